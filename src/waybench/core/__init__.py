@@ -1,0 +1,67 @@
+"""The abstractions that every environment and every face of waybench share. Standard library only."""
+
+from waybench.core._environment import Environment, Play, Player
+from waybench.core._episode import Episode, Reply, replay
+from waybench.core._errors import DataError, ReplayError, UsageError, WaybenchError, unknown
+from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition
+from waybench.core._instance import Instance, Item, Source, set_hash
+from waybench.core._json_reply import JsonObject, last_object, shown, without_reasoning
+from waybench.core._metrics import Metric, outcome_count
+from waybench.core._options import Option, resolve
+from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
+from waybench.core._random import Stream
+from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage
+from waybench.core._registry import Entry, Registry
+from waybench.core._wording import Invalid, Memory, Message, Wording
+
+__all__ = [
+    "EMBEDDED",
+    "NOTHING",
+    "SCHEMA",
+    "DataError",
+    "End",
+    "Entry",
+    "Environment",
+    "Episode",
+    "EpisodeRecord",
+    "Facts",
+    "Game",
+    "Instance",
+    "Invalid",
+    "Item",
+    "Json",
+    "JsonObject",
+    "Limits",
+    "Memory",
+    "Message",
+    "Metric",
+    "NoisyPolicy",
+    "NullPolicy",
+    "Option",
+    "Outcome",
+    "Play",
+    "Player",
+    "Policy",
+    "Registry",
+    "Reply",
+    "ReplayError",
+    "ScriptedPolicy",
+    "Source",
+    "Stream",
+    "Transition",
+    "TurnRecord",
+    "Usage",
+    "UsageError",
+    "WaybenchError",
+    "Wording",
+    "last_object",
+    "outcome_count",
+    "play_out",
+    "policy",
+    "replay",
+    "resolve",
+    "set_hash",
+    "shown",
+    "unknown",
+    "without_reasoning",
+]

@@ -1,0 +1,107 @@
+"""An environment: everything that one family of problems consists of, as one value."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from waybench.core._game import A, Game, Json, Limits, S
+from waybench.core._instance import Instance, Item, Source
+from waybench.core._metrics import Metric
+from waybench.core._options import Option, resolve
+from waybench.core._random import Stream
+from waybench.core._wording import Wording
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+Player = Callable[[S, Stream], A]  # a scripted player sees the true state and chooses an action
+
+
+@dataclass(frozen=True, slots=True)
+class Play(Generic[I, S, A]):
+    """How an episode is played, as options determine it.
+
+    Attributes:
+        game: The rules.
+        wording: The words.
+        limits: What ends an episode from outside.
+    """
+
+    game: Game[I, S, A]
+    wording: Wording[I, S, A]
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment(Generic[I, S, A]):
+    """A family of problems.
+
+    Attributes:
+        id: "family/variant".
+        version: Raised whenever a score can move.
+        title: Its name for people.
+        about: What it measures and how; becomes its page in the documentation.
+        options: How it is played; every environment has "protocol" ("paper" or "sound") and "wording".
+        source_options: How its items are drawn, besides key and level.
+        smallest_level: The easiest level.
+        sample_levels: A few levels, easiest first, for tests and demonstrations.
+        public_key: The key of its public set.
+        play: Resolved options -> game, wording and limits.
+        draw_from: (key, level, resolved source options) -> source of items.
+        decode: JSON -> instance; raises DataError for anything that is no instance.
+        level_of: Instance -> its level.
+        prove: Instance -> what is known of its solution, as JSON values.
+        metrics: What an episode is measured by, the headline metric first.
+        players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
+            choice among the elementary legal actions would be no sensible player.
+    """
+
+    id: str
+    version: int
+    title: str
+    about: str
+    options: tuple[Option, ...]
+    source_options: tuple[Option, ...]
+    smallest_level: int
+    sample_levels: tuple[int, ...]
+    public_key: str
+    play: Callable[[Mapping[str, Json]], Play[I, S, A]]
+    draw_from: Callable[[str, int, Mapping[str, Json]], Source[I]]
+    decode: Callable[[Json], I]
+    level_of: Callable[[I], int]
+    prove: Callable[[I], Mapping[str, Json]]
+    metrics: tuple[Metric, ...]
+    players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
+
+    def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:
+        """Return the source of items of a key and level.
+
+        Args:
+            key: The set's key; the public set if None.
+            level: The difficulty; the smallest level if None.
+            **options: Source options.
+
+        Raises:
+            UsageError: For a level that does not exist, or a wrong option.
+        """
+        return self.draw_from(
+            self.public_key if key is None else key,
+            self.smallest_level if level is None else level,
+            resolve(self.source_options, options),
+        )
+
+    def resolve_options(self, given: Mapping[str, Json]) -> dict[str, Json]:
+        """Return all options of play with their values.
+
+        Raises:
+            UsageError: For an unknown option or an unfit value.
+        """
+        return resolve(self.options, given)
+
+    def item(self, data: Json) -> Item[I]:
+        """Make an item of an instance that came from outside, with its proof.
+
+        Raises:
+            DataError: If the data is no instance.
+        """
+        instance = self.decode(data)
+        return Item(instance, id=instance.hash[:12], level=self.level_of(instance), proof=self.prove(instance))

@@ -1,0 +1,28 @@
+"""Errors that a user can act upon."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class WaybenchError(Exception):
+    """A problem that the user can mend; its message is one line which says what to do."""
+
+
+class UsageError(WaybenchError):
+    """A wrong option, name or level."""
+
+
+class DataError(WaybenchError):
+    """An instance, record or file that is not what it should be."""
+
+
+class ReplayError(WaybenchError):
+    """A record that does not agree with a new simulation of it."""
+
+
+def unknown(kind: str, given: str, known: Iterable[str]) -> str:
+    """Write the one-line message for a name that does not exist, with the nearest name that does."""
+    names = sorted(known)
+    near = difflib.get_close_matches(given, names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown {kind} {given[:80]!r}: {hint}choose from {', '.join(names)}"

@@ -1,0 +1,131 @@
+"""The rules of an environment: games, transitions and what a turn or an episode came to."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from waybench.core._random import Stream
+
+Json = Any  # what the json module reads and writes
+
+I = TypeVar("I")  # noqa: E741  an environment's instance
+S = TypeVar("S")  # its state
+A = TypeVar("A")  # its action
+
+NOTHING: Mapping[str, Json] = MappingProxyType({})
+
+
+class Outcome(StrEnum):
+    """What one turn came to; each turn has exactly one."""
+
+    OK = "ok"
+    UNPARSED = "unparsed"
+    ILLEGAL = "illegal"
+    UNPRODUCTIVE = "unproductive"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+
+
+class End(StrEnum):
+    """How an episode ended; `INFRASTRUCTURE` is never the player's failure."""
+
+    SOLVED = "solved"
+    FAILED = "failed"
+    TURN_LIMIT = "turn_limit"
+    INVALID_LIMIT = "invalid_limit"
+    INFRASTRUCTURE = "infrastructure_error"
+
+
+class Transition(NamedTuple, Generic[S]):
+    """What an action did.
+
+    Attributes:
+        state: The state afterwards.
+        reward: The reward of this step, within the game's `Facts.reward`.
+        events: What happened, as JSON values; metrics and wordings read it.
+        outcome: OK, ILLEGAL or UNPRODUCTIVE.
+    """
+
+    state: S
+    reward: float = 0.0
+    events: Mapping[str, Json] = NOTHING
+    outcome: Outcome = Outcome.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a game declares of itself; the contract tests hold it to that.
+
+    Attributes:
+        deterministic: Whether `apply` ignores its random stream.
+        turns: The longest episode under default limits, in turns; None if unbounded.
+        reward: Smallest and largest sum of rewards of one episode.
+    """
+
+    deterministic: bool
+    turns: int | None
+    reward: tuple[float, float] = (0.0, 1.0)
+
+
+class Game(ABC, Generic[I, S, A]):
+    """The rules, with no text, no model and no input or output in them.
+
+    States are frozen, slotted and hashable, and `apply` never changes its input; that gives replay, exhaustive
+    oracles, forks and property tests for nothing.
+    """
+
+    facts: Facts
+
+    @abstractmethod
+    def start(self, instance: I) -> S:
+        """Return the first state of an instance."""
+
+    @abstractmethod
+    def legal(self, state: S) -> Sequence[A]:
+        """Return the elementary legal actions, in a fixed order; empty exactly if the state is terminal.
+
+        Where an action is a plan of several moves, these are the plans of one move; `apply` takes longer ones too.
+        """
+
+    @abstractmethod
+    def apply(self, state: S, action: A, rng: Stream) -> Transition[S]:
+        """Carry out an action; an illegal one gives a transition with outcome ILLEGAL, never an exception."""
+
+    @abstractmethod
+    def terminal(self, state: S) -> End | None:
+        """Return SOLVED or FAILED if the game is over in this state, otherwise None."""
+
+    @abstractmethod
+    def encode(self, action: A) -> Json:
+        """Return an action as a JSON value."""
+
+    @abstractmethod
+    def decode(self, action: Json) -> A:
+        """Return the action that `encode` wrote."""
+
+    def perturb(self, state: S, action: A, rate: float, rng: Stream) -> A:
+        """Spoil an action with a given rate of error, for `Noisy` players.
+
+        By default the whole action is replaced by a random legal one with probability `rate`; a game whose actions
+        are plans spoils each move with that probability.
+        """
+        return rng.choice(self.legal(state)) if rng.random() < rate else action
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What ends an episode from outside, and what an invalid reply costs.
+
+    Attributes:
+        turns: Most turns of an episode; invalid replies count where `invalid` is "turn".
+        invalid: "turn": an invalid reply uses up its turn; "retry": it is forgiven, up to `retries` in a row, and
+            costs no turn; "end": it ends the episode.
+        retries: Invalid replies in a row that "retry" forgives; one more ends the episode.
+    """
+
+    turns: int
+    invalid: str = "turn"
+    retries: int = field(default=0)

@@ -1,0 +1,120 @@
+"""Reading a JSON object out of a model's reply, which is hostile text of any size and shape."""
+
+import json
+import re
+from typing import Any
+
+from waybench.core._wording import Invalid
+
+MAX_CHARACTERS = 1_000_000
+MAX_DEPTH = 100
+MAX_DIGITS = 18
+MAX_OBJECTS = 2_000
+
+_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL)
+_UNOPENED_REASONING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL)
+_CANDIDATE = re.compile(r"\{\s*[\"}]")  # braces in prose and formulas are passed over
+
+
+class JsonObject(dict[str, Any]):
+    """A JSON object which remembers whether one of its keys was there twice."""
+
+    duplicate: str | None = None
+
+
+class Oversized:
+    """A number with too many digits to be held; it is no number to anyone who checks."""
+
+
+def without_reasoning(reply: str) -> str:
+    """Return a reply without the reasoning blocks (`<think>...</think>`) that some models put before it.
+
+    A block that was opened and never closed reaches to the end; one that was closed and never opened begins at the
+    start.
+    """
+    return _UNOPENED_REASONING.sub("", _REASONING.sub("", reply))
+
+
+def last_object(reply: str, key: str) -> JsonObject | Invalid:
+    """Return the last JSON object in a reply that has a key.
+
+    Prose, code fences and reasoning blocks around it are passed over, and so are objects without the key. Objects
+    within another object, or within one that is malformed, do not count; neither does an earlier object if what looks
+    like a later one is malformed, for the player's last word is what counts. Time is linear in the reply's length.
+
+    Args:
+        reply: The raw reply.
+        key: The key that the object must have.
+
+    Returns:
+        The object (numbers of more than 18 digits in it are `Oversized`), or why there is none.
+    """
+    if len(reply) > MAX_CHARACTERS:
+        return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
+    text = without_reasoning(reply)
+    constants: list[str] = []  # NaN and Infinity, which Python reads and JSON does not have
+    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole, parse_constant=constants.append)
+    opener = re.compile(r'\{\s*"' + re.escape(key) + r'"\s*:')
+    found: JsonObject | None = None
+    broken = False
+    candidate = _CANDIDATE.search(text)
+    for _ in range(MAX_OBJECTS):
+        if candidate is None:
+            break
+        start = candidate.start()
+        try:
+            value, end = decoder.raw_decode(text, start)
+            if _deeper_than(MAX_DEPTH, value):
+                raise RecursionError
+            if key in value:
+                found, broken = value, bool(constants)
+        except json.JSONDecodeError as error:
+            end = max(error.pos, start + 1)
+            broken = broken or opener.match(text, start) is not None
+        except RecursionError:
+            return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other.")
+        constants.clear()
+        candidate = _CANDIDATE.search(text, end)
+    if candidate is not None:
+        return Invalid(f"The reply has more than {MAX_OBJECTS} JSON objects.")
+    if broken:
+        return Invalid(f"The last JSON object with {json.dumps(key)} is malformed.")
+    if found is None:
+        return Invalid(f"The reply has no JSON object with the key {json.dumps(key)}.")
+    return found
+
+
+def shown(value: Any) -> str:
+    """Return a value of a reply as short ASCII JSON, for a sentence that says what was wrong with it."""
+    if isinstance(value, Oversized):
+        return f"a number of more than {MAX_DIGITS} digits"
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = json.dumps(value if not isinstance(value, str) else value[:40])
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _deeper_than(limit: int, value: Any) -> bool:
+    layer = [value]
+    for _ in range(limit + 1):
+        layer = [
+            inner
+            for outer in layer
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not layer:
+            return False
+    return True
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    found = JsonObject(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        found.duplicate = next(name for name, _ in pairs if name in seen or seen.add(name))
+    return found
+
+
+def _whole(digits: str) -> int | Oversized:
+    return int(digits) if len(digits) <= MAX_DIGITS else Oversized()

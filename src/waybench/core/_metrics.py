@@ -1,0 +1,36 @@
+"""Metrics: pure functions of an episode's record."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from waybench.core._record import EpisodeRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One number about one episode.
+
+    Attributes:
+        name: Its key in every output.
+        of: EpisodeRecord -> float, or None where it is not defined.
+        title: Its name in tables.
+        doc: What it measures, with the source of its formula.
+        unit: Unit, "" for a plain number.
+        low: The least value possible (the floor), None if unbounded.
+        high: The greatest value possible (the ceiling), None if unbounded.
+        better: "higher", "lower", or "" where neither is better.
+    """
+
+    name: str
+    of: Callable[[EpisodeRecord], float | None]
+    title: str
+    doc: str
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    better: str = "higher"
+
+
+def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:
+    """Return a metric function that counts the turns of one outcome."""
+    return lambda record: float(sum(turn.outcome == outcome for turn in record.turns))

@@ -1,0 +1,87 @@
+"""Declared options: one mechanism for the command line, tasks, stored replies and the documentation."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from waybench.core._errors import UsageError, unknown
+from waybench.core._game import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One setting of an environment.
+
+    Attributes:
+        name: Its key.
+        default: Its value if not given; its type is the option's type. None stands for "the other options decide" or
+            "no limit", and then `kind` gives the type.
+        doc: One sentence on what it does.
+        choices: The values it can have, if they can be listed.
+        low: Least value of a number.
+        high: Greatest value of a number.
+        kind: The type, where the default is None.
+    """
+
+    name: str
+    default: Json
+    doc: str
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    kind: type | None = None
+
+    @property
+    def type(self) -> type:
+        """The type of its values."""
+        return self.kind or type(self.default)
+
+    def check(self, value: Json) -> Json:
+        """Return the value, read from text if need be.
+
+        Raises:
+            UsageError: If it is of another type, not among the choices or out of range.
+        """
+        if value is None and self.default is None:
+            return None
+        value = self._typed(value)
+        if self.choices and value not in self.choices:
+            raise UsageError(unknown(f"{self.name}", str(value), self.choices))
+        if self.low is not None and value < self.low or self.high is not None and value > self.high:
+            bounds = f"from {self.low:g}" + (f" to {self.high:g}" if self.high is not None else " upwards")
+            raise UsageError(f"option {self.name}={value} is out of range: give a number {bounds}")
+        return value
+
+    def _typed(self, value: Json) -> Json:
+        want = self.type
+        if want is str and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)  # a key such as 2026 that a command line has read as a number
+        if want is not str and isinstance(value, str):
+            try:
+                value = json.loads(value.strip().lower(), parse_constant=lambda _: value)
+            except (ValueError, RecursionError):
+                pass  # the type check below refuses it with the option's name
+        if want is float and type(value) is int and abs(value) < 2**53:
+            value = float(value)
+        if type(value) is not want:
+            names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+            raise UsageError(f"option {self.name}={str(value)[:40]!r}: give {names[want]}")
+        return value
+
+
+def resolve(options: Iterable[Option], given: Mapping[str, Json], what: str = "option") -> dict[str, Json]:
+    """Return every option's value, given or default.
+
+    Args:
+        options: The declared options.
+        given: Values by name; numbers and booleans may be text.
+        what: What the options are called in an error.
+
+    Raises:
+        UsageError: For an unknown name or an unfit value.
+    """
+    declared = {option.name: option for option in options}
+    for name in given:
+        if name not in declared:
+            raise UsageError(unknown(what, str(name), declared))
+    return {name: option.check(given[name]) if name in given else option.default for name, option in declared.items()}

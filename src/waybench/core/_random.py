@@ -1,0 +1,71 @@
+"""Random numbers by key: the same key gives the same numbers on every platform and Python version."""
+
+import hashlib
+from collections.abc import MutableSequence, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_WORDS = 8  # 64-bit words in one SHA-512 block
+
+
+class Stream:
+    """A stream of random numbers that a key determines.
+
+    The k-th block of the stream is SHA-512(SHA-512(key) || k), read as eight big-endian 64-bit words. Nothing of
+    Python's `random` takes part, whose sampling methods may change between versions, and neighbouring keys have
+    nothing in common, unlike neighbouring seeds of "seed + index".
+
+    Args:
+        *key: Strings and integers; their types and boundaries are part of the key.
+    """
+
+    __slots__ = ("_block", "_key", "_next", "_words")
+
+    def __init__(self, *key: str | int) -> None:
+        text = "".join(f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in key)
+        self._key = hashlib.sha512(text.encode("utf-8", "surrogatepass")).digest()
+        self._block = 0
+        self._words: tuple[int, ...] = ()
+        self._next = _WORDS
+
+    def word(self) -> int:
+        """Return the next 64 random bits as an integer in [0, 2**64)."""
+        if self._next == _WORDS:
+            digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
+            self._words = tuple(int.from_bytes(digest[i : i + 8], "big") for i in range(0, 64, 8))
+            self._block += 1
+            self._next = 0
+        self._next += 1
+        return self._words[self._next - 1]
+
+    def below(self, n: int) -> int:
+        """Return a uniform integer in [0, n).
+
+        Raises:
+            ValueError: If n < 1.
+        """
+        if n < 1:
+            raise ValueError(f"below({n}): n must be at least 1")
+        words = (n.bit_length() + 63) // 64
+        limit = (1 << 64 * words) // n * n  # values from here on would favour the small remainders
+        while True:
+            value = 0
+            for _ in range(words):
+                value = value << 64 | self.word()
+            if value < limit:
+                return value % n
+
+    def random(self) -> float:
+        """Return a uniform float in [0, 1) with 53 random bits."""
+        return (self.word() >> 11) * 2.0**-53
+
+    def choice(self, items: Sequence[T]) -> T:
+        """Return one item, each with equal probability."""
+        return items[self.below(len(items))]
+
+    def shuffle(self, items: MutableSequence[T]) -> None:
+        """Put the items into a uniformly random order, in place (Fisher-Yates)."""
+        for i in range(len(items) - 1, 0, -1):
+            j = self.below(i + 1)
+            items[i], items[j] = items[j], items[i]

@@ -1,0 +1,70 @@
+"""The catalogue of environments: versioned ids whose code is loaded when it is needed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from waybench.core._environment import Environment
+from waybench.core._errors import UsageError, WaybenchError, unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the catalogue.
+
+    Attributes:
+        id: "family/variant".
+        version: The environment's version.
+        target: "module:attribute" of the `Environment`.
+        summary: One line for listings.
+    """
+
+    id: str
+    version: int
+    target: str
+    summary: str
+
+
+class Registry:
+    """Environments by id.
+
+    Args:
+        entries: The lines of the catalogue.
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+
+    def register(self, entry: Entry) -> None:
+        """Add an environment of one's own.
+
+        Raises:
+            WaybenchError: If the id is taken.
+        """
+        if entry.id in self._entries:
+            raise WaybenchError(f"environment {entry.id!r} exists already: choose another id")
+        self._entries[entry.id] = entry
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All lines of the catalogue, by id."""
+        return tuple(self._entries[id_] for id_ in sorted(self._entries))
+
+    def load(self, env_id: str) -> Environment[Any, Any, Any]:
+        """Return the environment of an id; "id@version" insists on a version.
+
+        Raises:
+            UsageError: If there is none, or none of this version.
+        """
+        name, _, version = env_id.partition("@")
+        entry = self._entries.get(name)
+        if entry is None:
+            raise UsageError(unknown("environment", name, self._entries))
+        if version and version != str(entry.version):
+            raise UsageError(f"{name} is at version {entry.version}, not {version[:20]}: use {name}@{entry.version}")
+        module, _, attribute = entry.target.partition(":")
+        environment: Environment[Any, Any, Any] = getattr(import_module(module), attribute)
+        if (environment.id, environment.version) != (entry.id, entry.version):
+            raise WaybenchError(f"catalogue line {entry.id}@{entry.version} does not fit {environment.id}")
+        return environment

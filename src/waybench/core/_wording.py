@@ -1,0 +1,80 @@
+"""The words of an environment: what a player reads, and how a reply is read."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Generic, NamedTuple
+
+from waybench.core._game import A, I, Outcome, S, Transition
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A reply that was not carried out.
+
+    Attributes:
+        reason: One sentence for the player, saying what was wrong.
+        outcome: UNPARSED, TRUNCATED or REFUSED.
+    """
+
+    reason: str
+    outcome: Outcome = Outcome.UNPARSED
+
+
+class Message(NamedTuple):
+    """One chat turn.
+
+    Attributes:
+        role: "system", "user" or "assistant".
+        text: What it says.
+        turn: For an assistant's message, the number of the turn (from 0) whose reply it is.
+    """
+
+    role: str
+    text: str
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How much of an episode the player is shown again on each turn.
+
+    Attributes:
+        kind: "chat": everything; "window": the opening and the last `size` turns; "fresh": the rules and the present
+            observation only.
+        size: Number of past turns in a window.
+    """
+
+    kind: str = "chat"
+    size: int = 0
+
+
+class Wording(ABC, Generic[I, S, A]):
+    """Turns states into text and replies into actions; a small object or data, never a repetition of rules."""
+
+    name: str
+    memory: Memory = Memory()
+    rules_role: str = "user"
+
+    @abstractmethod
+    def rules(self, instance: I) -> str:
+        """Return what the player is told once, at the start."""
+
+    @abstractmethod
+    def observe(self, state: S, last: Transition[S] | Invalid | None) -> str:
+        """Return what the player is told of a state.
+
+        Args:
+            state: The present state.
+            last: What the player's last reply came to; None at the start.
+
+        Returns:
+            The text; "" at the start if `rules` already says everything.
+        """
+
+    @abstractmethod
+    def parse(self, reply: str, state: S) -> A | Invalid:
+        """Read a reply. It is hostile input: parsed or refused with a reason, never repaired, never evaluated."""
+
+    @abstractmethod
+    def render(self, action: A, state: S) -> str:
+        """Return a reply that `parse` reads as this action."""

@@ -1,0 +1,8 @@
+"""The catalogue of environments."""
+
+from waybench.core import Registry
+from waybench.envs._index import INDEX
+
+__all__ = ["registry"]
+
+registry = Registry(INDEX)

@@ -1,0 +1,138 @@
+"""AliciaBench's mazes as an environment: options, metrics and the catalogue's value."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, outcome_count
+from waybench.envs.maze._game import MazeGame, MazeState, Plan
+from waybench.envs.maze._generator import OPTIONS, MazeSource
+from waybench.envs.maze._maze import Maze, decode, prove
+from waybench.envs.maze._players import PLAYERS
+from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
+
+ABOUT = """\
+A maze is told to the player as text, and the player answers with JSON: a list of movements that leads from the
+entrance to the exit. What is not viable is answered with the reason and the map as it is now; after three requests
+the attempt is over. The score is 100 for a shortest path and falls with every step beyond it. The dimension can grow
+without end, so that the benchmark cannot be saturated, and no knowledge of the world helps.
+
+A re-implementation of AliciaBench after its author's description. Settled by us, for the description leaves it open:
+how loops are drawn, that an illegal movement is dropped as a whole, that an unparsed reply uses up its request, and
+that scores below 0 (more than twice the minimum steps) count as 0 beside the unclamped `raw_score`.
+"""
+
+PLAY_OPTIONS = (
+    Option(
+        name="protocol",
+        default="paper",
+        choices=("paper", "sound"),
+        doc='"paper": the prompt as published; "sound": the prompt also says where the exit is, which the description '
+        "speaks of as known and the published prompt leaves out.",
+    ),
+    Option(
+        name="wording",
+        default="matrix",
+        choices=tuple(REPRESENTATIONS),
+        doc="How the maze is written: the published matrix, a drawing, a list of coordinates, or prose.",
+    ),
+    Option(
+        name="exit_hint",
+        default=None,
+        kind=bool,
+        doc="Whether the prompt says where the exit is; if not given, the protocol decides.",
+    ),
+    Option(name="requests", default=3, low=1, high=1000, doc="Most requests of one attempt."),
+)
+
+
+def _play(options: Mapping[str, Json]) -> Play[Maze, MazeState, Plan]:
+    hint = options["protocol"] == "sound" if options["exit_hint"] is None else bool(options["exit_hint"])
+    requests = int(options["requests"])
+    return Play(MazeGame(requests), MazeWording(REPRESENTATIONS[options["wording"]], hint), Limits(turns=requests))
+
+
+def _steps(record: EpisodeRecord) -> float:
+    return float(sum(turn.events.get("moved", 0) for turn in record.turns))
+
+
+def _reached(record: EpisodeRecord) -> float:
+    return float(record.end == "solved")
+
+
+def _raw_score(record: EpisodeRecord) -> float:
+    minimum = record.proof["minimum"]
+    return (1 - (_steps(record) - minimum) / minimum) * 100 if _reached(record) else 0.0
+
+
+METRICS = (
+    Metric(
+        name="score",
+        of=lambda record: max(0.0, _raw_score(record)),
+        title="Score",
+        unit="%",
+        low=0,
+        high=100,
+        doc="raw_score, but at least 0.",
+    ),
+    Metric(
+        name="raw_score",
+        of=_raw_score,
+        title="Raw score",
+        unit="%",
+        high=100,
+        doc="(1 - (steps - minimum) / minimum) * 100 if the exit was reached, otherwise 0 (AliciaBench's description).",
+    ),
+    Metric(name="reached", of=_reached, title="Reached", low=0, high=1, doc="1 if the exit was reached."),
+    Metric(name="steps", of=_steps, title="Steps", low=0, better="", doc="Cells moved in all requests of the attempt."),
+    Metric(
+        name="minimum",
+        of=lambda record: float(record.proof["minimum"]),
+        title="Minimum steps",
+        low=1,
+        better="",
+        doc="Cells on a shortest path, the entrance not counted.",
+    ),
+    Metric(
+        name="requests",
+        of=lambda record: float(len(record.turns)),
+        title="Requests",
+        low=0,
+        better="lower",
+        doc="Requests used.",
+    ),
+    Metric(
+        name="unparsed",
+        of=outcome_count("unparsed"),
+        title="Unparsed",
+        low=0,
+        better="lower",
+        doc="Replies that were no list of movements.",
+    ),
+    Metric(
+        name="illegal",
+        of=outcome_count("illegal"),
+        title="Illegal",
+        low=0,
+        better="lower",
+        doc="Replies with a movement into a wall or outside.",
+    ),
+)
+
+ALICIA: Environment[Maze, MazeState, Plan] = Environment(
+    id="maze/alicia",
+    version=1,
+    title="Mazes (AliciaBench)",
+    about=ABOUT,
+    options=PLAY_OPTIONS,
+    source_options=OPTIONS,
+    smallest_level=5,
+    sample_levels=(5, 7, 9, 21),
+    public_key="alicia-v1",
+    play=_play,
+    draw_from=MazeSource,
+    decode=decode,
+    level_of=lambda maze: maze.size,
+    prove=prove,
+    metrics=METRICS,
+    players=dict[str, Any](PLAYERS),
+)

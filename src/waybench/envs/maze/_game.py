@@ -1,0 +1,128 @@
+"""The rules of walking through a maze by plans of movements."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from waybench.core import End, Facts, Game, Json, Outcome, Stream, Transition
+from waybench.envs.maze._maze import Maze, movements
+from waybench.grid import DIRECTIONS
+
+
+class Movement(NamedTuple):
+    """Some cells in one direction.
+
+    Attributes:
+        direction: "up", "down", "left" or "right".
+        cells: How many, at least 1.
+    """
+
+    direction: str
+    cells: int
+
+
+Plan = tuple[Movement, ...]
+
+
+class MazeState(NamedTuple):
+    """Where the player is.
+
+    Attributes:
+        maze: The maze.
+        at: The player's cell number.
+    """
+
+    maze: Maze
+    at: int
+
+
+class MazeGame(Game[Maze, MazeState, Plan]):
+    """A plan's movements run in order, each as a whole or not at all; the first that hits an obstacle ends the plan.
+
+    Standing on the exit ends the game, also in the middle of a movement. Events of a transition: `moved` (cells
+    moved), `movements` (movements carried out), `at` ([x, y]) and, after an illegal movement, `illegal` with its
+    number from 1, its direction and cells, and the obstacle, "wall" or "outside".
+    """
+
+    def __init__(self, requests: int) -> None:
+        self.facts = Facts(deterministic=True, turns=requests, reward=(0.0, 1.0))
+
+    def start(self, instance: Maze) -> MazeState:
+        """Return the player standing on the entrance."""
+        return MazeState(instance, instance.entrance)
+
+    def legal(self, state: MazeState) -> Sequence[Plan]:
+        """Return all plans of one movement, by direction and then by cells."""
+        if self.terminal(state):
+            return ()
+        plans: list[Plan] = []
+        for direction in DIRECTIONS:
+            cell, cells = state.at, 0
+            while (cell := _next(state.maze, cell, direction)) is not None:
+                cells += 1
+                plans.append((Movement(direction, cells),))
+                if cell == state.maze.exit:
+                    break
+        return plans
+
+    def apply(self, state: MazeState, action: Plan, rng: Stream) -> Transition[MazeState]:
+        """Carry out a plan; the reward is 1 for reaching the exit."""
+        maze, at, moved = state.maze, state.at, 0
+        for number, (direction, cells) in enumerate(action, start=1):
+            cell = at
+            for walked in range(1, cells + 1):
+                ahead = _next(maze, cell, direction)
+                if ahead is None:
+                    outside = maze.lattice.step(cell, direction) is None
+                    blocked: dict[str, Json] = {
+                        "movement": number,
+                        "direction": direction,
+                        "cells": cells,
+                        "obstacle": "outside" if outside else "wall",
+                    }
+                    return self._stop(maze, at, moved, number - 1, Outcome.ILLEGAL, illegal=blocked)
+                cell = ahead
+                if cell == maze.exit:
+                    return self._stop(maze, cell, moved + walked, number, Outcome.OK)
+            at = cell
+            moved += cells
+        far = maze.lattice.distances(maze.exit)
+        outcome = Outcome.OK if far[at] < far[state.at] else Outcome.UNPRODUCTIVE
+        return self._stop(maze, at, moved, len(action), outcome)
+
+    def _stop(
+        self, maze: Maze, at: int, moved: int, carried_out: int, outcome: Outcome, **events: Json
+    ) -> Transition[MazeState]:
+        told = {"moved": moved, "movements": carried_out, "at": list(maze.lattice.position(at)), **events}
+        return Transition(MazeState(maze, at), float(at == maze.exit), told, outcome)
+
+    def terminal(self, state: MazeState) -> End | None:
+        """Return SOLVED on the exit."""
+        return End.SOLVED if state.at == state.maze.exit else None
+
+    def encode(self, action: Plan) -> Json:
+        """Return [[direction, cells], ...]."""
+        return [list(movement) for movement in action]
+
+    def decode(self, action: Json) -> Plan:
+        """Read [[direction, cells], ...]."""
+        return tuple(Movement(direction, cells) for direction, cells in action)
+
+    def perturb(self, state: MazeState, action: Plan, rate: float, rng: Stream) -> Plan:
+        """Walk the plan in mind, and at each cell turn with probability `rate` into some open direction instead.
+
+        The rest of the plan is kept as it was, as by somebody who does not notice the error.
+        """
+        cell: int | None = state.at
+        path: list[str] = []
+        for direction, cells in action:
+            for _ in range(cells):
+                erring = cell is not None and rng.random() < rate
+                step = rng.choice([name for name, _ in state.maze.lattice.exits(cell)]) if erring else direction
+                path.append(step)
+                cell = None if cell is None else _next(state.maze, cell, step)
+        return self.decode(movements(tuple(path)))
+
+
+def _next(maze: Maze, cell: int, direction: str) -> int | None:
+    other = maze.lattice.step(cell, direction)
+    return other if other is not None and maze.lattice.cells[other] else None

@@ -1,0 +1,53 @@
+"""Scripted players of the maze. They see the whole maze, exit included."""
+
+from waybench.core import Stream
+from waybench.envs.maze._game import MazeState, Movement, Plan
+from waybench.envs.maze._maze import movements
+
+_RIGHT_OF = {"up": "right", "right": "down", "down": "left", "left": "up"}
+_BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+def _plan(path: list[str] | tuple[str, ...]) -> Plan:
+    return tuple(Movement(str(direction), int(cells)) for direction, cells in movements(tuple(path)))
+
+
+def oracle(state: MazeState, rng: Stream) -> Plan:
+    """Take a shortest path."""
+    path = state.maze.lattice.shortest_path(state.at, state.maze.exit)
+    return _plan(path or ())
+
+
+def wall_follower(state: MazeState, rng: Stream) -> Plan:
+    """Keep the right hand on the wall, all the way to the exit.
+
+    From the border this always arrives, for entrance and exit part the same outer wall.
+    """
+    maze, at = state.maze, state.at
+    inwards = {0: "down", maze.size - 1: "up"}
+    x, y = maze.lattice.position(at)
+    heading = inwards.get(y) or ("right" if x == 0 else "left")
+    path: list[str] = []
+    while at != maze.exit and len(path) < 4 * len(maze.lattice.cells):
+        open_ = dict(maze.lattice.exits(at))
+        right = _RIGHT_OF[heading]
+        heading = next(way for way in (right, heading, _BACK[right], _BACK[heading]) if way in open_)
+        at = open_[heading]
+        path.append(heading)
+    return _plan(path)
+
+
+def wanderer(state: MazeState, rng: Stream) -> Plan:
+    """Walk at random for 4 N cells, turning back only in dead ends; stop at the exit if it happens to be met."""
+    maze, at = state.maze, state.at
+    path: list[str] = []
+    came_from = ""
+    while at != maze.exit and len(path) < 4 * maze.size:
+        ways = [(way, cell) for way, cell in maze.lattice.exits(at) if way != came_from]
+        way, at = rng.choice(ways or list(maze.lattice.exits(at)))
+        path.append(way)
+        came_from = _BACK[way]
+    return _plan(path)
+
+
+PLAYERS = {"heuristic": wall_follower, "oracle": oracle, "random": wanderer}

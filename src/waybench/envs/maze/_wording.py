@@ -1,0 +1,194 @@
+"""The words of the maze: the published prompt, and the same maze as a drawing, a list or prose."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.core import Invalid, Transition, Wording, last_object, shown
+from waybench.envs.maze._game import MazeState, Movement, Plan
+from waybench.envs.maze._maze import Maze
+from waybench.grid import DIRECTIONS
+
+# Protocol text: the prompt as AliciaBench's description prints it (shared/papers/aliciabench.txt, "What do I ask the
+# LLM in each request?"). {map} and {x},{y} stand where the description has maze 501's; {legend} stands for the two
+# lines on the matrix, which the other representations replace, and {hint} for the exit's position, an option of ours.
+_PROMPT = """\
+I need to navigate through a maze, give me directions to help me find the exit.
+<Maze map>
+{map}
+</Maze map>
+{legend}
+The maze has only one entrance and one exit. The entrance is located at position [{x},{y}] using a coordinate system \
+[x,y], where the cell located in the upper left corner is [0,0].{hint}
+Help me move towards the exit, considering that:
+- I can only move in one direction: horizontal or vertical, but not diagonally
+- I can move multiple cells in a single movement
+Return a JSON containing information about the movements I should make to reach the exit. The JSON must have the \
+following format: {{"movements": [{{"direction": <direction>, "cells": <cells>}}, {{"direction": <direction>, "cells": \
+<cells>}}]}}, where
+- direction: up, down, right, or left
+- cells: number of cells I should move in each movement
+Return only the JSON."""
+
+_MATRIX_LEGEND = """\
+The maze is a matrix, where cells represented by "1" are paths and cells represented by "0" are walls. I am the "X" \
+symbol.
+Each element of the matrix is a row of the maze, ordered from top to bottom."""
+# End of the protocol text; all other words are ours.
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """One way to write a maze down.
+
+    Attributes:
+        name: Its name as a wording.
+        legend: How to read it.
+        write: (maze, player's cell) -> the map.
+    """
+
+    name: str
+    legend: str
+    write: Callable[[Maze, int], str]
+
+
+def _matrix(maze: Maze, at: int) -> str:
+    return "[" + ",".join("[" + ",".join(map(str, row)) + "]" for row in maze.rows(at)) + "]"
+
+
+def _ascii(maze: Maze, at: int) -> str:
+    signs = {0: "#", 1: ".", "X": "X"}
+    return "\n".join("".join(signs[cell] for cell in row) for row in maze.rows(at))
+
+
+def _place(maze: Maze, cell: int) -> str:
+    x, y = maze.lattice.position(cell)
+    return f"[{x},{y}]"
+
+
+def _coordinates(maze: Maze, at: int) -> str:
+    paths = " ".join(_place(maze, cell) for cell, open_ in enumerate(maze.lattice.cells) if open_)
+    return f"Size: {maze.size} x {maze.size}\nPaths: {paths}\nX: {_place(maze, at)}"
+
+
+def _prose(maze: Maze, at: int) -> str:
+    lines = [f"The maze is {maze.size} cells wide and {maze.size} cells high. I stand at {_place(maze, at)}."]
+    for cell, open_ in enumerate(maze.lattice.cells):
+        if open_:
+            ways = [f"{direction} to {_place(maze, other)}" for direction, other in maze.lattice.exits(cell)]
+            listed = " and ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways) or "nowhere"
+            lines.append(f"From {_place(maze, cell)} a path leads {listed}.")
+    return "\n".join(lines)
+
+
+REPRESENTATIONS = {
+    form.name: form
+    for form in (
+        Representation("matrix", _MATRIX_LEGEND, _matrix),
+        Representation(
+            "ascii",
+            'The maze is a drawing, where "." marks a path and "#" marks a wall. I am the "X" symbol.\n'
+            "Each line is a row of the maze, ordered from top to bottom.",
+            _ascii,
+        ),
+        Representation(
+            "coordinates",
+            "The maze is a list of the positions of all cells that are paths, row by row from top to bottom; every "
+            "other cell is a wall. I am at the position after X.",
+            _coordinates,
+        ),
+        Representation(
+            "prose",
+            "The text tells of each cell that is a path, to which neighbouring cells one can go from it; every cell it "
+            "does not tell of is a wall.",
+            _prose,
+        ),
+    )
+}
+
+
+class MazeWording(Wording[Maze, MazeState, Plan]):
+    """The published request for JSON, around one representation of the maze.
+
+    Args:
+        representation: How the map is written.
+        exit_hint: Whether the prompt also says where the exit is.
+    """
+
+    def __init__(self, representation: Representation, exit_hint: bool) -> None:
+        self.name = representation.name
+        self._form = representation
+        self._exit_hint = exit_hint
+
+    def rules(self, instance: Maze) -> str:
+        """Return the prompt of the first request, map included."""
+        x, y = instance.lattice.position(instance.entrance)
+        return _PROMPT.format(
+            map=self._form.write(instance, instance.entrance),
+            legend=self._form.legend,
+            x=x,
+            y=y,
+            hint=f" The exit is located at position {_place(instance, instance.exit)}." if self._exit_hint else "",
+        )
+
+    def observe(self, state: MazeState, last: Transition[MazeState] | Invalid | None) -> str:
+        """Return the answer to a reply: what went wrong or is still missing, the map now, and the request for JSON."""
+        if last is None:
+            return ""
+        here = _place(state.maze, state.at)
+        if isinstance(last, Invalid):
+            told = f"I could not follow your directions, so I have not moved. {last.reason}"
+        elif state.at == state.maze.exit:
+            return f"I have reached the exit at {here}."
+        elif blocked := last.events.get("illegal"):
+            obstacle = "it goes through a wall" if blocked["obstacle"] == "wall" else "it leaves the maze"
+            before = "I have not moved" if blocked["movement"] == 1 else "I have made only the movements before it"
+            told = (
+                f"Movement {blocked['movement']} (direction: {blocked['direction']}, cells: {blocked['cells']}) is not "
+                f"viable: {obstacle}. {before}, and I am now at position {here}."
+            )
+        else:
+            told = f"I have made all the movements, but I have not reached the exit yet. I am now at position {here}."
+        return (
+            f"{told}\n<Maze map>\n{self._form.write(state.maze, state.at)}\n</Maze map>\n"
+            "Give me directions from where I am now to the exit. Return only the JSON, in the same format as before."
+        )
+
+    def parse(self, reply: str, state: MazeState) -> Plan | Invalid:
+        """Read the last JSON object with "movements" in a reply; see `waybench.core.last_object` for what counts."""
+        found = last_object(reply, "movements")
+        if isinstance(found, Invalid):
+            return found
+        if found.duplicate is not None:
+            return Invalid(f"The JSON object has the key {shown(found.duplicate)} twice.")
+        listed = found["movements"]
+        if not isinstance(listed, list):
+            return Invalid(f'"movements" must be a list of objects, not {shown(listed)}.')
+        plan: list[Movement] = []
+        for number, entry in enumerate(listed, start=1):
+            movement = _movement(entry)
+            if isinstance(movement, str):
+                return Invalid(f"Movement {number}: {movement}.")
+            plan.append(movement)
+        return tuple(plan)
+
+    def render(self, action: Plan, state: MazeState) -> str:
+        """Return the plan as JSON."""
+        listed = ", ".join(f'{{"direction": "{direction}", "cells": {cells}}}' for direction, cells in action)
+        return f'{{"movements": [{listed}]}}'
+
+
+def _movement(entry: Any) -> Movement | str:
+    """Read one entry of the list, or say in a phrase what is wrong with it."""
+    if not isinstance(entry, dict) or "direction" not in entry or "cells" not in entry:
+        return 'it must be an object with "direction" and "cells"'
+    if (duplicate := getattr(entry, "duplicate", None)) is not None:
+        return f"it has the key {shown(duplicate)} twice"
+    direction, cells = entry["direction"], entry["cells"]
+    if not isinstance(direction, str) or direction.lower() not in DIRECTIONS:
+        return f"the direction must be up, down, right or left, not {shown(direction)}"
+    if type(cells) is float and cells.is_integer() and cells < 1e18:
+        cells = int(cells)  # 2.0 and 2 are the same number in JSON
+    if type(cells) is not int or cells < 1:
+        return f"cells must be a whole number of at least 1, not {shown(cells)}"
+    return Movement(direction.lower(), cells)

@@ -1,0 +1,79 @@
+"""A rectangle of open and closed cells, and shortest paths on it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+DIRECTIONS: dict[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+"""Name -> (dx, dy); x grows to the right, y grows downwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Open and closed cells, row by row.
+
+    Attributes:
+        width: Number of columns.
+        height: Number of rows.
+        cells: width * height bytes, 1 = open, 0 = closed; the cell (x, y) is at y * width + x.
+    """
+
+    width: int
+    height: int
+    cells: bytes
+
+    def position(self, cell: int) -> tuple[int, int]:
+        """Return (x, y) of a cell number."""
+        return cell % self.width, cell // self.width
+
+    def step(self, cell: int, direction: str) -> int | None:
+        """Return the cell number next to a cell; None if that is outside."""
+        dx, dy = DIRECTIONS[direction]
+        x, y = cell % self.width + dx, cell // self.width + dy
+        return y * self.width + x if 0 <= x < self.width and 0 <= y < self.height else None
+
+    def exits(self, cell: int) -> Iterator[tuple[str, int]]:
+        """Yield (direction, cell number) of the open neighbours, in the order of `DIRECTIONS`."""
+        for direction in DIRECTIONS:
+            other = self.step(cell, direction)
+            if other is not None and self.cells[other]:
+                yield direction, other
+
+    def distances(self, goal: int) -> tuple[int, ...]:
+        """Return the number of moves from every cell to a goal, -1 where there is no way (breadth-first search)."""
+        return _distances(self, goal)
+
+    def shortest_path(self, start: int, goal: int) -> tuple[str, ...] | None:
+        """Return directions of one shortest path, the first in the order of `DIRECTIONS`; None if there is none."""
+        far = self.distances(goal)
+        if far[start] < 0:
+            return None
+        path: list[str] = []
+        while start != goal:
+            direction, start = next((d, c) for d, c in self.exits(start) if far[c] == far[start] - 1)
+            path.append(direction)
+        return tuple(path)
+
+
+@lru_cache(maxsize=64)
+def _distances(lattice: Lattice, goal: int) -> tuple[int, ...]:
+    width, cells = lattice.width, lattice.cells
+    # A frame of closed cells makes every neighbour exist, so that the loop needs no test for the border.
+    wide = width + 2
+    framed = bytearray(wide * (lattice.height + 2))
+    for y in range(lattice.height):
+        framed[(y + 1) * wide + 1 : (y + 1) * wide + 1 + width] = cells[y * width : (y + 1) * width]
+    far = [-1] * len(framed)
+    start = (goal // width + 1) * wide + goal % width + 1
+    far[start] = 0
+    layer, distance = [start], 0
+    while layer:
+        distance += 1
+        following: list[int] = []
+        for cell in layer:
+            for other in (cell - wide, cell + wide, cell - 1, cell + 1):
+                if framed[other] and far[other] < 0:
+                    far[other] = distance
+                    following.append(other)
+        layer = following
+    return tuple(value for y in range(1, lattice.height + 1) for value in far[y * wide + 1 : y * wide + 1 + width])
