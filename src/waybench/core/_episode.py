@@ -117,6 +117,11 @@ class Episode(Generic[I, S, A]):
         return self._turns[-1] if self._turns else None
 
     @property
+    def turns_left(self) -> int:
+        """How many turns are left; invalid replies do not count where the limits forgive them."""
+        return self.play.limits.turns - self._spent
+
+    @property
     def messages(self) -> list[Message]:
         """What the player is shown next, as chat turns, cut as the wording's memory says."""
         memory = self.play.wording.memory
@@ -237,7 +242,10 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
             f"record of {record.env}@{record.env_version} cannot be replayed by {environment.id}@{environment.version}"
         )
     found = environment.item(record.instance)
-    item = Item(found.instance, **record.item, proof=found.proof)
+    if strange := record.item.keys() - {"id", "level", "key", "index"}:
+        raise ReplayError(f"item: the record has {sorted(strange)[0][:40]!r}, which no item has")
+    place = {"id": found.id, "level": found.level, **record.item}
+    item = Item(found.instance, **place, proof=found.proof)
     episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
     _same("instance_hash", record.instance_hash, item.instance.hash)
     _same("proof", dict(record.proof), dict(found.proof))

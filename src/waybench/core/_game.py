@@ -104,7 +104,11 @@ class Game(ABC, Generic[I, S, A]):
 
     @abstractmethod
     def decode(self, action: Json) -> A:
-        """Return the action that `encode` wrote."""
+        """Return the action that `encode` wrote.
+
+        Raises:
+            DataError: If it wrote no such thing.
+        """
 
     def perturb(self, state: S, action: A, rate: float, rng: Stream) -> A:
         """Spoil an action with a given rate of error, for `Noisy` players.

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from types import UnionType
 
 from waybench._version import __version__
 from waybench.core._errors import DataError
@@ -11,6 +11,7 @@ from waybench.core._game import NOTHING, End, Json, Outcome
 from waybench.core._wording import Message
 
 SCHEMA = 1
+_PROGRESS = ("player", "turns", "end", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,11 @@ class EpisodeRecord:
         out["end"] = None if self.end is None else str(self.end)
         return out
 
+    def parts(self) -> tuple[dict[str, Json], dict[str, Json]]:
+        """Return the record in two parts: what is known before the first reply, and what becomes of it."""
+        head = self.to_json()
+        return head, {name: head.pop(name) for name in _PROGRESS}
+
     def dumps(self) -> str:
         """Return the record as one line of ASCII JSON; lone surrogates in a reply survive as escapes."""
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
@@ -129,10 +135,12 @@ class EpisodeRecord:
             DataError: If it is no record, or of a newer schema than this version reads.
         """
         try:
+            _check(data, _RECORD)
             if data["schema"] > SCHEMA:
                 raise DataError(f"record of schema {data['schema']}: this waybench reads up to {SCHEMA}; update it")
             known = {name: value for name, value in data.items() if name in cls.__slots__}
-            known["opening"] = tuple(Message(m["role"], m["text"]) for m in data["opening"])
+            _check(known.get("item", {}), _ITEM)
+            known["opening"] = tuple(_message_from_json(message) for message in data["opening"])
             known["turns"] = tuple(_turn_from_json(turn) for turn in data["turns"])
             known["end"] = None if data["end"] is None else End(data["end"])
             return cls(**known)
@@ -147,8 +155,56 @@ def _turn_to_json(turn: TurnRecord) -> dict[str, Json]:
     return out
 
 
-def _turn_from_json(data: Mapping[str, Any]) -> TurnRecord:
+def _turn_from_json(data: Json) -> TurnRecord:
+    _check(data, _TURN)
     known = {name: value for name, value in data.items() if name in TurnRecord.__slots__}
     known["outcome"] = Outcome(data["outcome"])
-    known["usage"] = Usage(**data["usage"]) if data.get("usage") else None
+    if known.get("usage") is not None:
+        _check(known["usage"], _USAGE)
+        known["usage"] = Usage(**known["usage"])
     return TurnRecord(**known)
+
+
+def _message_from_json(data: Json) -> Message:
+    _check(data, _MESSAGE)
+    return Message(data["role"], data["text"])
+
+
+# Records come from files that anyone may have written, so that types are checked before anything is simulated.
+_RECORD: dict[str, type | UnionType] = {
+    "schema": int,
+    "env": str,
+    "env_version": int,
+    "options": dict,
+    "instance_hash": str,
+    "item": dict,
+    "proof": dict,
+    "attempt": int,
+    "player": str,
+    "opening": list,
+    "turns": list,
+    "error": str | None,
+    "package": str,
+}
+_ITEM: dict[str, type | UnionType] = {"id": str, "level": int, "key": str, "index": int}
+_MESSAGE: dict[str, type | UnionType] = {"role": str, "text": str}
+_TURN: dict[str, type | UnionType] = {
+    "reply": str,
+    "reason": str | None,
+    "reward": int | float,
+    "events": dict,
+    "message": str,
+}
+_USAGE: dict[str, type | UnionType] = {field.name: int | float for field in fields(Usage)}
+
+
+def _check(data: Json, kinds: Mapping[str, type | UnionType]) -> None:
+    if not isinstance(data, dict):
+        raise TypeError(f"{type(data).__name__} in place of an object")
+    for name, kind in kinds.items():
+        value: Json = data.get(name, _ABSENT)
+        if value is not _ABSENT and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise TypeError(f"{name} cannot be of type {type(value).__name__}")
+
+
+_ABSENT = object()

@@ -1,0 +1,80 @@
+"""Reading episodes out of Inspect's logs, one sample at a time."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from waybench.analysis._episodes import LoggedEpisode
+from waybench.core import DataError, End, EpisodeRecord, UsageError
+
+_KEY = "waybench"
+_UNUSED = {"events", "timelines", "messages", "output", "scores"}
+_BATCH = 100  # samples in memory at a time
+_OF_TIME = ("time", "working", "operator")
+
+
+def read_logs(*directories: Path) -> Iterator[LoggedEpisode]:
+    """Read the episodes of all logs in some directories, finished runs and interrupted ones alike.
+
+    Of a task that was taken up again, the newest log counts; it holds what the older ones had finished.
+
+    Args:
+        *directories: Folders with logs, in any depth.
+
+    Yields:
+        Episodes, in the order of models, tasks and items in the logs.
+
+    Raises:
+        UsageError: If a directory does not exist or has no log of a waybench task.
+    """
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    newest: dict[str, tuple[str, Any]] = {}
+    for directory in directories:
+        if not directory.is_dir():
+            raise UsageError(f"no folder {directory}: give the folder that `waybench run --out` wrote")
+        for info in list_eval_logs(str(directory.absolute())):
+            header = read_eval_log(info, header_only=True)
+            known = newest.get(header.eval.task_id)
+            if known is None or known[1].eval.created <= header.eval.created:
+                newest[header.eval.task_id] = (info.name, header)
+    found = False
+    for location, header in sorted(newest.values(), key=lambda log: (str(log[1].eval.model), log[1].eval.task)):
+        for sample in _samples(location):
+            if _KEY in sample.metadata:
+                found = True
+                yield LoggedEpisode(
+                    model=str(header.eval.model),
+                    task=header.eval.task.removeprefix("waybench/"),
+                    record=_record(sample),
+                    log=location,
+                )
+    if not found:
+        raise UsageError(f"no episodes in {', '.join(map(str, directories))}: run a task with `waybench run` first")
+
+
+def _samples(location: str) -> Iterator[Any]:
+    from inspect_ai.log import read_eval_log_sample_summaries, read_eval_log_samples_by_id
+
+    # The log's own list of samples has only those that the task began with, not those that a ladder added.
+    known = [(summary.id, summary.epoch) for summary in read_eval_log_sample_summaries(location)]
+    for start in range(0, len(known), _BATCH):
+        yield from read_eval_log_samples_by_id(
+            location, known[start : start + _BATCH], resolve_attachments="core", exclude_fields=_UNUSED
+        )
+
+
+def _record(sample: Any) -> EpisodeRecord:
+    progress = sample.store.get(_KEY) or {}
+    try:
+        record = EpisodeRecord.from_json({"turns": [], "end": None, **sample.metadata[_KEY], **progress})
+    except DataError as error:
+        raise DataError(f"sample {sample.id}: {error}") from None
+    if sample.error:
+        return replace(record, end=End.INFRASTRUCTURE, error=str(sample.error.message)[:2000])
+    if record.end is None:
+        limit = sample.limit.type if sample.limit else "interruption"
+        end = End.TURN_LIMIT if sample.limit and limit not in _OF_TIME else End.INFRASTRUCTURE
+        return replace(record, end=end, error=f"stopped by a limit: {limit}")
+    return record

@@ -1,0 +1,18 @@
+"""The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
+
+from waybench.llm._ladder import Ladder
+from waybench.llm._provider import EmbeddedPlayer, check_player
+from waybench.llm._sample import open_episode, stored_record, to_sample
+from waybench.llm._solver import by_level, episode, play
+
+__all__ = [
+    "EmbeddedPlayer",
+    "Ladder",
+    "by_level",
+    "check_player",
+    "episode",
+    "open_episode",
+    "play",
+    "stored_record",
+    "to_sample",
+]

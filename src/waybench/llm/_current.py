@@ -1,0 +1,8 @@
+"""The episode that is being played, for the embedded players, which look at its true state."""
+
+from contextvars import ContextVar
+from typing import Any
+
+from waybench.core import Episode
+
+current_episode: ContextVar[Episode[Any, Any, Any] | None] = ContextVar("waybench_episode", default=None)

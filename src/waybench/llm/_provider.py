@@ -1,0 +1,56 @@
+"""The embedded players as a model provider: `--model waybench/oracle`."""
+
+from typing import Any
+
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from waybench.core import EMBEDDED, UsageError, policy, unknown
+from waybench.envs import registry
+from waybench.llm._current import current_episode
+
+
+def check_player(name: str) -> None:
+    """Check that an embedded player of this name exists.
+
+    Raises:
+        UsageError: If it does not; the message lists those that do.
+    """
+    known = {*EMBEDDED, *(player for entry in registry.entries for player in registry.load(entry.id).players)}
+    if name.startswith("noisy-"):
+        policy(name)
+    elif name not in known:
+        raise UsageError(unknown("player", name, {*known, "noisy-0.1"}))
+
+
+class EmbeddedPlayer(ModelAPI):
+    """Plays by looking at the episode that the solver is playing, not at the messages.
+
+    It costs nothing and needs no network; tokens are counted as characters of the reply divided by four, so that the
+    columns of a report have something in them.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008  the base class's own signature
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        check_player(model_name)
+        self._policy = policy(model_name)
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """Return the player's reply to the current episode."""
+        episode = current_episode.get()
+        if episode is None:
+            raise RuntimeError("the embedded players play waybench's own tasks only: name one, as in waybench/alicia")
+        output = ModelOutput.from_content(f"waybench/{self.model_name}", self._policy.reply(episode))
+        # Without usage the engine would fetch a tokenizer's file to count by.
+        tokens = len(output.completion) // 4
+        output.usage = ModelUsage(input_tokens=0, output_tokens=tokens, total_tokens=tokens)
+        return output

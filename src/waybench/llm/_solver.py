@@ -1,0 +1,125 @@
+"""One solver that plays any episode, and one scorer that reads its record."""
+
+import time
+from statistics import fmean
+from typing import Any
+
+from inspect_ai.model import ChatMessageAssistant, ModelOutput, get_model
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import LimitExceededError
+
+from waybench.core import End, Episode, Reply, Usage
+from waybench.envs import registry
+from waybench.llm._current import current_episode
+from waybench.llm._sample import open_episode, store_episode, stored_record, to_chat
+
+_STOPS = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "refused"}
+_OF_TIME = ("time", "working")
+
+
+@solver
+def play() -> Solver:
+    """Play the sample's episode: ask, step, write the record to the store, until the episode is over."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        episode = open_episode(state.metadata, str(state.model))
+        store_episode(state.store, episode)
+        model = get_model()
+        said: dict[int, ChatMessageAssistant] = {}
+        token = current_episode.set(episode)
+        try:
+            while not episode.done:
+                state.messages = to_chat(episode.messages, said)
+                began = time.monotonic()
+                output = await model.generate(state.messages)
+                state.output = output
+                said[len(episode.turns)] = output.message
+                episode.step(_reply(output, time.monotonic() - began))
+                store_episode(state.store, episode)
+        except LimitExceededError as limit:
+            _end_at_limit(episode, limit)
+            store_episode(state.store, episode)
+            raise
+        except Exception as error:
+            episode.end(End.INFRASTRUCTURE, f"{type(error).__name__}: {error}"[:2000])
+            store_episode(state.store, episode)
+            raise
+        finally:
+            current_episode.reset(token)
+        state.messages = to_chat(episode.messages, said)
+        state.completed = True
+        return state
+
+    return solve
+
+
+def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) -> None:
+    """A budget of tokens, messages or money is part of the test and ends it; time depends on the infrastructure."""
+    episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
+
+
+def _reply(output: ModelOutput, seconds: float) -> Reply:
+    if not output.choices:
+        raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
+    usage = output.usage
+    cached = (usage.input_tokens_cache_read or 0) if usage else 0
+    written = (usage.input_tokens_cache_write or 0) if usage else 0
+    return Reply(
+        output.completion,
+        _STOPS.get(output.stop_reason, "stop"),
+        Usage(
+            input_tokens=usage.input_tokens + cached + written if usage else 0,
+            output_tokens=usage.output_tokens if usage else 0,
+            reasoning_tokens=(usage.reasoning_tokens or 0) if usage else 0,
+            cached_tokens=cached,
+            seconds=round(seconds if output.time is None else output.time, 3),
+        ),
+    )
+
+
+@metric(scores="unreduced")
+def by_level() -> Metric:
+    """Sum the headline metric up by level: the mean of the items' best attempts, and the mean over all attempts."""
+
+    def summary(scores: list[SampleScore]) -> Value:
+        best: dict[int, dict[str, float]] = {}
+        every: dict[int, list[float]] = {}
+        for score in scores:
+            if not isinstance(score.score.value, dict):
+                continue  # an infrastructure error
+            value = next(iter(score.score.value.values()))  # the headline metric comes first
+            where = score.sample_metadata or {}
+            if isinstance(value, int | float) and "level" in where:
+                level, item = where["level"], where["item"]
+                every.setdefault(level, []).append(value)
+                best.setdefault(level, {})[item] = max(value, best.get(level, {}).get(item, value))
+        summed: dict[str, float] = {}
+        for level in sorted(every):
+            summed[f"{level}_best"] = fmean(best[level].values())
+            summed[f"{level}_mean"] = fmean(every[level])
+        return summed
+
+    return summary
+
+
+@scorer(metrics=[by_level()])
+def episode() -> Scorer:
+    """Score a sample by its record.
+
+    The value holds every metric of the record's environment, the headline metric first; an episode that an
+    infrastructure error ended is left unscored.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        record = stored_record(state.metadata, state.store)
+        if record.end in (None, End.INFRASTRUCTURE):
+            return Score.unscored(reason=str(End.INFRASTRUCTURE), explanation=record.error)
+        environment = registry.load(record.env)
+        return Score(
+            value={metric.name: metric.of(record) for metric in environment.metrics},
+            answer=str(record.end),
+            explanation="; ".join(f"{turn.outcome}: {turn.reason or dict(turn.events)}" for turn in record.turns),
+        )
+
+    return score
