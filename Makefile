@@ -1,0 +1,78 @@
+# Every target does its own set-up: Python 3.11 or later and make are all that a machine needs.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-all check bench docs playthroughs wheel-test lock clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+# Tried by running them: a version manager's command exists also for a Python that is not active, and Debian's python3
+# has no ensurepip without python3-venv.
+PYTHON_WORKS := -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	if $$p $(PYTHON_WORKS); then echo $$p; break; fi; done)
+
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS)
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@echo "  JOBS=$(JOBS) is the number of test processes, PYTHON=... the Python for $(VENV)."
+
+demo: $(VENV)/.stamp ## Run the demonstration: no key and no network needed
+	@$(BIN)/waybench demo
+
+test: $(VENV)/.stamp ## Run the tests, without the slow ones
+	@$(PYTEST) -m "not slow"
+
+# pytest's status 5 means that no test has the marker.
+test-all: test ## Run the tests, then the slow ones too
+	@$(PYTEST) -m slow || [ $$? -eq 5 ]
+
+# The variable keeps pyright from asking a registry whether there is a newer one.
+check: $(VENV)/.stamp ## Check format, lint and types
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+bench: $(VENV)/.stamp ## Measure speed, memory and scale
+	@$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.stamp ## Write the generated pages of docs/ again
+	@$(BIN)/python docs/generate.py
+
+playthroughs: $(VENV)/.stamp ## Write the golden transcripts again, for a person to review
+	@$(BIN)/python -m tests.playthroughs
+
+wheel-test: $(VENV)/.stamp ## Build the wheel and try it on Python 3.12 and 3.13, where found
+	@.ci/wheel-test $(BIN)/python
+
+lock: ## Pin the dependencies again (LOCK=--upgrade takes newer ones)
+	@$(require-python)
+	@PYTHON="$(PYTHON)" constraints/update.sh $(LOCK)
+
+clean: ## Remove everything that the other targets made
+	rm -rf $(VENV) build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+define require-python
+if ! $(or $(PYTHON),false) $(PYTHON_WORKS); then \
+	echo "waybench needs Python 3.11 or later with venv; $(if $(PYTHON),$(PYTHON) is not that,none was found). Name one: make PYTHON=..." >&2; \
+	exit 1; fi
+endef
+
+# Two stamps: new pins make a new environment, a change of pyproject.toml only installs the project again.
+$(VENV)/.pins: constraints/dev.txt
+	@$(require-python)
+	@echo "$(VENV): installing the pinned packages for $$($(PYTHON) --version); this takes a minute or two"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install --require-hashes -r constraints/dev.txt
+	@touch $@
+
+$(VENV)/.stamp: $(VENV)/.pins pyproject.toml
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip check >/dev/null || { $(BIN)/python -m pip check; \
+		echo "constraints/dev.txt does not satisfy pyproject.toml: run make lock" >&2; exit 1; }
+	@touch $@

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Writes the pinned sets from pyproject.toml, for every platform and for Python 3.11 and later:
+#   run.txt  what waybench needs to run
+#   dev.txt  the same versions, the extra [gym] and the development tools
+# Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
+# allows, `--upgrade-package NAME` only that one.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"${PYTHON:-python3}" -m venv "$work/venv"
+"$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'uv==0.13.8'
+
+# compile NAME UV_ARGUMENT...
+compile() {
+    local name=$1
+    shift
+    # uv keeps the versions it finds in its output file.
+    if [[ -f constraints/$name.txt ]]; then cp "constraints/$name.txt" "$work/$name.txt"; fi
+    # One version for all Pythons ("fewest"): results are compared across them.
+    "$work/venv/bin/uv" pip compile pyproject.toml --quiet --no-config --no-header --annotation-style line \
+        --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+        --output-file "$work/$name.txt" "$@"
+    # The pins must install from any index or mirror, so no file may name one.
+    if grep -nE '://|^ *-(i|f|-index-url|-extra-index-url|-find-links|-trusted-host)\b' "$work/$name.txt"; then
+        echo "constraints/update.sh: the lines above name an address; nothing was changed" >&2
+        exit 1
+    fi
+}
+
+compile dev --group dev --extra gym "$@"
+compile run --constraint "$work/dev.txt"
+# The temporary folder's name stands in the comments that say why a package is here.
+for name in dev run; do
+    {
+        echo "# Written by \`make lock\`: do not edit."
+        sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-c $work/dev.txt, ?||" "$work/$name.txt"
+    } >"$work/$name.clean"
+done
+mv "$work/dev.clean" constraints/dev.txt
+mv "$work/run.clean" constraints/run.txt
+echo "pinned: $(grep -c == constraints/run.txt) packages in constraints/run.txt, $(grep -c == constraints/dev.txt) in constraints/dev.txt"
