@@ -66,13 +66,12 @@ def _samples(location: str) -> Iterator[Any]:
 
 
 def _record(sample: Any) -> EpisodeRecord:
-    progress = sample.store.get(_KEY) or {}
     try:
-        record = EpisodeRecord.from_json({"turns": [], "end": None, **sample.metadata[_KEY], **progress})
+        record = EpisodeRecord.assemble(sample.metadata[_KEY], **(sample.store.get(_KEY) or {"turns": ()}))
     except DataError as error:
         raise DataError(f"sample {sample.id}: {error}") from None
     if sample.error:
-        return replace(record, end=End.INFRASTRUCTURE, error=str(sample.error.message)[:2000])
+        return replace(record, end=End.INFRASTRUCTURE, error=record.error or str(sample.error.message)[:2000])
     if record.end is None:
         limit = sample.limit.type if sample.limit else "interruption"
         end = End.TURN_LIMIT if sample.limit and limit not in _OF_TIME else End.INFRASTRUCTURE

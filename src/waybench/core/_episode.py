@@ -53,6 +53,7 @@ class Episode(Generic[I, S, A]):
     """
 
     __slots__ = (
+        "_hash",
         "_history",
         "_invalid_in_a_row",
         "_opening",
@@ -87,6 +88,7 @@ class Episode(Generic[I, S, A]):
         self.state: S = self.play.game.start(item.instance)
         self.end_reason: End | None = self.play.game.terminal(self.state)
         self.error: str | None = None
+        self._hash = item.instance.hash
         self._turns: list[TurnRecord] = []
         self._history: list[tuple[Message, Message]] = []
         self._invalid_in_a_row = 0
@@ -135,9 +137,7 @@ class Episode(Generic[I, S, A]):
 
     def stream(self, purpose: str) -> Stream:
         """Return the random stream of one purpose in the present turn of this attempt."""
-        return Stream(
-            self.environment.id, self.item.instance.hash, "attempt", self.attempt, "turn", len(self._turns), purpose
-        )
+        return Stream(self.environment.id, self._hash, "attempt", self.attempt, "turn", len(self._turns), purpose)
 
     def step(self, reply: Reply | str, execute: A | None = None) -> TurnRecord:
         """Take one reply.
@@ -211,7 +211,7 @@ class Episode(Generic[I, S, A]):
             env_version=environment.version,
             options=self.options,
             instance=item.instance.to_json(),
-            instance_hash=item.instance.hash,
+            instance_hash=self._hash,
             item={"id": item.id, "level": item.level, "key": item.key, "index": item.index},
             proof=item.proof,
             attempt=self.attempt,
@@ -248,6 +248,7 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
     item = Item(found.instance, **place, proof=found.proof)
     episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
     _same("instance_hash", record.instance_hash, item.instance.hash)
+    _same("level", item.level, found.level)
     _same("proof", dict(record.proof), dict(found.proof))
     _same("opening", record.opening, episode.record().opening)
     for number, turn in enumerate(record.turns):
@@ -258,7 +259,8 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
         again = episode.step(Reply(turn.reply, str(stop), turn.usage), execute)
         for name in TurnRecord.__slots__:
             _same(f"turn {number}: {name}", getattr(turn, name), getattr(again, name))
-    if record.end is End.INFRASTRUCTURE or (record.end and not episode.done):
+    # A caller may have ended the episode early, but only the game says that it is solved or failed.
+    if record.end is End.INFRASTRUCTURE or (record.end not in (None, End.SOLVED, End.FAILED) and not episode.done):
         episode.end(record.end, record.error)
     _same("end", record.end, episode.end_reason)
     return episode

@@ -23,6 +23,6 @@ class ReplayError(WaybenchError):
 def unknown(kind: str, given: str, known: Iterable[str]) -> str:
     """Write the one-line message for a name that does not exist, with the nearest name that does."""
     names = sorted(known)
-    near = difflib.get_close_matches(given, names, n=1)
+    near = difflib.get_close_matches(given[:80], names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown {kind} {given[:80]!r}: {hint}choose from {', '.join(names)}"

@@ -39,8 +39,9 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
     """Return the last JSON object in a reply that has a key.
 
     Prose, code fences and reasoning blocks around it are passed over, and so are objects without the key. Objects
-    within another object, or within one that is malformed, do not count; neither does an earlier object if what looks
-    like a later one is malformed, for the player's last word is what counts. Time is linear in the reply's length.
+    within another object do not count; neither does an earlier object if what looks like a later one is malformed, for
+    the player's last word is what counts. Of malformed text nothing is known beyond the place where it goes wrong, so
+    reading goes on from there. Time is linear in the reply's length.
 
     Args:
         reply: The raw reply.

@@ -1,7 +1,9 @@
 """Declared options: one mechanism for the command line, tasks, stored replies and the documentation."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from waybench.core._errors import UsageError, unknown
@@ -47,9 +49,10 @@ class Option:
         value = self._typed(value)
         if self.choices and value not in self.choices:
             raise UsageError(unknown(f"{self.name}", str(value), self.choices))
-        if self.low is not None and value < self.low or self.high is not None and value > self.high:
-            bounds = f"from {self.low:g}" + (f" to {self.high:g}" if self.high is not None else " upwards")
-            raise UsageError(f"option {self.name}={value} is out of range: give a number {bounds}")
+        if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
+            low, high = (None if bound is None else f"{bound:g}" for bound in (self.low, self.high))
+            bounds = f"up to {high}" if low is None else f"from {low} " + (f"to {high}" if high else "upwards")
+            raise UsageError(f"option {self.name}={str(value)[:40]} is out of range: give a number {bounds}")
         return value
 
     def _typed(self, value: Json) -> Json:
@@ -57,13 +60,11 @@ class Option:
         if want is str and isinstance(value, (int, float)) and not isinstance(value, bool):
             return str(value)  # a key such as 2026 that a command line has read as a number
         if want is not str and isinstance(value, str):
-            try:
-                value = json.loads(value.strip().lower(), parse_constant=lambda _: value)
-            except (ValueError, RecursionError):
-                pass  # the type check below refuses it with the option's name
+            with suppress(ValueError, RecursionError):  # the type check below refuses it with the option's name
+                value = json.loads(value.strip().lower())
         if want is float and type(value) is int and abs(value) < 2**53:
             value = float(value)
-        if type(value) is not want:
+        if type(value) is not want or value in (math.inf, -math.inf) or value != value:
             names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
             raise UsageError(f"option {self.name}={str(value)[:40]!r}: give {names[want]}")
         return value

@@ -1,9 +1,8 @@
 """Records: what is kept of an episode, enough to simulate and score it again without a model."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from types import UnionType
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 from waybench._version import __version__
 from waybench.core._errors import DataError
@@ -12,6 +11,10 @@ from waybench.core._wording import Message
 
 SCHEMA = 1
 _PROGRESS = ("player", "turns", "end", "error")
+
+
+def _line(data: Json) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Usage:
         output_tokens: Tokens of the reply, reasoning included.
         reasoning_tokens: Those of them spent on reasoning, if the provider says so.
         cached_tokens: Input tokens that were read from a cache.
-        seconds: Time of the call, waits for retries included.
+        seconds: Time of the call that was answered, without the failed tries before it.
     """
 
     input_tokens: int = 0
@@ -58,6 +61,28 @@ class TurnRecord:
     events: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     message: str = ""
     usage: Usage | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the turn as JSON values."""
+        out: dict[str, Json] = {name: getattr(self, name) for name in self.__slots__}
+        out["outcome"], out["events"] = str(self.outcome), dict(self.events)
+        out["usage"] = asdict(self.usage) if self.usage else None
+        return out
+
+    def dumps(self) -> str:
+        """Return the turn as one line of ASCII JSON."""
+        return _line(self.to_json())
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "TurnRecord":
+        """Read a turn back; raises what a wrong type or a missing field gives."""
+        _check(data, _TURN)
+        known = {name: value for name, value in data.items() if name in cls.__slots__}
+        known["outcome"] = Outcome(data["outcome"])
+        if data.get("usage"):
+            _check(data["usage"], _USAGE)
+            known["usage"] = Usage(**data["usage"])
+        return cls(**known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,18 +139,33 @@ class EpisodeRecord:
         out: dict[str, Json] = {name: getattr(self, name) for name in self.__slots__}
         out["options"], out["item"], out["proof"] = dict(self.options), dict(self.item), dict(self.proof)
         out["opening"] = [{"role": m.role, "text": m.text} for m in self.opening]
-        out["turns"] = [_turn_to_json(turn) for turn in self.turns]
+        out["turns"] = [turn.to_json() for turn in self.turns]
         out["end"] = None if self.end is None else str(self.end)
         return out
 
-    def parts(self) -> tuple[dict[str, Json], dict[str, Json]]:
-        """Return the record in two parts: what is known before the first reply, and what becomes of it."""
+    def head(self) -> str:
+        """Return what is known before the first reply, as JSON; `assemble` puts it together with what follows."""
         head = self.to_json()
-        return head, {name: head.pop(name) for name in _PROGRESS}
+        return _line({name: head[name] for name in head if name not in _PROGRESS})
+
+    @classmethod
+    def assemble(
+        cls, head: str, turns: Sequence[str], *, player: str = "", end: str | None = None, error: str | None = None
+    ) -> "EpisodeRecord":
+        """Put a record together from its head and its turns, each as one JSON text.
+
+        Raises:
+            DataError: If they are no record.
+        """
+        try:
+            data = {**json.loads(head), "turns": [json.loads(turn) for turn in turns]}
+        except (TypeError, ValueError, RecursionError) as problem:
+            raise DataError(f"not an episode record: {problem}") from None
+        return cls.from_json({**data, "player": player, "end": end, "error": error})
 
     def dumps(self) -> str:
         """Return the record as one line of ASCII JSON; lone surrogates in a reply survive as escapes."""
-        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return _line(self.to_json())
 
     @classmethod
     def from_json(cls, data: Json) -> "EpisodeRecord":
@@ -141,70 +181,56 @@ class EpisodeRecord:
             known = {name: value for name, value in data.items() if name in cls.__slots__}
             _check(known.get("item", {}), _ITEM)
             known["opening"] = tuple(_message_from_json(message) for message in data["opening"])
-            known["turns"] = tuple(_turn_from_json(turn) for turn in data["turns"])
+            known["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
             known["end"] = None if data["end"] is None else End(data["end"])
             return cls(**known)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"not an episode record: {type(error).__name__} {error}") from None
 
 
-def _turn_to_json(turn: TurnRecord) -> dict[str, Json]:
-    out: dict[str, Json] = {name: getattr(turn, name) for name in turn.__slots__}
-    out["outcome"], out["events"] = str(turn.outcome), dict(turn.events)
-    out["usage"] = asdict(turn.usage) if turn.usage else None
-    return out
+_TEXT, _NUMBER = (str,), (int, float)
+_ITEM: dict[str, tuple[type, ...]] = {"id": _TEXT, "level": (int,), "key": _TEXT, "index": (int,)}
+_USAGE: dict[str, tuple[type, ...]] = {
+    "input_tokens": (int,),
+    "output_tokens": (int,),
+    "reasoning_tokens": (int,),
+    "cached_tokens": (int,),
+    "seconds": _NUMBER,
+}
+_TURN: dict[str, tuple[type, ...]] = {
+    "reply": _TEXT,
+    "outcome": _TEXT,
+    "reason": (str, type(None)),
+    "reward": _NUMBER,
+    "events": (dict,),
+    "message": _TEXT,
+}
+_RECORD: dict[str, tuple[type, ...]] = {
+    "schema": (int,),
+    "env": _TEXT,
+    "env_version": (int,),
+    "options": (dict,),
+    "instance_hash": _TEXT,
+    "item": (dict,),
+    "proof": (dict,),
+    "attempt": (int,),
+    "player": _TEXT,
+    "opening": (list,),
+    "turns": (list,),
+    "error": (str, type(None)),
+    "package": _TEXT,
+}
 
 
-def _turn_from_json(data: Json) -> TurnRecord:
-    _check(data, _TURN)
-    known = {name: value for name, value in data.items() if name in TurnRecord.__slots__}
-    known["outcome"] = Outcome(data["outcome"])
-    if known.get("usage") is not None:
-        _check(known["usage"], _USAGE)
-        known["usage"] = Usage(**known["usage"])
-    return TurnRecord(**known)
+def _check(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
+    """Refuse what is no object, or has a field of a wrong type; what a record from outside holds is anybody's guess."""
+    if not isinstance(data, dict):
+        raise DataError(f"not an episode record: {type(data).__name__} where an object should be")
+    for name, types in kinds.items():
+        if name in data and type(data[name]) not in types:
+            raise DataError(f"not an episode record: {name!r} is of type {type(data[name]).__name__}")
 
 
 def _message_from_json(data: Json) -> Message:
-    _check(data, _MESSAGE)
+    _check(data, {"role": _TEXT, "text": _TEXT})
     return Message(data["role"], data["text"])
-
-
-# Records come from files that anyone may have written, so that types are checked before anything is simulated.
-_RECORD: dict[str, type | UnionType] = {
-    "schema": int,
-    "env": str,
-    "env_version": int,
-    "options": dict,
-    "instance_hash": str,
-    "item": dict,
-    "proof": dict,
-    "attempt": int,
-    "player": str,
-    "opening": list,
-    "turns": list,
-    "error": str | None,
-    "package": str,
-}
-_ITEM: dict[str, type | UnionType] = {"id": str, "level": int, "key": str, "index": int}
-_MESSAGE: dict[str, type | UnionType] = {"role": str, "text": str}
-_TURN: dict[str, type | UnionType] = {
-    "reply": str,
-    "reason": str | None,
-    "reward": int | float,
-    "events": dict,
-    "message": str,
-}
-_USAGE: dict[str, type | UnionType] = {field.name: int | float for field in fields(Usage)}
-
-
-def _check(data: Json, kinds: Mapping[str, type | UnionType]) -> None:
-    if not isinstance(data, dict):
-        raise TypeError(f"{type(data).__name__} in place of an object")
-    for name, kind in kinds.items():
-        value: Json = data.get(name, _ABSENT)
-        if value is not _ABSENT and (not isinstance(value, kind) or isinstance(value, bool)):
-            raise TypeError(f"{name} cannot be of type {type(value).__name__}")
-
-
-_ABSENT = object()

@@ -32,6 +32,23 @@ class Lattice:
         x, y = cell % self.width + dx, cell // self.width + dy
         return y * self.width + x if 0 <= x < self.width and 0 <= y < self.height else None
 
+    def line(self, cell: int, direction: str) -> range:
+        """Return the cell numbers ahead of a cell up to the border, the nearest first, open or not."""
+        dx, dy = DIRECTIONS[direction]
+        x, y = self.position(cell)
+        ahead = max(-dx * x, dx * (self.width - 1 - x), -dy * y, dy * (self.height - 1 - y))
+        by = dx + dy * self.width
+        return range(cell + by, cell + by * (ahead + 1), by)
+
+    def free(self, cell: int, direction: str) -> int:
+        """Return how many cells one can go from a cell in a direction before a closed cell or the border."""
+        line = self.line(cell, direction)
+        if not line:
+            return 0
+        # A slice that runs backwards to the first cell has no number to stop at.
+        wall = self.cells[line.start : line.stop if line.stop >= 0 else None : line.step].find(0)
+        return len(line) if wall < 0 else wall
+
     def exits(self, cell: int) -> Iterator[tuple[str, int]]:
         """Yield (direction, cell number) of the open neighbours, in the order of `DIRECTIONS`."""
         for direction in DIRECTIONS:

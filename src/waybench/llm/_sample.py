@@ -18,25 +18,31 @@ def to_sample(
 ) -> Sample:
     """Make the sample of one attempt at one item; its id is the item's id and the attempt, as in "501-1"."""
     episode = Episode(environment, item, options, attempt=attempt)
-    head, _ = episode.record().parts()
     return Sample(
         id=f"{item.id}-{attempt}",
-        input=to_chat(episode.messages, {}),
-        metadata={"level": item.level, "item": item.id, "attempt": attempt, KEY: head},
+        input=Chat().messages(episode),
+        # As one text, for the engine walks through structured metadata value by value, many times.
+        metadata={"level": item.level, "item": item.id, "attempt": attempt, KEY: episode.record().head()},
     )
 
 
 def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any, Any]:
     """Start the episode that a sample's metadata describes."""
-    head = metadata[KEY]
-    environment = registry.load(f"{head['env']}@{head['env_version']}")
-    item = Item(environment.decode(head["instance"]), **head["item"], proof=head["proof"])
-    return Episode(environment, item, head["options"], attempt=head["attempt"], player=player)
+    head = EpisodeRecord.assemble(metadata[KEY], ())
+    environment = registry.load(f"{head.env}@{head.env_version}")
+    item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
+    return Episode(environment, item, head.options, attempt=head.attempt, player=player)
 
 
 def store_episode(store: Store, episode: Episode[Any, Any, Any]) -> None:
-    """Write an episode's progress to its sample's store, where neither a limit nor an error can lose it."""
-    store.set(KEY, episode.record().parts()[1])
+    """Write an episode's progress to its sample's store, where neither a limit nor an error can lose it.
+
+    Called after every turn, it adds the turns that the store does not have yet.
+    """
+    turns: list[str] = (store.get(KEY) or {}).get("turns", [])
+    turns += [turn.dumps() for turn in episode.turns[len(turns) :]]
+    end = None if episode.end_reason is None else str(episode.end_reason)
+    store.set(KEY, {"player": episode.player, "turns": turns, "end": end, "error": episode.error})
 
 
 class _Readable(Protocol):
@@ -50,21 +56,37 @@ def stored_record(metadata: Mapping[str, Json], store: _Readable) -> EpisodeReco
         metadata: The sample's metadata.
         store: Its store; without an episode's progress the record is that of an episode not begun.
     """
-    return EpisodeRecord.from_json({"turns": [], "end": None, **metadata[KEY], **(store.get(KEY) or {})})
+    return EpisodeRecord.assemble(metadata[KEY], **(store.get(KEY) or {"turns": ()}))
 
 
-def to_chat(messages: list[Message], said: Mapping[int, ChatMessageAssistant]) -> list[ChatMessage]:
-    """Turn messages into Inspect's.
+class Chat:
+    """Turns an episode's messages into Inspect's, each once, so that the log can tell what it has already."""
 
-    Args:
-        messages: The messages.
-        said: The model's own messages by turn, which are sent back as they came (some providers want their reasoning
-            returned to them).
-    """
-    chat: list[ChatMessage] = []
-    for role, text, turn in messages:
-        if role == "assistant":
-            chat.append(said[turn] if turn is not None and turn in said else ChatMessageAssistant(content=text))
-        else:
-            chat.append(ChatMessageSystem(content=text) if role == "system" else ChatMessageUser(content=text))
-    return chat
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Message, ChatMessage]] = {}
+        self._said: dict[int, ChatMessageAssistant] = {}
+
+    def said(self, turn: int, message: ChatMessageAssistant) -> None:
+        """Keep the model's own message, which is sent back as it came: some providers want their reasoning returned."""
+        self._said[turn] = message
+
+    def messages(self, episode: Episode[Any, Any, Any]) -> list[ChatMessage]:
+        """Return what the player is shown next."""
+        return [self._message(message) for message in episode.messages]
+
+    def _message(self, message: Message) -> ChatMessage:
+        # By identity, not by value: the same words said twice are two messages.
+        known = self._made.get(id(message))
+        if known is not None and known[0] is message:
+            return known[1]
+        said = None if message.turn is None else self._said.get(message.turn)
+        made = said or _KINDS[message.role](content=message.text)
+        self._made[id(message)] = (message, made)
+        return made
+
+
+_KINDS: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}

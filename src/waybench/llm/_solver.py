@@ -4,15 +4,17 @@ import time
 from statistics import fmean
 from typing import Any
 
-from inspect_ai.model import ChatMessageAssistant, ModelOutput, get_model
+from inspect_ai.model import ModelOutput, get_model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
+from tenacity import RetryError
 
 from waybench.core import End, Episode, Reply, Usage
 from waybench.envs import registry
 from waybench.llm._current import current_episode
-from waybench.llm._sample import open_episode, store_episode, stored_record, to_chat
+from waybench.llm._guard import guard
+from waybench.llm._sample import Chat, open_episode, store_episode, stored_record
 
 _STOPS = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "refused"}
 _OF_TIME = ("time", "working")
@@ -25,16 +27,16 @@ def play() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = open_episode(state.metadata, str(state.model))
         store_episode(state.store, episode)
-        model = get_model()
-        said: dict[int, ChatMessageAssistant] = {}
+        model = guard(get_model())
+        chat = Chat()
         token = current_episode.set(episode)
         try:
             while not episode.done:
-                state.messages = to_chat(episode.messages, said)
+                state.messages = chat.messages(episode)
                 began = time.monotonic()
                 output = await model.generate(state.messages)
                 state.output = output
-                said[len(episode.turns)] = output.message
+                chat.said(len(episode.turns), output.message)
                 episode.step(_reply(output, time.monotonic() - began))
                 store_episode(state.store, episode)
         except LimitExceededError as limit:
@@ -42,12 +44,13 @@ def play() -> Solver:
             store_episode(state.store, episode)
             raise
         except Exception as error:
-            episode.end(End.INFRASTRUCTURE, f"{type(error).__name__}: {error}"[:2000])
+            cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
+            episode.end(End.INFRASTRUCTURE, f"{type(cause).__name__}: {cause}"[:2000])
             store_episode(state.store, episode)
             raise
         finally:
             current_episode.reset(token)
-        state.messages = to_chat(episode.messages, said)
+        state.messages = chat.messages(episode)
         state.completed = True
         return state
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from waybench.core import End, Facts, Game, Json, Outcome, Stream, Transition
+from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition
 from waybench.envs.maze._maze import Maze, movements
 from waybench.grid import DIRECTIONS
 
@@ -56,34 +56,28 @@ class MazeGame(Game[Maze, MazeState, Plan]):
             return ()
         plans: list[Plan] = []
         for direction in DIRECTIONS:
-            cell, cells = state.at, 0
-            while (cell := _next(state.maze, cell, direction)) is not None:
-                cells += 1
-                plans.append((Movement(direction, cells),))
-                if cell == state.maze.exit:
-                    break
+            line = state.maze.lattice.line(state.at, direction)[: state.maze.lattice.free(state.at, direction)]
+            cells = line.index(state.maze.exit) + 1 if state.maze.exit in line else len(line)
+            plans += [(Movement(direction, count),) for count in range(1, cells + 1)]
         return plans
 
     def apply(self, state: MazeState, action: Plan, rng: Stream) -> Transition[MazeState]:
         """Carry out a plan; the reward is 1 for reaching the exit."""
         maze, at, moved = state.maze, state.at, 0
         for number, (direction, cells) in enumerate(action, start=1):
-            cell = at
-            for walked in range(1, cells + 1):
-                ahead = _next(maze, cell, direction)
-                if ahead is None:
-                    outside = maze.lattice.step(cell, direction) is None
-                    blocked: dict[str, Json] = {
-                        "movement": number,
-                        "direction": direction,
-                        "cells": cells,
-                        "obstacle": "outside" if outside else "wall",
-                    }
-                    return self._stop(maze, at, moved, number - 1, Outcome.ILLEGAL, illegal=blocked)
-                cell = ahead
-                if cell == maze.exit:
-                    return self._stop(maze, cell, moved + walked, number, Outcome.OK)
-            at = cell
+            line, free = maze.lattice.line(at, direction), maze.lattice.free(at, direction)
+            if maze.exit in (walked := line[: min(cells, free)]):
+                steps = moved + walked.index(maze.exit) + 1
+                return self._stop(maze, maze.exit, steps, number, Outcome.OK)
+            if cells > free:
+                blocked: dict[str, Json] = {
+                    "movement": number,
+                    "direction": direction,
+                    "cells": cells,
+                    "obstacle": "outside" if free == len(line) else "wall",
+                }
+                return self._stop(maze, at, moved, number - 1, Outcome.ILLEGAL, illegal=blocked)
+            at = line[cells - 1]
             moved += cells
         far = maze.lattice.distances(maze.exit)
         outcome = Outcome.OK if far[at] < far[state.at] else Outcome.UNPRODUCTIVE
@@ -104,8 +98,19 @@ class MazeGame(Game[Maze, MazeState, Plan]):
         return [list(movement) for movement in action]
 
     def decode(self, action: Json) -> Plan:
-        """Read [[direction, cells], ...]."""
-        return tuple(Movement(direction, cells) for direction, cells in action)
+        """Read [[direction, cells], ...].
+
+        Raises:
+            DataError: If it is no such list.
+        """
+        plan: list[Movement] = []
+        for entry in action if isinstance(action, (list, tuple)) else [action]:
+            match entry:
+                case [str(direction), int(cells)] if direction in DIRECTIONS and cells >= 1 and cells is not True:
+                    plan.append(Movement(direction, cells))
+                case _:
+                    raise DataError('action: give [["down", 3], ["left", 2], ...], with whole numbers of at least 1')
+        return tuple(plan)
 
     def perturb(self, state: MazeState, action: Plan, rate: float, rng: Stream) -> Plan:
         """Walk the plan in mind, and at each cell turn with probability `rate` into some open direction instead.

@@ -14,8 +14,7 @@ SIDES = ("top", "bottom", "left", "right")
 PAIRS = tuple(f"{a}-{b}" for a in SIDES for b in SIDES if a != b)
 
 _ENUMERATED = 7  # up to this dimension a level's mazes can be listed, and a set is a shuffle of the list
-_PARTED = 13  # up to this one two draws could meet, so items are drawn from classes that have nothing in common
-_CLASSES = 64
+_DEALT = 64  # beyond it, this many items in a row (or as many as there are) have different openings
 
 OPTIONS = (
     Option(
@@ -46,10 +45,11 @@ class MazeSource(Source[Maze]):
     """Mazes of one key, dimension and style.
 
     Rooms lie at odd rows and columns; a spanning tree joins them, some more walls are opened, and one opening in each
-    of two sides is entrance and exit. The first ten mazes of a level differ from each other; beyond dimension 7 the
-    first 64 do for certain, and any number but for chance beyond 13. Where a level holds fewer than ten mazes with
-    the asked loops (dimension 5, top to bottom: 4), any number of loops is taken (20 mazes), and where a level holds
-    fewer mazes than are asked for, they come again from the start.
+    of two sides is entrance and exit. The first ten mazes of a level differ from each other for certain: up to
+    dimension 7 a set is a shuffle of all mazes of its level, beyond it no two of the first ten have the same openings
+    (nor of the first 16, 25, 36, ... up to 64, as many as the rooms allow). Where a level holds fewer than ten mazes
+    with the asked loops (dimension 5, top to bottom: 4), any number of loops is taken (20 mazes), and where a level
+    holds fewer mazes than are asked for, they come again from the start.
 
     Args:
         key: The set's key.
@@ -90,22 +90,34 @@ class MazeSource(Source[Maze]):
             order = list(range(len(listed)))
             self._stream("order").shuffle(order)
             return _build(self.size, *listed[order[index % len(order)]])
-        if self.size > _PARTED:
-            return self._draw(self._stream("item", index))
-        tries = 0
-        while True:
-            maze = self._draw(self._stream("item", index, "try", tries))
-            if int(maze.hash[:8], 16) % _CLASSES == index % _CLASSES:
-                return maze
-            tries += 1
-
-    def _draw(self, rng: Stream) -> Maze:
-        rooms = self.size // 2
+        rng, rooms = self._stream("item", index), self.size // 2
         tree, walls = spanning_tree(rooms, rooms, self._algorithm, rng)
         rng.shuffle(walls)
-        sides = rng.choice(PAIRS) if self._sides == "any" else self._sides
-        entrance, exit_ = (_opening(self.size, side, rng.below(rooms)) for side in sides.split("-"))
-        return _build(self.size, (*tree, *walls[: _opened(self._loops, len(walls))]), entrance, exit_)
+        return _build(self.size, (*tree, *walls[: _opened(self._loops, len(walls))]), *self._openings(index))
+
+    def _openings(self, index: int) -> tuple[int, int]:
+        """Deal entrance and exit from a shuffled pack, so that items differ even where all walls are opened."""
+        rooms = self.size // 2
+        pairs = PAIRS if self._sides == "any" else (self._sides,)
+        pack = len(pairs) * rooms * rooms
+        dealt, place = divmod(index, min(pack, _DEALT))
+        sides, ends = divmod(_card(self._stream("openings", dealt), pack, place), rooms * rooms)
+        entrance, exit_ = (
+            _opening(self.size, side, room)
+            for side, room in zip(pairs[sides].split("-"), divmod(ends, rooms), strict=True)
+        )
+        return entrance, exit_
+
+
+def _card(rng: Stream, pack: int, place: int) -> int:
+    """Return the card at a place, from 0, of a shuffled pack of the cards 0, 1, ..., shuffling no further than that."""
+    moved: dict[int, int] = {}
+    card = 0
+    for i in range(place + 1):
+        j = i + rng.below(pack - i)
+        card = moved.get(j, j)
+        moved[j] = moved.get(i, i)
+    return card
 
 
 def _opened(share: float, walls: int) -> int:

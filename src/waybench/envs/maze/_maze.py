@@ -104,9 +104,7 @@ def decode(data: Json) -> Maze:
             elif type(cell) is not int or cell not in (0, 1):
                 raise DataError(f'maze: row {y}, column {x}: a cell is 0, 1 or "X"')
             cells.append(cell != 0)
-    border = [
-        y * size + x for y in range(size) for x in range(size) if not (0 < x < size - 1 and 0 < y < size - 1)
-    ]
+    border = [y * size + x for y in range(size) for x in range(size) if not (0 < x < size - 1 and 0 < y < size - 1)]
     corners = {0, size - 1, size * (size - 1), size * size - 1}
     openings = [cell for cell in border if cells[cell]]
     if len(entrances) != 1 or entrances[0] not in openings:

@@ -1,0 +1,15 @@
+"""Run all benchmarks and print one table in Markdown."""
+
+from benchmarks._engine import engine
+from benchmarks._mazes import episodes, generation
+
+
+def main() -> None:
+    """Print the table."""
+    print("| what | waybench | compared with | which is | time ratio |\n|---|---|---|---|---|")
+    for part in (generation, episodes, engine):
+        for comparison in part():
+            print(comparison.line(), flush=True)
+
+
+main()

@@ -1,0 +1,59 @@
+"""Timing two ways of doing the same work against each other."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two ways, measured in turn.
+
+    Attributes:
+        what: What is done.
+        ours: Seconds, our way.
+        theirs: Seconds, the way it is compared with.
+        against: What that is.
+        count: How much work one measurement did.
+        unit: What is counted.
+    """
+
+    what: str
+    ours: float
+    theirs: float
+    against: str
+    count: int
+    unit: str
+
+    def line(self) -> str:
+        """Return the comparison as one line of a table."""
+        rate = self.count / self.ours
+        return (
+            f"| {self.what} | {rate:,.0f} {self.unit}/s | {self.count / self.theirs:,.0f} {self.unit}/s | "
+            f"{self.against} | {self.ours / self.theirs:.2f} |"
+        )
+
+
+def compare(
+    what: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    *,
+    against: str,
+    count: int,
+    unit: str,
+    rounds: int = 5,
+) -> Comparison:
+    """Measure both in turn, after one unmeasured round, and take the medians.
+
+    Alternating them makes what else the machine is doing hit both alike.
+    """
+    measured: tuple[list[float], list[float]] = ([], [])
+    for number in range(rounds + 1):
+        for way, seconds in zip((ours, theirs), measured, strict=True):
+            began = time.perf_counter()
+            way()
+            if number:
+                seconds.append(time.perf_counter() - began)
+    return Comparison(what, median(measured[0]), median(measured[1]), against, count, unit)

@@ -1,0 +1,5 @@
+"""`python -m waybench` is the command `waybench`."""
+
+from waybench.cli import main
+
+main()

@@ -1,0 +1,231 @@
+"""`waybench run`: evaluate models on tasks, resumably."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from waybench.core import UsageError, resolve, unknown
+from waybench.tasks import TASKS, TaskEntry
+
+DEFAULT_OUT = Path("waybench-out")
+
+
+def task_entry(name: str) -> TaskEntry:
+    """Return the task of a name, with or without "waybench/" before it.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    known = {entry.name: entry for entry in TASKS}
+    entry = known.get(name.removeprefix("waybench/"))
+    if entry is None:
+        raise UsageError(unknown("task", name, known))
+    return entry
+
+
+def parse_pairs(pairs: Sequence[str], flag: str) -> dict[str, Any]:
+    """Read "key=value" pairs; a value is JSON if it can be read so, otherwise text.
+
+    Raises:
+        UsageError: For a pair without "=".
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{flag} {pair[:60]!r}: write it as key=value")
+        try:
+            values[name.replace("-", "_")] = json.loads(text)
+        except (ValueError, RecursionError):
+            values[name.replace("-", "_")] = text
+    return values
+
+
+def task_args(entry: TaskEntry, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the given parameters of a task, checked; parameters left out keep their defaults.
+
+    Raises:
+        UsageError: For an unknown parameter or an unfit value.
+    """
+    checked = resolve(entry.options, given, f"parameter of {entry.name}")
+    return {name: checked[name] for name in given}
+
+
+def prepare_folder(folder: Path) -> Path:
+    """Create a folder to write to.
+
+    Raises:
+        UsageError: If that cannot be done.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".waybench-write-test"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder} ({error.strerror}): choose another folder with --out") from None
+    return folder
+
+
+_POSITIVE = click.IntRange(min=1)
+
+
+@click.command()
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@click.option("--model", "-m", "models", multiple=True, required=True, help="Model, as provider/name; repeatable.")
+@click.option("-T", "parameters", multiple=True, metavar="KEY=VALUE", help="A task's parameter; see `waybench list`.")
+@click.option("--limit", type=_POSITIVE, help="Most items of each level (a maze with its attempts is one item).")
+@click.option("--attempts", type=_POSITIVE, help="Most attempts at each item.")
+@click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True, help="Logs go here.")
+@click.option("--model-base-url", metavar="URL", help="Where the model's server is.")
+@click.option("-M", "model_args", multiple=True, metavar="KEY=VALUE", help="An argument of the model's provider.")
+@click.option("--temperature", type=float, help="Sampling temperature.")
+@click.option("--max-tokens", type=_POSITIVE, help="Most tokens of one reply; a reply cut off there is `truncated`.")
+@click.option("--reasoning-effort", help="Effort of a reasoning model.")
+@click.option("--seed", type=int, help="Sampling seed, for providers that take one.")
+@click.option("--max-connections", type=_POSITIVE, help="Most requests at a time.")
+@click.option("--max-retries", type=click.IntRange(min=0), default=8, show_default=True, help="Retries of a request.")
+@click.option("--timeout", type=_POSITIVE, help="Seconds for one try of a request.")
+@click.option("--time-limit", type=_POSITIVE, help="Seconds for one episode; beyond it is an infrastructure error.")
+@click.option("--token-limit", type=_POSITIVE, help="Tokens for one episode; beyond it the episode ends.")
+@click.option(
+    "--rerun",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="How often episodes with infrastructure errors are tried again within this run.",
+)
+@click.option("--display", type=click.Choice(["rich", "full", "plain", "log", "none"]), help="How progress is shown.")
+def run(
+    tasks: tuple[str, ...],
+    models: tuple[str, ...],
+    parameters: tuple[str, ...],
+    limit: int | None,
+    attempts: int | None,
+    out: Path,
+    model_base_url: str | None,
+    model_args: tuple[str, ...],
+    time_limit: int | None,
+    token_limit: int | None,
+    rerun: int,
+    display: str | None,
+    timeout: int | None,
+    **config: Any,
+) -> None:
+    """Evaluate models on tasks.
+
+    A run that was interrupted is taken up again by the same command, which asks nothing again that is finished.
+
+    \b
+    waybench run alicia --model openai/gpt-4o
+    waybench run alicia --model openai-api/local/llama --model-base-url http://127.0.0.1:8000/v1
+    waybench run alicia --model hf/local -M model_path=./my-model
+    """
+    given = parse_pairs(parameters, "-T")
+    given |= {name: value for name, value in (("limit", limit), ("attempts", attempts)) if value is not None}
+    chosen = [(entry, task_args(entry, given)) for entry in map(task_entry, tasks)]
+    prepare_folder(out)
+    settings = {name: value for name, value in config.items() if value is not None}
+    failed = evaluate(
+        chosen,
+        models,
+        out,
+        model_base_url=model_base_url,
+        model_args=parse_pairs(model_args, "-M"),
+        config={**settings, **({"attempt_timeout": timeout} if timeout else {})},
+        limits={"time_limit": time_limit, "token_limit": token_limit},
+        rerun=rerun,
+        display=display or ("rich" if sys.stdout.isatty() else "plain"),
+    )
+    click.echo(summary(out))
+    if failed:
+        click.echo(
+            f"{failed}: what could not be had is left out of every score. Run the same command again to try only "
+            "that again.",
+            err=True,
+        )
+        sys.exit(1)
+
+
+def evaluate(
+    tasks: Sequence[tuple[TaskEntry, dict[str, Any]]],
+    models: Sequence[str],
+    out: Path,
+    *,
+    model_base_url: str | None = None,
+    model_args: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None,
+    limits: dict[str, int | None] | None = None,
+    rerun: int = 0,
+    display: str = "none",
+) -> str:
+    """Run tasks with models as one of Inspect's eval sets in a folder.
+
+    Args:
+        tasks: Tasks with their parameters.
+        models: Names of models.
+        out: The folder of the logs.
+        model_base_url: Address of the models' server.
+        model_args: Arguments of the models' provider.
+        config: Inspect's generation settings.
+        limits: Inspect's limits on a sample.
+        rerun: How often episodes with errors are tried again.
+        display: Inspect's display type.
+
+    Returns:
+        What is not finished, in a few words; "" if everything is.
+
+    Raises:
+        UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words.
+    """
+    from inspect_ai import eval_set
+    from inspect_ai.model import get_model
+
+    from waybench.tasks import _registry  # noqa: F401  the tasks and the embedded players are known from here on
+
+    ready: list[Any] = []
+    for name in models:
+        try:
+            ready.append(get_model(name, base_url=model_base_url, memoize=False, **(model_args or {})))
+        except Exception as error:  # every provider has its own; its message is what the user needs
+            raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
+    success, logs = eval_set(
+        tasks=[_load(entry)(**args) for entry, args in tasks],
+        model=ready,
+        log_dir=str(out.absolute()),
+        log_dir_allow_dirty=True,
+        log_buffer=1,  # every finished sample is on disk before the next one is paid for
+        retry_attempts=rerun,
+        retry_immediate=rerun > 0,
+        display=display,  # type: ignore[arg-type]
+        log_level="error",
+        **(limits or {}),  # type: ignore[arg-type]
+        **(config or {}),
+    )
+    if success:
+        return ""
+    unfinished = [log for log in logs if log.status != "success"]
+    return "unfinished: " + ", ".join(f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in unfinished)
+
+
+def _load(entry: TaskEntry) -> Any:
+    module, _, name = entry.target.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _one_line(error: Exception) -> str:
+    text = re.sub(r"\[/?[a-z ]*\]", "", str(error) or type(error).__name__)  # rich's markup
+    return " ".join(text.split())[:300]
+
+
+def summary(out: Path) -> str:
+    """Return the table of scores of a folder's logs."""
+    from waybench.analysis import estimate, read_logs, text_table
+
+    return text_table(estimate(read_logs(out)))

@@ -1,0 +1,66 @@
+"""Keeps what a model says from breaking the log that it is written to."""
+
+import functools
+from typing import Any
+
+from inspect_ai.model import Model, ModelCall, ModelOutput
+from pydantic_core import PydanticSerializationError, to_json
+
+_GUARDED = "waybench_guarded"
+
+
+def guard(model: Model) -> Model:
+    """Make a model's outputs writable as UTF-8.
+
+    A reply may hold lone surrogates, which JSON can escape and UTF-8 cannot carry; one of them would end the whole
+    task when the engine writes its log. They become their own escapes, as the six characters \\\\ud800, before the
+    engine sees them.
+
+    Args:
+        model: The model; its provider's `generate` is wrapped once.
+
+    Returns:
+        The same model.
+    """
+    api: Any = model.api
+    if getattr(api, _GUARDED, False):
+        return model
+    generate = api.generate
+
+    @functools.wraps(generate)
+    async def guarded(*args: Any, **kwargs: Any) -> Any:
+        answer = await generate(*args, **kwargs)
+        if isinstance(answer, tuple):
+            output, call = answer
+            if isinstance(call, ModelCall) and not _is_writable(call.response):
+                call.response = _escaped(call.response)
+            return _writable(output), call
+        return _writable(answer)
+
+    api.generate = guarded
+    setattr(api, _GUARDED, True)
+    return model
+
+
+def _writable(output: Any) -> Any:
+    if not isinstance(output, ModelOutput) or _is_writable(output):
+        return output  # some providers answer with an exception for the engine to raise
+    return ModelOutput.model_validate(_escaped(output.model_dump()))
+
+
+def _is_writable(value: Any) -> bool:
+    try:
+        to_json(value)
+    except PydanticSerializationError:
+        return False
+    return True
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_escaped(key): _escaped(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_escaped(inner) for inner in value]
+    return value

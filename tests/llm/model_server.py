@@ -1,0 +1,124 @@
+"""A small model server that speaks the OpenAI chat protocol on loopback and plays from a script."""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server does with one request.
+
+    Attributes:
+        text: The completion.
+        status: The HTTP status; anything but 200 is sent as an error.
+        finish: The completion's finish reason.
+        delay: Seconds before anything is sent.
+        cut: Whether the connection is cut in the middle of the answer.
+    """
+
+    text: str = ""
+    status: int = 200
+    finish: str = "stop"
+    delay: float = 0.0
+    cut: bool = False
+
+
+Script = Callable[[list[dict[str, Any]], int], Answer]  # (messages, how often they were sent before) -> answer
+
+
+@dataclass
+class ModelServer:
+    """The running server.
+
+    Attributes:
+        url: Its base address, for the client.
+        asked: How often each conversation was sent.
+        answered: How often each conversation got a whole completion.
+    """
+
+    url: str = ""
+    asked: Counter[str] = field(default_factory=Counter)
+    answered: Counter[str] = field(default_factory=Counter)
+
+
+@contextmanager
+def model_server(script: Script) -> Iterator[ModelServer]:
+    """Serve a script on a free port until the block ends."""
+    state = ModelServer()
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            key = json.dumps(body["messages"])
+            with lock:
+                before = state.asked[key]
+                state.asked[key] += 1
+            answer = script(body["messages"], before)
+            time.sleep(answer.delay)
+            data = json.dumps(_completion(body, answer) if answer.status == 200 else _error(answer)).encode()
+            try:
+                self.send_response(answer.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                if answer.status != 200:
+                    self.send_header("Retry-After-Ms", "10")  # keeps the client's waits out of the test's time
+                self.end_headers()
+                if answer.cut:
+                    self.wfile.write(data[: len(data) // 2])
+                    self.wfile.flush()
+                    self.close_connection = True
+                    return
+                self.wfile.write(data)
+            except (BrokenPipeError, ConnectionResetError):
+                return  # the client has given up waiting, as the script wanted
+            if answer.status == 200:
+                with lock:
+                    state.answered[key] += 1
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state.url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _error(answer: Answer) -> dict[str, Any]:
+    return {"error": {"message": f"scripted {answer.status}", "type": "scripted", "code": answer.status}}
+
+
+def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    prompt, reply = sum(len(str(m["content"])) for m in body["messages"]) // 4, len(answer.text) // 4
+    return {
+        "id": "scripted",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": answer.text},
+                "finish_reason": answer.finish,
+                "logprobs": None,
+            }
+        ],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply},
+    }
