@@ -187,6 +187,7 @@ def evaluate(
     from inspect_ai import eval_set
     from inspect_ai.model import get_model
 
+    from waybench.llm import PrerequisiteError
     from waybench.tasks import _registry  # noqa: F401  the tasks and the embedded players are known from here on
 
     ready: list[Any] = []
@@ -195,19 +196,22 @@ def evaluate(
             ready.append(get_model(name, base_url=model_base_url, memoize=False, **(model_args or {})))
         except Exception as error:  # every provider has its own; its message is what the user needs
             raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
-    success, logs = eval_set(
-        tasks=[_load(entry)(**args) for entry, args in tasks],
-        model=ready,
-        log_dir=str(out.absolute()),
-        log_dir_allow_dirty=True,
-        log_buffer=1,  # every finished sample is on disk before the next one is paid for
-        retry_attempts=rerun,
-        retry_immediate=rerun > 0,
-        display=display,  # type: ignore[arg-type]
-        log_level="error",
-        **(limits or {}),  # type: ignore[arg-type]
-        **(config or {}),
-    )
+    try:
+        success, logs = eval_set(
+            tasks=[_load(entry)(**args) for entry, args in tasks],
+            model=ready,
+            log_dir=str(out.absolute()),
+            log_dir_allow_dirty=True,
+            log_buffer=1,  # every finished sample is on disk before the next one is paid for
+            retry_attempts=rerun,
+            retry_immediate=rerun > 0,
+            display=display,  # type: ignore[arg-type]
+            log_level="error",
+            **(limits or {}),  # type: ignore[arg-type]
+            **(config or {}),
+        )
+    except PrerequisiteError as error:
+        raise UsageError(_one_line(error)) from None
     if success:
         return ""
     unfinished = [log for log in logs if log.status != "success"]

@@ -1,5 +1,6 @@
 """The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
 
+from waybench.llm._errors import PrerequisiteError, one_line_errors
 from waybench.llm._ladder import Ladder
 from waybench.llm._provider import EmbeddedPlayer, check_player
 from waybench.llm._sample import open_episode, stored_record, to_sample
@@ -8,9 +9,11 @@ from waybench.llm._solver import by_level, episode, play
 __all__ = [
     "EmbeddedPlayer",
     "Ladder",
+    "PrerequisiteError",
     "by_level",
     "check_player",
     "episode",
+    "one_line_errors",
     "open_episode",
     "play",
     "stored_record",

@@ -8,6 +8,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from waybench.core import EMBEDDED, UsageError, policy, unknown
 from waybench.envs import registry
 from waybench.llm._current import current_episode
+from waybench.llm._errors import one_line_errors
 
 
 def check_player(name: str) -> None:
@@ -39,8 +40,9 @@ class EmbeddedPlayer(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        check_player(model_name)
-        self._policy = policy(model_name)
+        with one_line_errors():
+            check_player(model_name)
+            self._policy = policy(model_name)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig

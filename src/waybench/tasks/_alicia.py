@@ -2,12 +2,13 @@
 
 from functools import lru_cache
 from itertools import count, takewhile
+from typing import Any
 
 from inspect_ai import Task, task
 
-from waybench.core import Item, resolve
+from waybench.core import Item, UsageError, resolve
 from waybench.envs import registry
-from waybench.llm import Ladder, episode, play
+from waybench.llm import Ladder, episode, one_line_errors, play
 from waybench.tasks._index import ALICIA_OPTIONS
 
 
@@ -42,7 +43,14 @@ def alicia(
         algorithm: How the spanning tree is drawn.
         sides: Sides of entrance and exit.
     """
-    given = resolve(ALICIA_OPTIONS, dict(locals()), "parameter of alicia")
+    given = dict(locals())
+    with one_line_errors():
+        return _alicia(**resolve(ALICIA_OPTIONS, given, "parameter of alicia"))
+
+
+def _alicia(**given: Any) -> Task:
+    if given["min_dimension"] > given["max_dimension"]:
+        raise UsageError(f"min_dimension={given['min_dimension']} is above max_dimension={given['max_dimension']}")
     environment = registry.load("maze/alicia")
     options = {option.name: given[option.name] for option in environment.options}
     style = {option.name: given[option.name] for option in environment.source_options}

@@ -1,0 +1,131 @@
+"""Write docs/environments/*.md from the catalogue: `make docs`; `--check` only says whether they are up to date."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from waybench.core import Environment, Episode, Option, play_out, policy
+from waybench.envs import registry
+from waybench.grid import TREES
+
+FOLDER = Path(__file__).parent / "environments"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a Markdown table."""
+    lines = [list(head), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def option_table(options: Iterable[Option]) -> str:
+    """Return a table of options."""
+    return table(
+        ("option", "default", "values", "meaning"),
+        (
+            (
+                f"`{option.name}`",
+                "" if option.default is None else f"`{option.default}`",
+                ", ".join(option.choices) or _range(option),
+                option.doc,
+            )
+            for option in options
+        ),
+    )
+
+
+def _range(option: Option) -> str:
+    if option.low is None:
+        return option.type.__name__
+    return f"{option.low:g} to {option.high:g}" if option.high is not None else f"from {option.low:g}"
+
+
+def page(environment: Environment[Any, Any, Any]) -> str:
+    """Return an environment's page."""
+    item = environment.source().item(0)
+    parts = [
+        f"# {environment.title}\n\n`{environment.id}`, version {environment.version}\n\n{environment.about}",
+        "## How it is played\n\n" + option_table(environment.options),
+        f"## How its items are drawn\n\nLevels from {environment.smallest_level} upwards; the public set's key is "
+        f"`{environment.public_key}`.\n\n" + option_table(environment.source_options),
+        "## Metrics\n\nThe first is the headline.\n\n"
+        + table(
+            ("metric", "unit", "range", "better", "meaning"),
+            (
+                (f"`{m.name}`", m.unit, f"{_bound(m.low)} to {_bound(m.high)}", m.better, m.doc)
+                for m in environment.metrics
+            ),
+        ),
+        "## Players\n\n"
+        + table(
+            ("player", "what it does"),
+            ((f"`waybench/{name}`", _first_line(player)) for name, player in sorted(environment.players.items())),
+        ),
+    ]
+    if environment.id == "maze/alicia":
+        parts.append(maze_difficulty())
+    parts.append("## What the player reads first\n\nItem " + item.id + " of the public set, in each wording.")
+    for name in next(option for option in environment.options if option.name == "wording").choices:
+        opening = Episode(environment, item, {"wording": name}).messages
+        shown = "\n\n".join(f"[{message.role}]\n{message.text}" for message in opening)
+        parts.append(f"### {name}\n\n```text\n{shown}\n```")
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _bound(value: float | None) -> str:
+    return "unbounded" if value is None else f"{value:g}"
+
+
+def _first_line(player: Any) -> str:
+    return (player.__doc__ or "").strip().splitlines()[0]
+
+
+def maze_difficulty() -> str:
+    """Measure how the tree algorithm and the share of loops move the difficulty."""
+    environment = registry.load("maze/alicia")
+    rows: list[tuple[object, ...]] = []
+    for size in (11, 21, 41):
+        for algorithm in sorted(TREES):
+            for loops in (0.0, 0.05, 0.2):
+                items = environment.source("difficulty", size, algorithm=algorithm, loops=loops).head(50)
+                reached = [play_out(environment, item, policy("noisy-0.05")).end_reason == "solved" for item in items]
+                rows.append(
+                    (
+                        size,
+                        algorithm,
+                        f"{loops:g}",
+                        f"{fmean(item.proof['minimum'] for item in items):.0f}",
+                        f"{fmean(len(item.proof['solution']) for item in items):.0f}",
+                        f"{fmean(item.proof['junctions'] for item in items):.0f}",
+                        f"{100 * fmean(reached):.0f} %",
+                    )
+                )
+    return (
+        "## How algorithm and loops move the difficulty\n\nMeans over 50 mazes each, key `difficulty`. The "
+        "backtracker's long corridors make the longest ways with the fewest junctions, Prim's mazes the shortest with "
+        "the most; Wilson's are spread evenly over all mazes. Loops shorten the way and add junctions. The last column "
+        "is how often `waybench/noisy-0.05`, which errs in one cell of twenty, gets out in one attempt.\n\n"
+        + table(("N", "algorithm", "loops", "shortest path", "its movements", "junctions", "noisy-0.05"), rows)
+    )
+
+
+def main() -> None:
+    """Write the pages, or check them."""
+    check = "--check" in sys.argv[1:]
+    stale: list[str] = []
+    for entry in registry.entries:
+        path = FOLDER / (entry.id.replace("/", "-") + ".md")
+        text = page(registry.load(entry.id))
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path.name)
+            if not check:
+                path.write_text(text, encoding="utf-8")
+    if check and stale:
+        sys.exit(f"out of date: {', '.join(stale)}; run `make docs`")
+    print("docs/environments:", "up to date" if not stale else f"wrote {', '.join(stale)}")
+
+
+if __name__ == "__main__":
+    main()

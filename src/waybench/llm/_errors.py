@@ -1,0 +1,17 @@
+"""Our errors in the engine's terms."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from inspect_ai._util.error import PrerequisiteError  # what the engine prints as one line; it has no public name
+
+from waybench.core import WaybenchError
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Raise errors that the user can mend as the engine's own, which it prints as one line and without a traceback."""
+    try:
+        yield
+    except WaybenchError as error:
+        raise PrerequisiteError(str(error)) from None

@@ -1,0 +1,132 @@
+"""The task's face to the engine: parameters, and the ladder's decisions."""
+
+import asyncio
+import inspect
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import waybench
+from waybench.core import End, Episode, EpisodeRecord, Item, policy
+from waybench.llm import Ladder
+from waybench.tasks import TASKS
+
+MAZES = waybench.load("maze/alicia")
+
+
+@pytest.mark.parametrize("entry", TASKS, ids=lambda entry: entry.name)
+def test_declared_parameters_are_the_function_s(entry: Any) -> None:
+    from waybench.tasks import _registry
+
+    parameters = inspect.signature(getattr(_registry, entry.name)).parameters
+    declared = {option.name: option.default for option in entry.options}
+    assert {name: parameter.default for name, parameter in parameters.items()} == declared
+
+
+def _finished(sample: Any, player: str, end: End | None = None) -> Any:
+    """Play a sample's episode as the solver would, and return what the engine would report of it."""
+    head = EpisodeRecord.assemble(sample.metadata["waybench"], ())
+    item = Item(MAZES.decode(head.instance), **head.item, proof=head.proof)
+    episode: Episode[Any, Any, Any] = Episode(MAZES, item, head.options, attempt=head.attempt, player=player)
+    while not episode.done and end is None:
+        episode.step(policy(player).reply(episode))
+    if end is not None:
+        episode.end(end)
+    progress = {
+        "player": player,
+        "turns": [turn.dumps() for turn in episode.turns],
+        "end": episode.end_reason,
+        "error": None,
+    }
+    return SimpleNamespace(id=sample.id, error=None, metadata=sample.metadata, store={"waybench": progress})
+
+
+def _ladder(levels: tuple[int, ...] = (5, 7, 9), mazes: int = 2, attempts: int = 3) -> Ladder:
+    return Ladder(
+        MAZES,
+        MAZES.resolve_options({}),
+        levels=lambda: levels,
+        items=lambda level: MAZES.source("ladder", level).head(mazes),
+        attempts=attempts,
+        perfect=lambda record: MAZES.metrics[0].of(record) == 100,
+        passed=lambda record: record.end == "solved",
+    )
+
+
+def _climb(ladder: Ladder, players: dict[str, str]) -> list[str]:
+    """Run a ladder to its end, one sample after the other; the player is chosen by sample id, "null" by default."""
+    waiting, ran = ladder.initial_samples(), []
+    while waiting:
+        sample = waiting.pop(0)
+        ran.append(str(sample.id))
+        done = _finished(sample, players.get(str(sample.id), "null"))
+        waiting += asyncio.run(ladder.sample_complete(done)) or []
+    return ran
+
+
+def test_a_player_that_never_arrives_stops_after_one_dimension() -> None:
+    ran = _climb(_ladder(), {})
+    assert sorted(ran) == [f"50{maze}-{attempt}" for maze in (1, 2) for attempt in (1, 2, 3)]
+
+
+def test_a_perfect_attempt_is_the_last_and_one_success_opens_the_next_dimension() -> None:
+    ran = _climb(_ladder(), {"501-2": "oracle", "702-1": "oracle"})
+    assert [name for name in ran if name.startswith("501")] == ["501-1", "501-2"]
+    assert [name for name in ran if name.startswith("502")] == ["502-1", "502-2", "502-3"]
+    assert [name for name in ran if name.startswith("702")] == ["702-1"]
+    assert len([name for name in ran if name.startswith("9")]) == 6
+
+
+def test_the_cap_ends_the_climb() -> None:
+    ran = _climb(_ladder(levels=(5, 7)), {f"{n}0{maze}-1": "oracle" for n in (5, 7) for maze in (1, 2)})
+    assert ran == ["501-1", "502-1", "701-1", "702-1"]
+
+
+def test_nothing_follows_from_an_infrastructure_error() -> None:
+    ladder = _ladder()
+    first = ladder.initial_samples()[0]
+    assert asyncio.run(ladder.sample_complete(_finished(first, "null", End.INFRASTRUCTURE))) is None
+
+
+def test_a_retried_task_is_told_again_of_what_is_finished_and_the_ladder_begins_again() -> None:
+    ladder = _ladder(attempts=1)
+    done = [_finished(sample, "oracle") for sample in ladder.initial_samples()]
+    first = [asyncio.run(ladder.sample_complete(sample)) for sample in done]
+    again = [asyncio.run(ladder.sample_complete(sample)) for sample in done]
+    names = [[str(sample.id) for sample in more or []] for more in first]
+    assert names == [["701-1", "702-1"], []]
+    assert [[str(sample.id) for sample in more or []] for more in again] == names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("alica", "--model", "waybench/oracle"), "did you mean 'alicia'"),
+        (("alicia", "--model", "waybench/orcle"), "did you mean 'oracle'"),
+        (("alicia", "--model", "waybench/noisy-2"), "from 0 to 1"),
+        (("alicia", "--model", "nowhere/nothing"), "not recognized"),
+        (("alicia", "--model", "openai-api/nowhere/x"), "NOWHERE_API_KEY"),
+        (("alicia", "--model", "waybench/oracle", "-T", "protcol=paper"), "did you mean 'protocol'"),
+        (("alicia", "--model", "waybench/oracle", "-T", "wording=matrx"), "did you mean 'matrix'"),
+        (("alicia", "--model", "waybench/oracle", "-T", "min_dimension=6"), "odd"),
+        (("alicia", "--model", "waybench/oracle", "-T", "min_dimension=9", "-T", "max_dimension=7"), "above"),
+        (("alicia", "--model", "waybench/oracle", "-T", "limit=0"), "out of range"),
+        (("alicia", "--model", "waybench/oracle", "-T", "limit"), "key=value"),
+        (("alicia", "--model", "waybench/oracle", "--out", "/proc/nothing"), "cannot write"),
+        (("alicia",), "--model"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arguments: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Any, monkeypatch: Any
+) -> None:
+    from waybench.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(["run", *arguments])
+    told = capsys.readouterr().err.strip()
+    assert stop.value.code == 2
+    assert told.startswith("Error: ") and "\n" not in told and says in told
+
+
