@@ -74,7 +74,9 @@ def engine() -> Iterator[Comparison]:
                 display="none",
             )
             assert log.status == "success" and log.samples is not None
-            assert sum(event.event == "model" for sample in log.samples for event in sample.events) == calls * len(items)
+            assert sum(event.event == "model" for sample in log.samples for event in sample.events) == calls * len(
+                items
+            )
 
     yield compare(
         f"model call of a maze N = {size} through the engine, prompts and records included",

@@ -15,7 +15,7 @@ MAZES = waybench.load("maze/alicia")
 
 
 def _scipy_maze(size: int, seed: int) -> np.ndarray:
-    """Make a maze with a compiled library: random weights, scipy's minimum spanning tree, and a search from the exit."""
+    """Make a maze with a compiled library: scipy's minimum spanning tree of random weights, and a search."""
     rooms = size // 2
     number = np.arange(rooms * rooms).reshape(rooms, rooms)
     heads = np.concatenate([number[:, :-1].ravel(), number[:-1].ravel()])

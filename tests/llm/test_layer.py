@@ -92,9 +92,7 @@ def test_turns_before_an_error_are_kept(tmp_path: Path) -> None:
 
 def test_embedded_players_play_only_our_tasks(tmp_path: Path) -> None:
     assert _registry.waybench
-    [log] = eval(
-        Task(dataset=[Sample(input="hello")]), model="waybench/oracle", log_dir=str(tmp_path), display="none"
-    )
+    [log] = eval(Task(dataset=[Sample(input="hello")]), model="waybench/oracle", log_dir=str(tmp_path), display="none")
     assert log.status == "error" and log.error is not None and "waybench's own tasks" in log.error.message
 
 
@@ -109,8 +107,10 @@ def test_embedded_players_are_the_policies(tmp_path: Path, player: str) -> None:
 
 def test_the_engine_s_own_command(tmp_path: Path) -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "inspect_ai", "eval", "waybench/alicia", "--model", "waybench/noisy-0.1"]
-        + ["-T", "max_dimension=7", "-T", "limit=2", "--log-dir", str(tmp_path), "--display", "plain"],
+        [
+            *(sys.executable, "-m", "inspect_ai", "eval", "waybench/alicia", "--model", "waybench/noisy-0.1"),
+            *("-T", "max_dimension=7", "-T", "limit=2", "--log-dir", str(tmp_path), "--display", "plain"),
+        ],
         capture_output=True,
         text=True,
         env=environment(),

@@ -26,7 +26,7 @@ def test_declared_parameters_are_the_function_s(entry: Any) -> None:
 
 def _finished(sample: Any, player: str, end: End | None = None) -> Any:
     """Play a sample's episode as the solver would, and return what the engine would report of it."""
-    head = EpisodeRecord.assemble(sample.metadata["waybench"], ())
+    head = EpisodeRecord.assemble(sample.metadata["waybench"])
     item = Item(MAZES.decode(head.instance), **head.item, proof=head.proof)
     episode: Episode[Any, Any, Any] = Episode(MAZES, item, head.options, attempt=head.attempt, player=player)
     while not episode.done and end is None:
@@ -128,5 +128,3 @@ def test_bad_input_is_one_line_and_status_2(
     told = capsys.readouterr().err.strip()
     assert stop.value.code == 2
     assert told.startswith("Error: ") and "\n" not in told and says in told
-
-

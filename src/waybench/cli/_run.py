@@ -73,10 +73,15 @@ def prepare_folder(folder: Path) -> Path:
     return folder
 
 
+_EXAMPLES = """\b
+waybench run alicia --model openai/gpt-4o
+waybench run alicia --model openai-api/local/llama --model-base-url http://127.0.0.1:8000/v1
+waybench run alicia --model hf/local -M model_path=./my-model"""
+
 _POSITIVE = click.IntRange(min=1)
 
 
-@click.command()
+@click.command(epilog=_EXAMPLES)
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
 @click.option("--model", "-m", "models", multiple=True, required=True, help="Model, as provider/name; repeatable.")
 @click.option("-T", "parameters", multiple=True, metavar="KEY=VALUE", help="A task's parameter; see `waybench list`.")
@@ -121,11 +126,6 @@ def run(
     """Evaluate models on tasks.
 
     A run that was interrupted is taken up again by the same command, which asks nothing again that is finished.
-
-    \b
-    waybench run alicia --model openai/gpt-4o
-    waybench run alicia --model openai-api/local/llama --model-base-url http://127.0.0.1:8000/v1
-    waybench run alicia --model hf/local -M model_path=./my-model
     """
     given = parse_pairs(parameters, "-T")
     given |= {name: value for name, value in (("limit", limit), ("attempts", attempts)) if value is not None}
@@ -184,11 +184,12 @@ def evaluate(
     Raises:
         UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words.
     """
-    from inspect_ai import eval_set
+    import inspect_ai
     from inspect_ai.model import get_model
 
     from waybench.llm import PrerequisiteError
-    from waybench.tasks import _registry  # noqa: F401  the tasks and the embedded players are known from here on
+
+    import_module("waybench.tasks._registry")  # makes the tasks and the embedded players known to the engine
 
     ready: list[Any] = []
     for name in models:
@@ -197,7 +198,8 @@ def evaluate(
         except Exception as error:  # every provider has its own; its message is what the user needs
             raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
     try:
-        success, logs = eval_set(
+        engine: Any = inspect_ai  # whose signatures are too wide for a type checker
+        success, logs = engine.eval_set(
             tasks=[_load(entry)(**args) for entry, args in tasks],
             model=ready,
             log_dir=str(out.absolute()),
@@ -205,9 +207,9 @@ def evaluate(
             log_buffer=1,  # every finished sample is on disk before the next one is paid for
             retry_attempts=rerun,
             retry_immediate=rerun > 0,
-            display=display,  # type: ignore[arg-type]
+            display=display,
             log_level="error",
-            **(limits or {}),  # type: ignore[arg-type]
+            **(limits or {}),
             **(config or {}),
         )
     except PrerequisiteError as error:
@@ -215,7 +217,9 @@ def evaluate(
     if success:
         return ""
     unfinished = [log for log in logs if log.status != "success"]
-    return "unfinished: " + ", ".join(f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in unfinished)
+    return "unfinished: " + ", ".join(
+        f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in unfinished
+    )
 
 
 def _load(entry: TaskEntry) -> Any:

@@ -5,6 +5,7 @@ from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, ReplayError, UsageError, WaybenchError, unknown
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition
 from waybench.core._instance import Instance, Item, Source, set_hash
+from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, shown, without_reasoning
 from waybench.core._metrics import Metric, outcome_count
 from waybench.core._options import Option, resolve
@@ -54,6 +55,8 @@ __all__ = [
     "UsageError",
     "WaybenchError",
     "Wording",
+    "is_array",
+    "is_object",
     "last_object",
     "outcome_count",
     "play_out",

@@ -244,7 +244,7 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
     found = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
         raise ReplayError(f"item: the record has {sorted(strange)[0][:40]!r}, which no item has")
-    place = {"id": found.id, "level": found.level, **record.item}
+    place: dict[str, Json] = {"id": found.id, "level": found.level, **record.item}
     item = Item(found.instance, **place, proof=found.proof)
     episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
     _same("instance_hash", record.instance_hash, item.instance.hash)

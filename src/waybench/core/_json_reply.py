@@ -97,12 +97,12 @@ def shown(value: Any) -> str:
 
 def _deeper_than(limit: int, value: Any) -> bool:
     layer = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         layer = [
             inner
             for outer in layer
-            if isinstance(outer, (dict, list))
             for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
         ]
         if not layer:
             return False
@@ -118,4 +118,4 @@ def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 
 def _whole(digits: str) -> int | Oversized:
-    return int(digits) if len(digits) <= MAX_DIGITS else Oversized()
+    return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Oversized()

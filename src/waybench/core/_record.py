@@ -1,12 +1,13 @@
 """Records: what is kept of an episode, enough to simulate and score it again without a model."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from waybench._version import __version__
 from waybench.core._errors import DataError
 from waybench.core._game import NOTHING, End, Json, Outcome
+from waybench.core._json import is_object
 from waybench.core._wording import Message
 
 SCHEMA = 1
@@ -149,19 +150,22 @@ class EpisodeRecord:
         return _line({name: head[name] for name in head if name not in _PROGRESS})
 
     @classmethod
-    def assemble(
-        cls, head: str, turns: Sequence[str], *, player: str = "", end: str | None = None, error: str | None = None
-    ) -> "EpisodeRecord":
-        """Put a record together from its head and its turns, each as one JSON text.
+    def assemble(cls, head: str, progress: Mapping[str, Json] | None = None) -> "EpisodeRecord":
+        """Put a record together.
+
+        Args:
+            head: What `head` returned.
+            progress: "player", "end", "error", and "turns", each turn as one JSON text; None before the first.
 
         Raises:
             DataError: If they are no record.
         """
+        progress = progress or {"turns": [], "end": None}
         try:
-            data = {**json.loads(head), "turns": [json.loads(turn) for turn in turns]}
-        except (TypeError, ValueError, RecursionError) as problem:
-            raise DataError(f"not an episode record: {problem}") from None
-        return cls.from_json({**data, "player": player, "end": end, "error": error})
+            turns = [json.loads(turn) for turn in progress["turns"]]
+            return cls.from_json({**json.loads(head), **progress, "turns": turns})
+        except (KeyError, TypeError, ValueError, RecursionError) as problem:
+            raise DataError(f"not an episode record: {type(problem).__name__} {problem}") from None
 
     def dumps(self) -> str:
         """Return the record as one line of ASCII JSON; lone surrogates in a reply survive as escapes."""
@@ -224,7 +228,7 @@ _RECORD: dict[str, tuple[type, ...]] = {
 
 def _check(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
     """Refuse what is no object, or has a field of a wrong type; what a record from outside holds is anybody's guess."""
-    if not isinstance(data, dict):
+    if not is_object(data):
         raise DataError(f"not an episode record: {type(data).__name__} where an object should be")
     for name, types in kinds.items():
         if name in data and type(data[name]) not in types:

@@ -1,6 +1,6 @@
 """Our errors in the engine's terms."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from inspect_ai._util.error import PrerequisiteError  # what the engine prints as one line; it has no public name
@@ -9,7 +9,7 @@ from waybench.core import WaybenchError
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def one_line_errors() -> Generator[None]:
     """Raise errors that the user can mend as the engine's own, which it prints as one line and without a traceback."""
     try:
         yield

@@ -6,14 +6,16 @@ from typing import Any
 from inspect_ai.model import Model, ModelCall, ModelOutput
 from pydantic_core import PydanticSerializationError, to_json
 
+from waybench.core import is_array, is_object
+
 _GUARDED = "waybench_guarded"
 
 
 def guard(model: Model) -> Model:
-    """Make a model's outputs writable as UTF-8.
+    r"""Make a model's outputs writable as UTF-8.
 
     A reply may hold lone surrogates, which JSON can escape and UTF-8 cannot carry; one of them would end the whole
-    task when the engine writes its log. They become their own escapes, as the six characters \\\\ud800, before the
+    task when the engine writes its log. They become their own escapes, as the six characters \ud800, before the
     engine sees them.
 
     Args:
@@ -29,13 +31,13 @@ def guard(model: Model) -> Model:
 
     @functools.wraps(generate)
     async def guarded(*args: Any, **kwargs: Any) -> Any:
-        answer = await generate(*args, **kwargs)
-        if isinstance(answer, tuple):
-            output, call = answer
-            if isinstance(call, ModelCall) and not _is_writable(call.response):
-                call.response = _escaped(call.response)
-            return _writable(output), call
-        return _writable(answer)
+        match await generate(*args, **kwargs):
+            case (output, ModelCall() as call):
+                if not _is_writable(call.response):
+                    call.response = _escaped(call.response)
+                return _writable(output), call
+            case output:
+                return _writable(output)
 
     api.generate = guarded
     setattr(api, _GUARDED, True)
@@ -59,8 +61,8 @@ def _is_writable(value: Any) -> bool:
 def _escaped(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, dict):
+    if is_object(value):
         return {_escaped(key): _escaped(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
+    if is_array(value):
         return [_escaped(inner) for inner in value]
     return value

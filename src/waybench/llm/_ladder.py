@@ -1,6 +1,7 @@
 """Tasks that climb: the next level is run if the player gets anywhere in this one."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from inspect_ai import SampleSource
 from inspect_ai.dataset import Sample
@@ -30,10 +31,10 @@ class Ladder(SampleSource):
 
     def __init__(
         self,
-        environment: Environment,
+        environment: Environment[Any, Any, Any],
         options: dict[str, Json],
         levels: Callable[[], Iterable[int]],
-        items: Callable[[int], list[Item]],
+        items: Callable[[int], list[Item[Any]]],
         attempts: int,
         perfect: Callable[[EpisodeRecord], bool],
         passed: Callable[[EpisodeRecord], bool],
@@ -70,7 +71,7 @@ class Ladder(SampleSource):
             return None
         following: list[Sample] = []
         if record.attempt < self._attempts and not self._perfect(record):
-            item = self._items(record.item["level"])[record.item["index"]]
+            item = self._items(record.item["level"])[int(record.item["index"])]
             following.append(to_sample(self._environment, item, self._options, record.attempt + 1))
         if record.item["level"] == self._level and self._passed(record):
             level = next(self._climb, None)

@@ -28,7 +28,7 @@ def to_sample(
 
 def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any, Any]:
     """Start the episode that a sample's metadata describes."""
-    head = EpisodeRecord.assemble(metadata[KEY], ())
+    head = EpisodeRecord.assemble(metadata[KEY])
     environment = registry.load(f"{head.env}@{head.env_version}")
     item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
     return Episode(environment, item, head.options, attempt=head.attempt, player=player)
@@ -39,7 +39,8 @@ def store_episode(store: Store, episode: Episode[Any, Any, Any]) -> None:
 
     Called after every turn, it adds the turns that the store does not have yet.
     """
-    turns: list[str] = (store.get(KEY) or {}).get("turns", [])
+    stored: dict[str, Any] | None = store.get(KEY)
+    turns: list[str] = stored["turns"] if stored else []
     turns += [turn.dumps() for turn in episode.turns[len(turns) :]]
     end = None if episode.end_reason is None else str(episode.end_reason)
     store.set(KEY, {"player": episode.player, "turns": turns, "end": end, "error": episode.error})
@@ -56,7 +57,7 @@ def stored_record(metadata: Mapping[str, Json], store: _Readable) -> EpisodeReco
         metadata: The sample's metadata.
         store: Its store; without an episode's progress the record is that of an episode not begun.
     """
-    return EpisodeRecord.assemble(metadata[KEY], **(store.get(KEY) or {"turns": ()}))
+    return EpisodeRecord.assemble(metadata[KEY], store.get(KEY))
 
 
 class Chat:

@@ -1,6 +1,6 @@
 """The AliciaBench task."""
 
-from functools import lru_cache
+from functools import cache
 from itertools import count, takewhile
 from typing import Any
 
@@ -55,8 +55,8 @@ def _alicia(**given: Any) -> Task:
     options = {option.name: given[option.name] for option in environment.options}
     style = {option.name: given[option.name] for option in environment.source_options}
 
-    @lru_cache(maxsize=None)
-    def items(level: int) -> list[Item]:
+    @cache
+    def items(level: int) -> list[Item[Any]]:
         return environment.source(given["key"], level, **style).head(given["limit"])
 
     items(given["min_dimension"])  # an even dimension is refused here, before anything is run

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition
+from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array
 from waybench.envs.maze._maze import Maze, movements
 from waybench.grid import DIRECTIONS
 
@@ -104,11 +104,11 @@ class MazeGame(Game[Maze, MazeState, Plan]):
             DataError: If it is no such list.
         """
         plan: list[Movement] = []
-        for entry in action if isinstance(action, (list, tuple)) else [action]:
+        for entry in action if is_array(action) else [action]:
             match entry:
                 case [str(direction), int(cells)] if direction in DIRECTIONS and cells >= 1 and cells is not True:
                     plan.append(Movement(direction, cells))
-                case _:
+                case _:  # pyright: ignore[reportUnknownVariableType]
                     raise DataError('action: give [["down", 3], ["left", 2], ...], with whole numbers of at least 1')
         return tuple(plan)
 
@@ -121,8 +121,9 @@ class MazeGame(Game[Maze, MazeState, Plan]):
         path: list[str] = []
         for direction, cells in action:
             for _ in range(cells):
-                erring = cell is not None and rng.random() < rate
-                step = rng.choice([name for name, _ in state.maze.lattice.exits(cell)]) if erring else direction
+                step = direction
+                if cell is not None and rng.random() < rate:
+                    step = rng.choice([name for name, _ in state.maze.lattice.exits(cell)])
                 path.append(step)
                 cell = None if cell is None else _next(state.maze, cell, step)
         return self.decode(movements(tuple(path)))

@@ -87,9 +87,7 @@ class MazeSource(Source[Maze]):
     def _maze(self, index: int) -> Maze:
         if self.size <= _ENUMERATED:
             listed = _listed(self.size, self._loops, self._sides)
-            order = list(range(len(listed)))
-            self._stream("order").shuffle(order)
-            return _build(self.size, *listed[order[index % len(order)]])
+            return _build(self.size, *listed[_card(self._stream("order"), len(listed), index % len(listed))])
         rng, rooms = self._stream("item", index), self.size // 2
         tree, walls = spanning_tree(rooms, rooms, self._algorithm, rng)
         rng.shuffle(walls)

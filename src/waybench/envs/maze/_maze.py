@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
-from waybench.core import DataError, Instance, Json
+from waybench.core import DataError, Instance, Json, is_array, is_object
 from waybench.grid import Lattice
 
 SMALLEST = 5
@@ -87,8 +86,8 @@ def decode(data: Json) -> Maze:
     Raises:
         DataError: If it is no such maze; the message names the row.
     """
-    rows: Any = data.get("maze") if isinstance(data, dict) else None
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+    rows = data.get("maze") if is_object(data) else None
+    if not is_array(rows) or not all(is_array(row) for row in rows):
         raise DataError('instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
     size = len(rows)
     if size % 2 == 0 or not SMALLEST <= size <= LARGEST:

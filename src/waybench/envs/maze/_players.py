@@ -26,12 +26,12 @@ def wall_follower(state: MazeState, rng: Stream) -> Plan:
     maze, at = state.maze, state.at
     inwards = {0: "down", maze.size - 1: "up"}
     x, y = maze.lattice.position(at)
-    heading = inwards.get(y) or ("right" if x == 0 else "left")
+    heading: str = inwards.get(y) or ("right" if x == 0 else "left")
     path: list[str] = []
     while at != maze.exit and len(path) < 4 * len(maze.lattice.cells):
-        open_ = dict(maze.lattice.exits(at))
+        open_: dict[str, int] = dict(maze.lattice.exits(at))
         right = _RIGHT_OF[heading]
-        heading = next(way for way in (right, heading, _BACK[right], _BACK[heading]) if way in open_)
+        heading = next(str(way) for way in (right, heading, _BACK[right], _BACK[heading]) if way in open_)
         at = open_[heading]
         path.append(heading)
     return _plan(path)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.core import Invalid, Transition, Wording, last_object, shown
+from waybench.core import Invalid, Transition, Wording, is_array, is_object, last_object, shown
 from waybench.envs.maze._game import MazeState, Movement, Plan
 from waybench.envs.maze._maze import Maze
 from waybench.grid import DIRECTIONS
@@ -162,7 +162,7 @@ class MazeWording(Wording[Maze, MazeState, Plan]):
         if found.duplicate is not None:
             return Invalid(f"The JSON object has the key {shown(found.duplicate)} twice.")
         listed = found["movements"]
-        if not isinstance(listed, list):
+        if not is_array(listed):
             return Invalid(f'"movements" must be a list of objects, not {shown(listed)}.')
         plan: list[Movement] = []
         for number, entry in enumerate(listed, start=1):
@@ -180,7 +180,7 @@ class MazeWording(Wording[Maze, MazeState, Plan]):
 
 def _movement(entry: Any) -> Movement | str:
     """Read one entry of the list, or say in a phrase what is wrong with it."""
-    if not isinstance(entry, dict) or "direction" not in entry or "cells" not in entry:
+    if not is_object(entry) or "direction" not in entry or "cells" not in entry:
         return 'it must be an object with "direction" and "cells"'
     if (duplicate := getattr(entry, "duplicate", None)) is not None:
         return f"it has the key {shown(duplicate)} twice"

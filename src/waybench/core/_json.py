@@ -1,0 +1,13 @@
+"""Telling what a JSON value is, in a form that type checkers follow."""
+
+from typing import Any, TypeGuard
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    """Whether a JSON value is an array."""
+    return isinstance(value, list)
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a JSON value is an object."""
+    return isinstance(value, dict)
