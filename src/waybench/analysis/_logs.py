@@ -67,7 +67,7 @@ def _samples(location: str) -> Iterator[Any]:
 
 def _record(sample: Any) -> EpisodeRecord:
     try:
-        record = EpisodeRecord.assemble(sample.metadata[_KEY], **(sample.store.get(_KEY) or {"turns": ()}))
+        record = EpisodeRecord.assemble(sample.metadata[_KEY], sample.store.get(_KEY))
     except DataError as error:
         raise DataError(f"sample {sample.id}: {error}") from None
     if sample.error:

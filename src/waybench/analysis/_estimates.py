@@ -1,0 +1,193 @@
+"""Estimates: what the rows of one model, task and settings come to, at each level."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from waybench.analysis._episodes import LoggedEpisode
+from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._rows import Group, Row, grouped, is_perfect, rows
+from waybench.core import End, Json, Metric
+from waybench.envs import registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What is known of one model with one task's settings, at one level or over all levels that were run.
+
+    Attempts are those that count: neither set aside (see `rows`) nor ended by an infrastructure error.
+
+    Attributes:
+        group: Model, task and settings.
+        level: The level; None for all that were run.
+        headline: Name of the environment's headline metric.
+        items: Items with at least one attempt.
+        missing: Items of which all attempts ended in infrastructure errors: they are missing, not 0.
+        incomplete: Items of which some attempts did.
+        attempts: Attempts.
+        most_attempts: The highest number of an attempt at one item.
+        errors: Infrastructure errors, in no denominator.
+        aside: Episodes that were set aside.
+        best: Mean over items of the best headline value among an item's attempts.
+        mean: Mean headline value of the attempts that were made, clustered by instance. As those after a perfect one
+            are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100 at
+            half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
+        metrics: Of every metric that is defined for some attempt, what a single attempt gives on average: the mean
+            over items of `single_attempt`.
+        solved: Share of single attempts that are solved, likewise.
+        replies: Number of replies.
+        outcomes: Share of each outcome among the replies; those that did not occur are left out.
+        input_tokens: Mean tokens of an attempt's requests; None if not known.
+        output_tokens: Mean tokens of an attempt's replies; None if not known.
+        seconds: Mean time spent on an attempt's replies; None if not known.
+    """
+
+    group: Group
+    level: int | None
+    headline: str
+    items: int
+    missing: int
+    incomplete: int
+    attempts: int
+    most_attempts: int
+    errors: int
+    aside: int
+    best: Mean | None
+    mean: Mean | None
+    metrics: Mapping[str, Mean]
+    solved: Mean | None
+    replies: int
+    outcomes: Mapping[str, float]
+    input_tokens: float | None
+    output_tokens: float | None
+    seconds: float | None
+
+    @property
+    def single(self) -> Mean | None:
+        """Mean headline value of a single attempt at each item; see `single_attempt`."""
+        return self.metrics.get(self.headline)
+
+    @property
+    def requests(self) -> float | None:
+        """Mean replies of an attempt."""
+        return self.replies / self.attempts if self.attempts else None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the estimate as JSON values; what is not known is null."""
+        out: dict[str, Json] = asdict(self)
+        out["group"]["options"] = dict(self.group.options)
+        out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
+        return out
+
+
+def estimate(episodes: Iterable[LoggedEpisode]) -> list[Estimate]:
+    """Return the estimates of every model, task and settings at every level: `by_level(rows(episodes))`."""
+    return by_level(rows(episodes))
+
+
+def by_level(all_rows: Iterable[Row]) -> list[Estimate]:
+    """Return the estimates of every model, task and settings at every level that was run.
+
+    A level that was not run has no estimate. One of which all attempts were infrastructure errors has, with None for
+    what is not known. The order is that of first appearance, levels rising.
+    """
+    return [
+        _estimate(group, level, some)
+        for group, own in grouped(all_rows, lambda row: row.group).items()
+        for level, some in sorted(grouped(own, lambda row: row.level).items())
+    ]
+
+
+def overall(all_rows: Iterable[Row]) -> list[Estimate]:
+    """Return one estimate for every model, task and settings over all levels that were run, `level` None.
+
+    Which levels were run depends on the model, so that its scores are not to be compared; outcomes and costs are.
+    """
+    return [_estimate(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
+
+
+def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
+    """Estimate what one attempt at an item gives on average, from attempts that stop after the first perfect one.
+
+    The plain mean would be biased by the stopping. The first attempt alone is not; nor is its mean over all orders in
+    which the attempts before the perfect one could have come (Rao and Blackwell), which has a smaller variance: the
+    first attempt's value if that was perfect, otherwise the mean over the attempts that were not.
+
+    Args:
+        values: A metric's values, by attempt.
+        perfect: Whether each attempt was perfect.
+    """
+    if perfect[0]:
+        return values[0]
+    imperfect = [value for value, done in zip(values, perfect, strict=True) if not done]
+    return sum(imperfect) / len(imperfect)
+
+
+def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
+    metrics = registry.load(group.env).metrics
+    kept = (row for row in some if not row.aside)
+    at_items = list(grouped(kept, lambda row: (row.level, row.item, row.instance)).values())
+    tried = [[row for row in sorted(item, key=lambda row: row.attempt) if row.counts] for item in at_items]
+    tried = [item for item in tried if item]
+    counted = [row for item in tried for row in item]
+    replies = Counter[str]()
+    for row in counted:
+        replies.update(row.outcomes)
+    head = metrics[0]
+    single = {metric.name: _single(tried, head, _value(metric), metric.low, metric.high) for metric in metrics}
+    return Estimate(
+        group=group,
+        level=level,
+        headline=head.name,
+        items=len(tried),
+        missing=len(at_items) - len(tried),
+        incomplete=sum(any(row.error for row in item) and any(row.counts for row in item) for item in at_items),
+        attempts=len(counted),
+        most_attempts=max(row.attempt for row in some),
+        errors=sum(row.error and not row.aside for row in some),
+        aside=sum(bool(row.aside) for row in some),
+        best=_best(tried, head),
+        mean=_single([[row] for row in counted], head, _value(head), head.low, head.high),
+        metrics={name: mean for name, mean in single.items() if mean is not None},
+        solved=_single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
+        replies=replies.total(),
+        outcomes={outcome: count / replies.total() for outcome, count in sorted(replies.items())},
+        input_tokens=_average(row.input_tokens for row in counted),
+        output_tokens=_average(row.output_tokens for row in counted),
+        seconds=_average(row.seconds for row in counted),
+    )
+
+
+def _value(metric: Metric) -> Callable[[Row], float | None]:
+    return lambda row: row.metrics[metric.name]
+
+
+def _single(
+    tried: Iterable[Sequence[Row]],
+    head: Metric,
+    value_of: Callable[[Row], float | None],
+    low: float | None,
+    high: float | None,
+) -> Mean | None:
+    found: list[tuple[float, str]] = []
+    for item in tried:
+        defined = [(value, row) for row in item if (value := value_of(row)) is not None]
+        if defined:
+            perfect = [is_perfect(row.metrics[head.name], head) for _, row in defined]
+            found.append((single_attempt([value for value, _ in defined], perfect), item[0].instance))
+    return clustered_mean([value for value, _ in found], [instance for _, instance in found], low, high)
+
+
+def _best(tried: Iterable[Sequence[Row]], metric: Metric) -> Mean | None:
+    best_of = min if metric.better == "lower" else max
+    found: list[tuple[float, str]] = []
+    for item in tried:
+        values = [value for row in item if (value := row.metrics[metric.name]) is not None]
+        if values:
+            found.append((best_of(values), item[0].instance))
+    return clustered_mean([value for value, _ in found], [instance for _, instance in found], metric.low, metric.high)
+
+
+def _average(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,95 @@
+"""Means with confidence intervals that know what was drawn independently."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its interval.
+
+    Attributes:
+        value: The mean of all values.
+        low: Lower end of the 95 % confidence interval; None where the data cannot tell one.
+        high: Upper end, None where `low` is.
+        n: Number of values.
+        clusters: Number of independent clusters that they come from.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+
+
+def clustered_mean(
+    values: Sequence[float],
+    clusters: Sequence[Hashable],
+    low: float | None = None,
+    high: float | None = None,
+) -> Mean | None:
+    """Return the mean of all values, with a 95 % confidence interval for values that come in clusters.
+
+    The mean is a ratio, of the sum of the clusters' totals to the sum of their sizes. Its standard error is that of
+    the linearised ratio (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 9A), which is also the cluster-robust
+    error of a regression on a constant (Liang and Zeger, Biometrika 73, 1986, with the factor G / (G - 1)) and, but
+    for that factor, the clustered error of Miller, "Adding Error Bars to Evals" (arXiv:2411.00640), equation 4. The
+    interval is Student's t with G - 1 degrees of freedom, G the number of clusters, cut at the values' bounds.
+
+    Where each cluster is wholly at one bound, and either all at the same one or all of one size, clusters are a
+    binomial sample, and the interval is Wilson's (J. Am. Stat. Assoc. 22, 1927) for their number; so that ten mazes
+    all solved say 72 to 100 %, not a certain 100 %. One cluster gives no interval, and neither do clusters that are
+    all alike between the bounds: they say nothing of how others would differ.
+
+    Args:
+        values: The values.
+        clusters: Of each value, what it was drawn with: values of the same cluster may depend on each other.
+        low: The least value possible, None if unbounded.
+        high: The greatest value possible, None if unbounded.
+
+    Returns:
+        The mean; None if there are no values.
+
+    Raises:
+        ValueError: If there is not one cluster for each value.
+    """
+    if len(values) != len(clusters):
+        raise ValueError(f"{len(values)} values and {len(clusters)} clusters: give one cluster for each value")
+    if not values:
+        return None
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    where = np.array([numbers[cluster] for cluster in clusters])
+    totals = np.bincount(where, weights=np.asarray(values, dtype=np.float64)).astype(np.float64)
+    sizes = np.bincount(where).astype(np.float64)
+    ratio = float(totals.sum() / sizes.sum())
+    ends = _interval(totals, sizes, ratio, low, high)
+    return Mean(ratio, *(ends or (None, None)), n=len(values), clusters=len(numbers))
+
+
+def _interval(
+    totals: NDArray[np.float64], sizes: NDArray[np.float64], ratio: float, low: float | None, high: float | None
+) -> tuple[float, float] | None:
+    groups = len(totals)
+    if groups == 1:
+        return None
+    means = totals / sizes
+    if low is not None and high is not None:
+        at_top = np.isclose(means, high, rtol=0, atol=1e-9 * (high - low))
+        at_end = at_top | np.isclose(means, low, rtol=0, atol=1e-9 * (high - low))
+        if at_end.all() and (at_top.all() or not at_top.any() or np.ptp(sizes) == 0):
+            share = stats.binomtest(int(at_top.sum()), groups).proportion_ci(CONFIDENCE, method="wilson")
+            return low + (high - low) * float(share.low), low + (high - low) * float(share.high)
+    if np.allclose(means, means[0], rtol=1e-9, atol=1e-12):
+        return None
+    residuals = (totals - ratio * sizes) / sizes.mean()
+    # Their mean is 0, so that the interval around it, moved by the ratio, is the ratio's.
+    around = stats.ttest_1samp(residuals, 0.0).confidence_interval(CONFIDENCE)
+    left, right = ratio + float(around.low), ratio + float(around.high)
+    return left if low is None else max(low, left), right if high is None else min(high, right)

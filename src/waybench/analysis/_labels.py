@@ -1,0 +1,51 @@
+"""Short names for models with settings, which tell apart what is shown together."""
+
+from collections.abc import Iterable
+
+from waybench.analysis._rows import Group
+from waybench.analysis._text import one_line
+from waybench.core import Json
+
+LONGEST = 60
+
+
+def labels(groups: Iterable[Group]) -> dict[Group, str]:
+    """Return a label for each group: the model's name, and those settings in which groups of one name differ.
+
+    Settings that are left to their default (None) are not named.
+    """
+    listed = list(dict.fromkeys(groups))
+    found: dict[Group, str] = {}
+    for group in listed:
+        rivals = [other for other in listed if (other.model, other.env) == (group.model, group.env)]
+        settings = ", ".join(_brief(name, value) for name, value in _differing(group, rivals) if value is not None)
+        name = one_line(group.model, LONGEST) or "(no name)"
+        found[group] = f"{name} ({one_line(settings, LONGEST)})" if settings else name
+    return found
+
+
+def differing(group: Group, among: Iterable[Group]) -> list[str]:
+    """Return those of a group's settings, in words, that are not the same for all of some groups."""
+    return [setting(name, value) for name, value in _differing(group, among)]
+
+
+def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
+    others = [other.settings for other in among]
+    return [
+        (name, value)
+        for name, value in group.settings.items()
+        if any(repr(other.get(name)) != repr(value) for other in others)
+    ]
+
+
+def _brief(name: str, value: Json) -> str:
+    """Return a setting in as few words as tell it apart: "matrix", "exit hint", "no exit hint", "requests: 5"."""
+    if isinstance(value, bool):
+        return f"{'' if value else 'no '}{name.replace('_', ' ')}"
+    return value if isinstance(value, str) else setting(name, value)
+
+
+def setting(name: str, value: Json) -> str:
+    """Return a setting in words: "exit hint: yes", "wording: matrix"."""
+    shown = "default" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return f"{name.replace('_', ' ')}: {shown}"

@@ -1,0 +1,231 @@
+"""One row for each episode: what the estimates are made of."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from waybench.analysis._episodes import LoggedEpisode
+from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric
+from waybench.envs import registry
+
+REPEATED = "repeated"
+AFTER_PERFECT = "after a perfect attempt"
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """What is estimated together: one model at one task with the same settings. Different settings are never pooled.
+
+    Attributes:
+        model: The model as the user named it.
+        task: The task's name.
+        env: The environment's id.
+        version: The environment's version; scores of different versions are not comparable.
+        options: All options of play, as (name, value), in the environment's order.
+        key: The key of the set of items.
+        embedded: Whether the player is one of waybench's own.
+    """
+
+    model: str
+    task: str
+    env: str
+    version: int
+    options: tuple[tuple[str, Json], ...]
+    key: str
+    embedded: bool = False
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """Everything but the model, by name."""
+        return {"task": self.task, "version": self.version, **dict(self.options), "key": self.key}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One episode.
+
+    Attributes:
+        group: Model, task and settings.
+        level: The item's level.
+        item: The item's id.
+        instance: SHA-256 of the instance; attempts at one instance are one cluster.
+        index: The item's number in its set.
+        attempt: Number of the attempt, from 1.
+        end: How the episode ended; "" if it never did.
+        error: Whether that was an infrastructure error, or no end at all. Such a row is in no denominator.
+        aside: Why the row does not count, "" if it does (see `rows`).
+        metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
+        outcomes: Number of replies of each outcome that occurred.
+        input_tokens: Tokens of all requests; None if not known.
+        output_tokens: Tokens of all replies; None if not known.
+        seconds: Time spent on the replies; None if not known.
+        log: The log file.
+    """
+
+    group: Group
+    level: int
+    item: str
+    instance: str
+    index: int
+    attempt: int
+    end: str
+    error: bool
+    aside: str = ""
+    metrics: Mapping[str, float | None]
+    outcomes: Mapping[str, int]
+    input_tokens: int | None
+    output_tokens: int | None
+    seconds: float | None
+    log: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the row is in the denominators."""
+        return not self.aside and not self.error
+
+
+def rows(episodes: Iterable[LoggedEpisode]) -> list[Row]:
+    """Return one row for each episode, in the given order.
+
+    Two kinds of episodes are set aside and never count:
+
+    * "repeated": of several episodes with the same model, settings, item and attempt (a run that was repeated or
+      resumed), the last one without an infrastructure error counts, or else the last one;
+    * "after a perfect attempt": attempts at an item with a higher number than its first perfect one, whatever they
+      came to, for a run that skips them must have the same scores.
+
+    Raises:
+        UsageError: If an episode's environment is not installed.
+        DataError: If a record lacks what its environment's metrics need.
+    """
+    made = [_row(episode) for episode in episodes]
+    _set_aside_repeated(made)
+    _set_aside_after_perfect(made)
+    return made
+
+
+def tidy(all_rows: Iterable[Row]) -> list[dict[str, Json]]:
+    """Return rows as flat records, all with the same keys, for a data frame, CSV or Parquet.
+
+    Of the options of play, those are columns ("option.NAME") that differ from the environment's default or between
+    rows. None stands for what is not defined or not known, also where a row's environment has no such metric.
+    """
+    listed = list(all_rows)
+    defaults = {row.group.env: _defaults(registry.load(row.group.env)) for row in listed}
+    values: dict[str, set[str]] = defaultdict(set)
+    for row in listed:
+        for name, value in row.group.options:
+            values[name] |= {repr(value), repr(defaults[row.group.env].get(name))}
+    options = [name for name, seen in sorted(values.items()) if len(seen) > 1]
+    metrics = list(dict.fromkeys(name for row in listed for name in row.metrics))
+    return [_flat(row, options, metrics) for row in listed]
+
+
+def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return values by a key, in order of first appearance."""
+    found: dict[K, list[T]] = defaultdict(list)
+    for value in values:
+        found[key(value)].append(value)
+    return dict(found)
+
+
+def _flat(row: Row, options: list[str], metrics: list[str]) -> dict[str, Json]:
+    group, settings = row.group, dict(row.group.options)
+    return {
+        **{"model": group.model, "task": group.task, "env": group.env, "env_version": group.version, "key": group.key},
+        **{f"option.{name}": settings.get(name) for name in options},
+        **{"level": row.level, "item": row.item, "instance": row.instance, "attempt": row.attempt, "end": row.end},
+        **{"infrastructure_error": row.error, "set_aside": row.aside},
+        **{name: row.metrics.get(name) for name in metrics},
+        **{"input_tokens": row.input_tokens, "output_tokens": row.output_tokens, "seconds": row.seconds},
+    }
+
+
+def _defaults(environment: Environment[Any, Any, Any]) -> dict[str, Json]:
+    return {option.name: option.default for option in environment.options}
+
+
+def _row(episode: LoggedEpisode) -> Row:
+    record = episode.record
+    environment = registry.load(record.env)
+    error = record.end in (None, End.INFRASTRUCTURE)
+    used = any(turn.usage for turn in record.turns)
+    tokens = record.tokens if used else (None, None)
+    try:
+        item = dict(record.item)
+        group = Group(
+            model=episode.model,
+            task=episode.task,
+            env=record.env,
+            version=record.env_version,
+            # An option that came after the record was written had its default then.
+            options=tuple({**_defaults(environment), **record.options}.items()),
+            key=str(item["key"]),
+            embedded=episode.embedded,
+        )
+        hash(group)  # fails for an option that is no plain value
+        return Row(
+            group=group,
+            level=item["level"],
+            item=str(item["id"]),
+            instance=record.instance_hash,
+            index=item["index"],
+            attempt=record.attempt,
+            end=str(record.end or ""),
+            error=error,
+            metrics={m.name: None if error else _number(m.of(record)) for m in environment.metrics},
+            outcomes=Counter(str(turn.outcome) for turn in record.turns),
+            input_tokens=tokens[0],
+            output_tokens=tokens[1],
+            seconds=record.seconds if used else None,
+            log=episode.log,
+        )
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as problem:
+        raise DataError(_unmeasurable(episode, record, problem)) from None
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _unmeasurable(episode: LoggedEpisode, record: EpisodeRecord, problem: Exception) -> str:
+    where = f"{episode.log}: " if episode.log else ""
+    return (
+        f"{where}record of {record.env}, item {dict(record.item).get('id')!r}, cannot be measured "
+        f"({type(problem).__name__} {problem}): it was cut or changed; leave this log out"
+    )
+
+
+def _set_aside_repeated(made: list[Row]) -> None:
+    def same(row: Row) -> Hashable:
+        return row.group, row.level, row.item, row.instance, row.attempt
+
+    for positions in grouped(range(len(made)), lambda position: same(made[position])).values():
+        kept = max(positions, key=lambda position: (not made[position].error, position))
+        for position in positions:
+            if position != kept:
+                made[position] = replace(made[position], aside=REPEATED)
+
+
+def _set_aside_after_perfect(made: list[Row]) -> None:
+    def same(row: Row) -> Hashable:
+        return row.group, row.level, row.item, row.instance
+
+    kept = [position for position, row in enumerate(made) if not row.aside]
+    for positions in grouped(kept, lambda position: same(made[position])).values():
+        headline = registry.load(made[positions[0]].group.env).metrics[0]
+        scores = {made[p].attempt: made[p].metrics[headline.name] for p in positions}
+        perfect = [attempt for attempt, score in scores.items() if is_perfect(score, headline)]
+        for position in positions:
+            if perfect and made[position].attempt > min(perfect):
+                made[position] = replace(made[position], aside=AFTER_PERFECT)
+
+
+def is_perfect(score: float | None, metric: Metric) -> bool:
+    """Return whether no attempt can be better than one of this score."""
+    bound = {"higher": metric.high, "lower": metric.low}.get(metric.better)
+    return score is not None and score == bound

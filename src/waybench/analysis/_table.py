@@ -1,0 +1,72 @@
+"""The table of scores for a terminal."""
+
+from collections.abc import Iterable, Sequence
+
+from waybench.analysis._estimates import Estimate
+from waybench.analysis._labels import labels
+from waybench.analysis._rows import Group, grouped
+from waybench.analysis._text import width
+from waybench.envs import registry
+
+
+def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
+    """Return the estimates by group and level: the best group first, and embedded players after all models.
+
+    Levels that were not run add nothing to a group's rank, for what ends a ladder is that nothing was reached.
+    """
+    by_group: dict[Group, dict[int, Estimate]] = {}
+    for estimate in found:
+        if estimate.level is not None:
+            by_group.setdefault(estimate.group, {})[estimate.level] = estimate
+
+    def rank(group: Group) -> tuple[bool, float, str]:
+        total = sum(estimate.best.value for estimate in by_group[group].values() if estimate.best)
+        better = registry.load(group.env).metrics[0].better
+        return group.embedded, total if better == "lower" else -total, group.model
+
+    return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
+
+
+def text_table(estimates: Iterable[Estimate]) -> str:
+    """Return the scores as an aligned table of plain text, one for each environment.
+
+    Rows are models, the embedded players after a line; columns are levels; a cell is the mean over items of the best
+    attempt. A blank cell was not run; "n/a" could not be had for infrastructure errors; "*" marks a cell in which
+    some items are missing or had fewer attempts for them.
+    """
+    tables: list[str] = []
+    for env, some in grouped(estimates, lambda estimate: estimate.group.env).items():
+        levels = sorted({estimate.level for estimate in some if estimate.level is not None})
+        groups = ranked(some)
+        names = labels(groups)
+        lines = [[registry.load(env).title, *map(str, levels)]]
+        marks = [""]
+        for group, cells in groups.items():
+            lines.append([names[group], *(_cell(cells.get(level)) for level in levels)])
+            marks.append("embedded" if group.embedded else "model")
+        tables.append(_aligned(lines, marks))
+    return "\n\n".join(tables)
+
+
+def _cell(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
+    if estimate.best is None:
+        return "n/a"
+    return f"{estimate.best.value:.1f}{'*' if estimate.missing or estimate.incomplete else ''}"
+
+
+def _aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
+    starred = any("*" in cell for line in lines for cell in line[1:])
+    padded = [
+        [line[0], *(cell if not starred or cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines
+    ]
+    columns = [max(map(width, column)) for column in zip(*padded, strict=True)]
+    rule = "-" * (sum(columns) + 2 * (len(columns) - 1))
+    out: list[str] = []
+    for number, (first, *rest) in enumerate(padded):
+        if number and kinds[number] != kinds[number - 1]:
+            out.append(rule)
+        cells = [" " * (size - width(cell)) + cell for cell, size in zip(rest, columns[1:], strict=True)]
+        out.append("  ".join([first + " " * (columns[0] - width(first)), *cells]).rstrip())
+    return "\n".join(out)

@@ -1,0 +1,135 @@
+"""The command's entry: the table of subcommands, and how every error reaches the user."""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from waybench._version import __version__
+
+# name -> ("module:command", help). Modules are loaded when their command runs: `waybench --help` answers at once, and
+# only those commands load the evaluation engine that need it.
+COMMANDS = {
+    "list": ("waybench.cli._list:list_", "List environments, embedded players and tasks."),
+    "run": ("waybench.cli._run:run", "Evaluate models on tasks."),
+    "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
+    "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
+    "demo": ("waybench.cli._demo:demo", "Run the embedded players on the tasks and report; needs no key or network."),
+    "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
+    "play": ("waybench.cli._play:play", "Play an environment yourself, under the same rules as a model."),
+}
+USAGE_ERROR = 2
+OUTPUT_CLOSED = 1
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class App(click.Group):
+    """A group whose commands are imported on demand and whose errors are one line each."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the arguments, or say which one may have been meant."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            from waybench.core import UsageError, unknown
+
+            raise UsageError(unknown("command", args[0], COMMANDS))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Run the command; a result would be taken for an exit status by `main`, so there is none."""
+        super().invoke(ctx)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run and exit: 0, the command's own status, 2 with one line for what the user can mend, or 130."""
+        given = (args, prog_name or "waybench", complete_var)
+        if not standalone_mode:
+            return super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
+        try:
+            status = super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
+        except (click.exceptions.Abort, KeyboardInterrupt):
+            status = INTERRUPTED
+        except click.ClickException as error:
+            context = error.ctx if isinstance(error, click.UsageError) else None
+            status = _complain(error.format_message() + (f" (see '{context.command_path} --help')" if context else ""))
+        except Exception as error:
+            status = _complain(_mendable(error))
+        stuck = _flush()
+        if stuck is not None and not status:
+            # The reader of a pipe may leave when it has seen enough.
+            status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _complain(_mendable(stuck))
+        sys.exit(status)
+
+
+def _mendable(error: Exception) -> str:
+    """Return the message of an error that the user can mend; any other one is a bug and keeps its traceback."""
+    from waybench.core import WaybenchError
+
+    if isinstance(error, WaybenchError):
+        return str(error)
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return f"cannot write the output: {error.strerror}"
+    raise error
+
+
+def _complain(message: str) -> int:
+    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    return USAGE_ERROR
+
+
+def _flush() -> OSError | None:
+    """Flush standard output; if it takes no more, return why and keep the interpreter from trying again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return error
+    return None
+
+
+@click.group(
+    "waybench",
+    cls=App,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+@click.version_option(__version__, prog_name="waybench")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Measure how well a language model finds its way."""
+    if os.environ.get("NO_COLOR"):  # see no-color.org
+        context.color = False
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

@@ -1,0 +1,69 @@
+"""What the commands' arguments name: environments, options, sources of items."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from waybench.core import Environment, Json, Source, UsageError, resolve, unknown
+from waybench.envs import registry
+
+
+def environment_names() -> dict[str, str]:
+    """Return the id that each name of an environment stands for: its id itself, or the family of which it is first."""
+    names: dict[str, str] = {}
+    for entry in registry.entries:
+        names.setdefault(entry.id.partition("/")[0], entry.id)
+        names[entry.id] = entry.id
+    return names
+
+
+def environment_named(name: str) -> Environment[Any, Any, Any]:
+    """Load an environment by its id or its family's name, both with or without a version ("maze/alicia@1").
+
+    Raises:
+        UsageError: If there is none; the message lists those that exist.
+    """
+    plain, at, version = name.partition("@")
+    names = environment_names()
+    if plain not in names:
+        raise UsageError(unknown("environment", plain, names))
+    return registry.load(names[plain] + at + version)
+
+
+def assignments(texts: Iterable[str], flag: str) -> dict[str, Json]:
+    """Read texts of the form option=value; the options themselves make the values' types.
+
+    Args:
+        texts: What the user gave, in order; the last value of an option counts.
+        flag: The command's option that takes them, for the error.
+
+    Raises:
+        UsageError: If a text has another form.
+    """
+    given: dict[str, Json] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{flag} {text[:80]!r}: write it as option=value")
+        given[name] = value
+    return given
+
+
+def source_of(
+    environment: Environment[Any, Any, Any], key: str | None, level: int | None, settings: Iterable[str]
+) -> Source[Any]:
+    """Return the source of items that a command's -S options, key and level name.
+
+    Args:
+        environment: Whose items.
+        key: The set's key; the public set if None.
+        level: The level; the smallest if None.
+        settings: Texts of the form option=value.
+
+    Raises:
+        UsageError: For a level that does not exist, or a wrong option.
+    """
+    return environment.draw_from(
+        environment.public_key if key is None else key,
+        environment.smallest_level if level is None else level,
+        resolve(environment.source_options, assignments(settings, "-S"), "source option"),
+    )

@@ -1,0 +1,169 @@
+"""`waybench list`: what there is to evaluate and to play."""
+
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from waybench.cli._choice import environment_named, environment_names
+from waybench.cli._output import dumps
+from waybench.core import Environment, Json, Metric, Option, UsageError, unknown
+from waybench.envs import registry
+from waybench.tasks import TASKS, TaskEntry
+
+PLAYERS = {
+    "null": "says nothing: the floor of every score",
+    "random": "takes legal actions at random",
+    "heuristic": "follows a simple rule, such as keeping a hand on the wall",
+    "oracle": "knows the best way: the ceiling of every score",
+    "noisy-RATE": "the oracle, erring at a rate from 0 to 1, as in noisy-0.1",
+}
+
+Rows = Sequence[tuple[str, str]]
+
+
+@click.command("list")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for other programs.")
+def list_(name: str | None, as_json: bool) -> None:
+    """List the tasks, environments and embedded players.
+
+    With NAME, tell all about one task, or one environment (by its id or its family).
+    """
+    tasks = {task.name: task for task in TASKS}
+    environments = environment_names()
+    if name is None:
+        click.echo(dumps(_everything()) if as_json else _overview())
+    elif name in tasks:
+        click.echo(dumps(_task(tasks[name])) if as_json else _task_page(tasks[name]))
+    elif name.partition("@")[0] in environments:
+        environment = environment_named(name)
+        click.echo(dumps(_environment(environment)) if as_json else _environment_page(environment))
+    else:
+        raise UsageError(unknown("task or environment", name, {**tasks, **environments}))
+
+
+def _overview() -> str:
+    return _sections(
+        (
+            (
+                "Tasks (waybench run TASK --model MODEL; waybench list TASK tells more)",
+                [(task.name, task.summary) for task in TASKS],
+            ),
+            (
+                "Environments (waybench list ENV tells more)",
+                [(f"{entry.id}@{entry.version}", entry.summary) for entry in registry.entries],
+            ),
+            (
+                "Embedded players (as models: no key or network needed)",
+                [(f"waybench/{name}", text) for name, text in PLAYERS.items()],
+            ),
+        )
+    )
+
+
+def _environment_page(environment: Environment[Any, Any, Any]) -> str:
+    listed = ", ".join
+    facts = [
+        ("title", environment.title),
+        ("levels", listed(map(str, environment.sample_levels)) + ", ..."),
+        ("wordings", listed(_wordings(environment))),
+        ("public key", environment.public_key),
+        ("players", listed(_players(environment))),
+        ("tasks", listed(task.name for task in TASKS if task.env == environment.id) or "none"),
+    ]
+    return _sections(
+        (
+            (f"{environment.id}@{environment.version}", facts),
+            ("Options of play (play -O, and options of stored replies)", _option_rows(environment.options)),
+            ("Options of items (generate -S, play -S)", _option_rows(environment.source_options)),
+            ("Metrics", [(metric.name, _metric_text(metric)) for metric in environment.metrics]),
+        ),
+        environment.about,
+    )
+
+
+def _task_page(task: TaskEntry) -> str:
+    facts = [("plays", task.env), ("summary", task.summary)]
+    return _sections(((task.name, facts), ("Parameters (run -T)", _option_rows(task.options))))
+
+
+def _option_rows(options: Sequence[Option]) -> Rows:
+    return [(option.name + _default(option.default), _option_text(option)) for option in options]
+
+
+def _option_text(option: Option) -> str:
+    if option.choices:
+        return f"{option.doc} One of: {', '.join(option.choices)}."
+    if option.low is not None:
+        return f"{option.doc} From {option.low:g}" + (f" to {option.high:g}." if option.high is not None else ".")
+    return option.doc
+
+
+def _metric_text(metric: Metric) -> str:
+    better = f"{metric.better.capitalize()} is better." if metric.better else ""
+    return f"{metric.doc} {better}".strip()
+
+
+def _default(value: Json) -> str:
+    return "" if value is None else f"={value if isinstance(value, str) else dumps(value)}"
+
+
+def _wordings(environment: Environment[Any, Any, Any]) -> list[str]:
+    return [choice for option in environment.options if option.name == "wording" for choice in option.choices]
+
+
+def _players(environment: Environment[Any, Any, Any]) -> list[str]:
+    return [*PLAYERS, *sorted(environment.players.keys() - PLAYERS.keys())]
+
+
+def _sections(sections: Sequence[tuple[str, Rows]], preface: str = "") -> str:
+    formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 120))
+    for title, rows in sections:
+        with formatter.section(title):
+            formatter.write_dl(rows)
+        if preface:
+            formatter.write_paragraph()
+            formatter.write(preface)
+            preface = ""
+    return formatter.getvalue().strip("\n")
+
+
+def _everything() -> Json:
+    return {
+        "tasks": [_task(task) for task in TASKS],
+        "environments": [_environment(registry.load(entry.id)) for entry in registry.entries],
+        "players": PLAYERS,
+    }
+
+
+def _task(task: TaskEntry) -> Json:
+    named = {name: getattr(task, name) for name in ("name", "env", "summary")}
+    return {**named, "options": [_option(option) for option in task.options]}
+
+
+def _environment(environment: Environment[Any, Any, Any]) -> Json:
+    return {
+        "id": environment.id,
+        "version": environment.version,
+        "title": environment.title,
+        "about": environment.about,
+        "smallest_level": environment.smallest_level,
+        "sample_levels": environment.sample_levels,
+        "wordings": _wordings(environment),
+        "public_key": environment.public_key,
+        "players": _players(environment),
+        "options": [_option(option) for option in environment.options],
+        "source_options": [_option(option) for option in environment.source_options],
+        "metrics": [_metric(metric) for metric in environment.metrics],
+    }
+
+
+def _option(option: Option) -> Json:
+    named = {name: getattr(option, name) for name in ("name", "default", "choices", "low", "high", "doc")}
+    return {**named, "type": option.type.__name__}
+
+
+def _metric(metric: Metric) -> Json:
+    return {name: getattr(metric, name) for name in ("name", "title", "unit", "low", "high", "better", "doc")}

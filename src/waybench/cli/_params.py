@@ -1,0 +1,21 @@
+"""Parameters that several commands share."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more than click's own checks
+
+
+def item_parameters(command: F) -> F:
+    """Add the parameters that name a source of items: key, level and the source's options."""
+    for add in (
+        click.option("-S", "settings", multiple=True, metavar="OPTION=VALUE", help="How items are drawn; repeatable."),
+        click.option("--level", type=int, help="Level of difficulty.  [default: the smallest]"),
+        click.option("--key", help="Key of the set; any text or number.  [default: the public set]"),
+    ):
+        command = add(command)
+    return command

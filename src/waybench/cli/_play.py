@@ -1,0 +1,141 @@
+"""`waybench play`: a person in a model's place."""
+
+import io
+import shutil
+import sys
+from contextlib import suppress
+from importlib import import_module
+from time import monotonic
+from typing import Any
+
+import click
+
+from waybench.cli._board import board
+from waybench.cli._choice import assignments, environment_named, source_of
+from waybench.cli._output import lines
+from waybench.cli._params import OUTPUT, item_parameters
+from waybench.cli._typed import reply_for, spoken, takes_movements
+from waybench.core import Episode, Metric, Reply, Usage
+
+_HELP = {
+    True: "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself; quit ends.",
+    False: "Type the reply; quit ends.",
+}
+
+
+@click.command()
+@click.argument("env")
+@item_parameters
+@click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the item.")
+@click.option("-O", "options", multiple=True, metavar="OPTION=VALUE", help="How it is played; repeatable.")
+@click.option("--hints", is_flag=True, help="Answer the word hint with the next movement of a shortest solution.")
+@click.option("--record", type=OUTPUT, help="File to which the record is appended as a JSON line.")
+def play(
+    env: str,
+    key: str | None,
+    level: int | None,
+    settings: tuple[str, ...],
+    index: int,
+    options: tuple[str, ...],
+    hints: bool,
+    record: str | None,
+) -> None:
+    """Play an item of ENV (an environment or its family) in the terminal.
+
+    Rules, limits and record are those of a model; `waybench list ENV` names the options of -O and -S. The words quit
+    and hint are never sent as replies. A record is kept also if you quit, with no end in it.
+    """
+    environment = environment_named(env)
+    source = source_of(environment, key, level, settings)
+    player = "person with hints" if hints else "person"
+    chosen = assignments(options, "-O")
+    episode: Episode[Any, Any, Any] = Episode(environment, source.item(index), chosen, player=player)
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a block shows a question mark
+    with suppress(ImportError):
+        import_module("readline")  # gives `input` its line editing, by being there
+
+    if record is None:
+        _play(episode, hints)
+    else:
+        with lines(record, append=True) as write:
+            try:
+                _play(episode, hints)
+            finally:
+                write(episode.record().dumps())
+    _close(episode)
+
+
+def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
+    item = episode.item
+    click.secho(f"{episode.environment.id}, level {item.level}, item {item.id} of key {item.key}", bold=True)
+    _show(episode, "\n\n".join(message.text for message in episode.messages))
+    click.secho(_HELP[takes_movements(episode)], dim=True)
+    while not episode.done:
+        started = monotonic()
+        typed = _ask(episode)
+        if typed is None or typed.lower() in ("quit", "q"):
+            return
+        if typed.lower() == "hint":
+            click.echo(_hint(episode) if hints else "Hints are off: start with --hints to have them.")
+        elif typed:
+            reply = reply_for(typed, episode)
+            if reply is None:
+                click.echo(f"Not understood, and not counted. {_HELP[True]}")
+            else:
+                turn = episode.step(Reply(reply, usage=Usage(seconds=monotonic() - started)))
+                _show(episode, turn.message)
+
+
+def _show(episode: Episode[Any, Any, Any], message: str) -> None:
+    click.echo(f"\n{message}\n")
+    # Last, for it should still be in sight while the next reply is typed, and messages are long.
+    if sys.stdout.isatty() and (drawn := board(episode.state, shutil.get_terminal_size().columns)) is not None:
+        click.echo(drawn + "\n")
+
+
+def _ask(episode: Episode[Any, Any, Any]) -> str | None:
+    """Return what the person types, several lines if a brace is left open; None at the end of the input."""
+    left = episode.turns_left
+    status = [f"{left} {'request' if left == 1 else 'requests'} left"]
+    status += [f"steps so far: {value:g}" for metric, value in _measured(episode) if metric.name == "steps"]
+    click.secho(", ".join(status), dim=True)
+    text, prompt = "", "> "
+    while True:
+        try:
+            line = input(prompt)
+        except EOFError:
+            click.echo()
+            return None
+        if not sys.stdin.isatty():
+            click.echo(line)  # a terminal shows what is typed; a transcript should too
+        text = f"{text}\n{line}" if text else line
+        if not line.strip() or text.count("{") <= text.count("}"):
+            return text.strip()
+        prompt = ". "
+
+
+def _hint(episode: Episode[Any, Any, Any]) -> str:
+    action = episode.environment.players["oracle"](episode.state, episode.stream("player oracle"))
+    if takes_movements(episode):
+        return f"Hint: {spoken(episode.play.game.encode(action)[:1])}"
+    return f"Hint: {episode.play.wording.render(action, episode.state)}"
+
+
+def _close(episode: Episode[Any, Any, Any]) -> None:
+    end = episode.end_reason
+    click.secho("Stopped before the end." if end is None else f"{str(end).replace('_', ' ').capitalize()}.", bold=True)
+    measured = _measured(episode)
+    width = max((len(metric.title) for metric, _ in measured), default=0)
+    for metric, value in measured:
+        click.echo(f"  {metric.title:<{width}}  {value:g} {metric.unit}".rstrip())
+    solution = episode.item.proof.get("solution")
+    if solution and takes_movements(episode):
+        click.echo(f"A shortest way: {spoken(solution)}")
+
+
+def _measured(episode: Episode[Any, Any, Any]) -> list[tuple[Metric, float]]:
+    record = episode.record()
+    values = [(metric, metric.of(record)) for metric in episode.environment.metrics]
+    return [(metric, value) for metric, value in values if value is not None]

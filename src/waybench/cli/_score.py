@@ -1,0 +1,88 @@
+"""`waybench score`: stored replies and records, scored without a model."""
+
+import os
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+import click
+
+from waybench.cli._output import dumps, lines
+from waybench.cli._params import OUTPUT
+from waybench.cli._scoring import score_line
+from waybench.core import Json, UsageError
+
+LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory
+_BLOCK = 1 << 20
+_TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LONGEST_LINE >> 20} MiB"}
+
+
+@click.command()
+@click.argument("file", type=OUTPUT)
+@click.option("--out", type=OUTPUT, help="File to write.  [default: standard output]")
+@click.pass_context
+def score(context: click.Context, file: str, out: str | None) -> None:
+    """Score the stored replies in FILE (- for standard input), one JSON object a line.
+
+    \b
+    {"env": "maze/alicia", "instance": {"maze": [[0,0,0,"X",0], ...]},
+     "replies": ["...", {"text": "...", "stop": "truncated"}], "options": {"protocol": "paper"}}
+
+    "options", "attempt" and "id" may be left out. Lines of `waybench generate` with "replies" added are such objects,
+    and an episode's record is one too: it is simulated again and must agree. Each line gives one line with the
+    metrics, the end (null if the replies ran out before it) and the turns. A line that cannot be scored gives one with
+    "line" and "error" in its place, and the exit status is 1 at the end.
+    """  # noqa: D301  click's mark for a paragraph that keeps its lines is the character itself
+    scored = failed = 0
+    with _opened(file) as stream:
+        _keep_input(stream, out)
+        with lines(out) as write:
+            for number, line in enumerate(_lines(stream, file), start=1):
+                if line is not None and not line.strip():
+                    continue
+                result = _TOO_LONG | {"line": number} if line is None else score_line(line, number)
+                write(dumps(result))
+                scored += 1
+                failed += "error" in result
+    if failed:
+        click.echo(f"{failed} of {scored} lines could not be scored: their results say why", err=True)
+        context.exit(1)
+
+
+@contextmanager
+def _opened(file: str) -> Generator[BinaryIO, None, None]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = open(file, "rb")  # noqa: SIM115  what goes wrong later is no matter of the path
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    with stream:
+        yield stream
+
+
+def _keep_input(stream: BinaryIO, out: str | None) -> None:
+    if out is not None and os.path.isfile(out):
+        with suppress(OSError):  # what is no file on a disk cannot be the same as one
+            if os.path.samestat(os.fstat(stream.fileno()), os.stat(out)):
+                raise UsageError("--out is the input itself, which it would empty: choose another file")
+
+
+def _lines(stream: BinaryIO, file: str) -> Iterator[bytes | None]:
+    """Yield a file's lines, None for one that is too long."""
+    try:
+        while line := stream.readline(LONGEST_LINE):
+            if line.endswith(b"\n") or len(line) < LONGEST_LINE:
+                yield line
+                continue
+            while (rest := stream.readline(_BLOCK)) and not rest.endswith(b"\n"):
+                pass
+            yield None
+    except OSError as error:
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: str, error: OSError) -> UsageError:
+    return UsageError(f"cannot read {file!r}: {error.strerror}; give a file of JSON lines, or - for standard input")

@@ -1,0 +1,183 @@
+"""Scoring one line of stored replies or one stored record; no model, no command line."""
+
+import difflib
+import json
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, NoReturn, cast
+
+from waybench.core import DataError, End, Episode, EpisodeRecord, Json, Reply, TurnRecord, WaybenchError, replay
+from waybench.core import unknown as unknown_name
+from waybench.envs import registry
+
+STOPS = ("stop", "truncated", "refused")
+MOST_ATTEMPTS = 10**9
+_FIELDS = ("env", "version", "instance", "hash", "replies", "options", "attempt", "id")
+_LOOKALIKE = 0.75  # a field of the user's own is passed over, a misspelt one of ours is not
+_MOST_COMPARED = 100
+
+
+def score_line(line: bytes, number: int) -> dict[str, Json]:
+    """Score one line of a file; see `score_replies` and `score_record` for the two kinds of lines.
+
+    Args:
+        line: The line, which may be anything.
+        number: Its number in the file, for an error.
+
+    Returns:
+        The result with the line's "id", if it has one; {"line": number, "error": why} if the line cannot be scored.
+    """
+    place: dict[str, Json] = {}
+    try:
+        data = _read(line)
+        if "id" in data:
+            place["id"] = _typed(data, "id", str, int)
+        result = score_record(data) if "schema" in data and "turns" in data else score_replies(data)
+        return {**place, **result, **place}
+    except WaybenchError as error:
+        why = " ".join(str(error).split())
+    except RecursionError:
+        why = "the line has too many brackets within each other"
+    except UnicodeEncodeError:
+        why = "the line has half a surrogate pair (\\ud800 to \\udfff alone) in a text that must be whole"
+    return {"line": number, **place, "error": why}
+
+
+def score_replies(data: dict[str, Json]) -> dict[str, Json]:
+    """Score stored replies.
+
+    Args:
+        data: "env", "instance", "replies" (texts, or objects with "text" and "stop"), and optionally "options",
+            "attempt", and "version" and "hash", which are checked.
+
+    Returns:
+        env, metrics, end (None if the replies ran out before the episode's end; the metrics are then those of the
+        episode so far), turns, and unused_replies if the episode ended before the replies did.
+
+    Raises:
+        WaybenchError: If it is not such an object.
+    """
+    _refuse_lookalikes(data)
+    environment = registry.load(_typed(data, "env", str))
+    if data.get("version", environment.version) != environment.version:
+        raise DataError(
+            f"the line is for version {_shown(data['version'])} of {environment.id}, this is version "
+            f'{environment.version}: drop "version" to score by today\'s rules'
+        )
+    replies = [_reply(reply, at) for at, reply in enumerate(_typed(data, "replies", list))]
+    options: dict[str, Json] = _typed(data, "options", dict) if data.get("options") is not None else {}
+    attempt = _typed(data, "attempt", int) if "attempt" in data else 1
+    if not 1 <= attempt <= MOST_ATTEMPTS:
+        raise DataError(f'"attempt" must be from 1 to {MOST_ATTEMPTS}')
+    if "instance" not in data:
+        raise DataError('"instance" is missing')
+    item = environment.item(data["instance"])
+    if data.get("hash", item.instance.hash) != item.instance.hash:
+        raise DataError('"hash" is not the hash of this instance: one of them was changed')
+    episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
+    for reply in replies:
+        if episode.done:
+            break
+        episode.step(reply)
+    result = _result(episode)
+    if unused := len(replies) - len(episode.turns):
+        result["unused_replies"] = unused
+    return result
+
+
+def score_record(data: dict[str, Json]) -> dict[str, Json]:
+    """Score a stored record by simulating it again.
+
+    Args:
+        data: An episode record as JSON.
+
+    Returns:
+        As `score_replies` does, with "replayed" and the item's id; the metrics are None after an infrastructure error.
+
+    Raises:
+        WaybenchError: If it is no record, or does not agree with the simulation.
+    """
+    record = EpisodeRecord.from_json(data)
+    episode = replay(registry.load(record.env), record)
+    return {"id": episode.item.id, **_result(episode), "replayed": True}
+
+
+def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
+    record = episode.record()
+    scored = record.end is not End.INFRASTRUCTURE
+    return {
+        "env": record.env,
+        "metrics": {m.name: m.of(record) for m in episode.environment.metrics} if scored else None,
+        "end": None if record.end is None else str(record.end),
+        "turns": [_turn(turn) for turn in record.turns],
+    }
+
+
+def _turn(turn: TurnRecord) -> dict[str, Json]:
+    told: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
+    return told if turn.reason is None else {**told, "reason": turn.reason}
+
+
+def _reply(data: Json, at: int) -> Reply:
+    match data:
+        case str(text):
+            return Reply(text)
+        case {"text": str(text), **more} if not more:
+            return Reply(text)
+        case {"text": str(text), "stop": str(stop), **more} if not more:
+            if stop not in STOPS:
+                raise DataError(f"reply {at}: {unknown_name('stop', stop, STOPS)}")
+            return Reply(text, stop)
+        case _:
+            raise DataError(f'reply {at}: give a text, or {{"text": "...", "stop": "truncated"}}')
+
+
+def _typed(data: dict[str, Json], name: str, *kinds: type) -> Any:
+    if name not in data:
+        raise DataError(f'"{name}" is missing')
+    value = data[name]
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        names = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+        raise DataError(f'"{name}" must be {" or ".join(names[kind] for kind in kinds)}, not {_shown(value)}')
+    return value
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return json.dumps(value)[:40]
+
+
+def _refuse_lookalikes(data: Iterable[str]) -> None:
+    for name in islice((name for name in data if name not in _FIELDS), _MOST_COMPARED):
+        if near := difflib.get_close_matches(name[:20], _FIELDS, 1, _LOOKALIKE):
+            raise DataError(f'unknown field {name[:40]!r}: did you mean "{near[0]}"?')
+
+
+def _read(line: bytes) -> dict[str, Json]:
+    try:
+        data: Json = json.loads(line.decode("utf-8-sig"), parse_constant=_no_number, object_pairs_hook=_no_duplicates)
+    except UnicodeDecodeError as error:
+        raise DataError(f"the line is not UTF-8 (byte {error.start + 1})") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
+    except ValueError:  # more digits than Python converts
+        raise DataError("the line has a number with too many digits") from None
+    if not isinstance(data, dict):
+        raise DataError('the line must be an object: {"env": ..., "instance": ..., "replies": [...]}')
+    return cast(dict[str, Json], data)
+
+
+def _no_number(name: str) -> NoReturn:
+    raise DataError(f"the line has {name}, which is no JSON")
+
+
+def _no_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise DataError(f"the line has {name[:40]!r} twice in one object")
+            seen.add(name)
+    return found

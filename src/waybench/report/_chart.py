@@ -1,0 +1,250 @@
+"""The chart of score by level."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import altair as alt
+import vl_convert
+from markupsafe import Markup
+
+from waybench.analysis import Estimate, Group, labels, ranked
+from waybench.core import Metric
+from waybench.report._format import interval_text, is_share, mean_text
+from waybench.report._svg import inline
+
+COLOURS = 7
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Measures of a chart, in pixels.
+
+    Attributes:
+        width: Of the plot.
+        height: Of the plot.
+        font: Size of its text.
+        letters: The longest label at a line's end.
+    """
+
+    width: int
+    height: int
+    font: int
+    letters: int
+
+
+WIDE = Shape(760, 340, 13, 36)
+NARROW = Shape(250, 300, 12, 12)
+
+
+def chart(estimates: Sequence[Estimate], metric: Metric, level: str, shape: Shape, label: str) -> Markup:
+    """Draw the best scores by level, a line for each group, with intervals and with labels at the lines' ends.
+
+    Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
+    text), so that one drawing serves light and dark pages.
+
+    Args:
+        estimates: Estimates of one environment.
+        metric: Its headline metric.
+        level: What a level is called.
+        shape: Measures.
+        label: What the chart shows, for those who cannot see it.
+    """
+    spec = chart_spec(estimates, metric, level, shape)
+    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    return inline(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=version, allowed_base_urls=[]), label)
+
+
+def chart_data(estimates: Iterable[Estimate], metric: Metric) -> list[dict[str, Any]]:
+    """Return one record for each point: series, label, reference, level, score, low, high and a description.
+
+    Levels that were not run, or of which nothing is known, have no record.
+    """
+    groups = ranked(estimates)
+    names = _short(labels(groups))
+    points: list[dict[str, Any]] = []
+    for number, (group, cells) in enumerate(groups.items()):
+        for level, estimate in cells.items():
+            if (best := estimate.best) is not None:
+                ends = interval_text(best, metric)
+                points.append(
+                    {
+                        "series": number,
+                        "label": names[group],
+                        "reference": group.embedded,
+                        "level": level,
+                        "score": best.value,
+                        "low": best.low,
+                        "high": best.high,
+                        "text": f"{names[group]}, {level}: {mean_text(best.value, metric)}"
+                        + (f" ({ends})" if ends else ""),
+                    }
+                )
+    return points
+
+
+def chart_spec(estimates: Sequence[Estimate], metric: Metric, level: str, shape: Shape) -> dict[str, Any]:
+    """Return the chart as a Vega-Lite specification."""
+    points = chart_data(estimates, metric)
+    levels = sorted({point["level"] for point in points})
+    shown = _styled(points, levels)
+    domain = _domain(points, metric)
+    ends = _ends(shown, levels, domain, shape)
+    data = alt.Data(values=shown)
+    gap = _gap(levels)
+    x = alt.X(
+        "x:Q",
+        title=level.capitalize(),
+        scale=alt.Scale(domain=[levels[0] - gap / 2, levels[-1] + gap / 2] if levels else [0, 1], nice=False),
+        axis=alt.Axis(values=_thinned(levels, shape.width // 34), format="d", grid=False),
+    )
+    y_axis = alt.Axis(tickCount=5, format=".0%" if is_share(metric) else alt.Undefined)
+    y = alt.Y("score:Q", title=None, scale=alt.Scale(domain=list(domain), nice=False), axis=y_axis)
+    colour = alt.Color("colour:N", scale=None, legend=None)
+    base = alt.Chart(data).encode(x=x, color=colour)
+    dash = alt.StrokeDash("dash:N", scale=alt.Scale(domain=[0, 1], range=[[1, 0], [5, 4]]), legend=None)
+    kind = alt.Shape("series:N", scale=alt.Scale(range=list(SHAPES)), legend=None)
+    text = alt.Chart(alt.Data(values=ends)).encode(x="x:Q", y="score:Q", text="label:N")
+    layers = [
+        base.transform_filter("datum.interval").mark_rule(strokeWidth=1.6, opacity=0.5).encode(y="low:Q", y2="high:Q"),
+        base.mark_line(strokeWidth=2.2, strokeJoin="round").encode(y=y, detail="series:N", strokeDash=dash),
+        base.mark_point(filled=True, size=58, opacity=1).encode(y=y, shape=kind, description="text:N"),
+        text.mark_text(align="left", dx=11, stroke="var(--page)", strokeWidth=4, strokeJoin="round"),
+        text.mark_text(align="left", dx=11).encode(color=alt.Color("colour:N", scale=None, legend=None)),
+    ]
+    made: Any = alt.layer(*layers).properties(width=shape.width, height=shape.height, background="transparent")
+    return {**made.to_dict(), "config": _config(shape.font)}
+
+
+def _config(size: int) -> dict[str, Any]:
+    axis = {
+        **{"labelColor": "var(--soft)", "labelFontSize": size},
+        **{"titleColor": "var(--soft)", "titleFontSize": size, "titleFontWeight": "normal", "titlePadding": 8},
+        **{"gridColor": "var(--rule)", "domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
+    }
+    return {
+        "view": {"stroke": None},
+        "axis": axis,
+        "axisY": {"domain": False, "ticks": False, "labelPadding": 8},
+        "text": {"fontSize": size, "fontWeight": 500, "baseline": "middle"},
+    }
+
+
+def _short(names: dict[Group, str]) -> dict[Group, str]:
+    """Leave out the providers' names where the rest tells all groups apart."""
+    short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
+    return short if len(set(short.values())) == len(short) and all(short.values()) else names
+
+
+def _styled(points: Sequence[dict[str, Any]], levels: Sequence[int]) -> list[dict[str, Any]]:
+    """Add colours, and shift the series beside each other so that their intervals can be told apart."""
+    series = sorted({point["series"] for point in points})
+    grey = any(not point["reference"] for point in points)
+    step = 0.36 * _gap(levels) / max(len(series), 5)
+    out: list[dict[str, Any]] = []
+    for point in points:
+        number = point["series"]
+        plain = point["reference"] and grey
+        shift = (series.index(number) - (len(series) - 1) / 2) * step
+        out.append(
+            {
+                **point,
+                "x": point["level"] + shift,
+                "colour": "var(--c-reference)" if plain else f"var(--c{number % COLOURS})",
+                "ink": "var(--soft)" if plain else f"var(--t{number % COLOURS})",
+                "dash": int(plain),
+                "interval": point["low"] is not None and not plain,
+            }
+        )
+    return out
+
+
+def _gap(levels: Sequence[int]) -> float:
+    return float(min((b - a for a, b in pairwise(levels)), default=1))
+
+
+def _thinned(levels: Sequence[int], most: int) -> list[int]:
+    every = -(-len(levels) // max(1, most))
+    return list(levels[::every])
+
+
+def _domain(points: Sequence[dict[str, Any]], metric: Metric) -> tuple[float, float]:
+    values = [v for point in points for v in (point["score"], point["low"], point["high"]) if v is not None] or [0.0]
+    low = min(values) if metric.low is None else metric.low
+    high = max(values) if metric.high is None else metric.high
+    return (low, high) if high > low else (low - 1, low + 1)
+
+
+def _ends(
+    shown: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: Shape
+) -> list[dict[str, Any]]:
+    """Place a label after each line's last point, moved up or down to meet no other label and, if possible, no line."""
+    if not shown:
+        return []
+    gap = _gap(levels)
+    across = shape.width / (levels[-1] - levels[0] + gap)
+    down = shape.height / (domain[1] - domain[0])
+    tracks: dict[int, list[tuple[float, float]]] = {}
+    for point in sorted(shown, key=lambda point: point["level"]):
+        at = (point["x"] - levels[0] + gap / 2) * across, (domain[1] - point["score"]) * down
+        tracks.setdefault(point["series"], []).append(at)
+    last = {point["series"]: point for point in sorted(shown, key=lambda point: point["level"])}
+    line = shape.font * 1.25
+    taken: list[Box] = []
+    out: list[dict[str, Any]] = []
+    for series, point in sorted(last.items(), key=lambda pair: -pair[1]["score"]):
+        text = point["label"] if len(point["label"]) <= shape.letters else point["label"][: shape.letters - 1] + "…"
+        # Beside the rightmost point of this level, so that it covers none.
+        beside = max(other["x"] for other in shown if other["level"] == point["level"])
+        x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
+        box = Box(x + 9, y - line / 2, x + 13 + len(text) * shape.font * 0.56, y + line / 2)
+        best = min(_moves(len(last)), key=lambda move: abs(move) + _cost(box.down(move * line), taken, tracks, shape))
+        taken.append(box.down(best * line))
+        out.append({"x": beside, "score": point["score"] - best * line / down, "label": text, "colour": point["ink"]})
+    return out
+
+
+class Box(NamedTuple):
+    """Where a label lies, in pixels from the plot's upper left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def down(self, by: float) -> "Box":
+        """Return the box moved down."""
+        return Box(self.left, self.top + by, self.right, self.bottom + by)
+
+    def meets(self, other: "Box") -> bool:
+        """Return whether two boxes overlap."""
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+
+def _moves(labels: int) -> list[float]:
+    return [half / 2 for half in range(-2 * labels - 4, 2 * labels + 5)]
+
+
+def _cost(box: Box, taken: Sequence[Box], tracks: Mapping[int, Sequence[tuple[float, float]]], shape: Shape) -> float:
+    """Return how bad a place is, in lines that one would rather move the label by."""
+    above = any(box.left < other.right and other.left < box.right and box.top < other.top for other in taken)
+    outside = box.top < -1.8 * shape.font or box.bottom > shape.height + 0.5 * shape.font
+    crossed = sum(_crosses(box, a, b) for track in tracks.values() for a, b in pairwise(track))
+    # Labels come in the order of their scores and should stay in it.
+    return 1000 * sum(box.meets(other) for other in taken) + 20 * above + 50 * outside + 1.6 * min(crossed, 2)
+
+
+def _crosses(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:
+    """Return whether a line from a to b, which goes to the right, passes through a box."""
+    left, right = max(a[0], box.left), min(b[0], box.right)
+    if left > right:
+        return False
+    slope = (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else 0.0
+    ends = a[1] + slope * (left - a[0]), a[1] + slope * (right - a[0])
+    return min(ends) < box.bottom and max(ends) > box.top

@@ -1,0 +1,142 @@
+"""The site: pages, their templates, and a summary for programs."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+from jinja2 import Environment as Templates
+from jinja2 import PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from waybench._version import __version__
+from waybench.analysis import (
+    CONFIDENCE,
+    Estimate,
+    Group,
+    LoggedEpisode,
+    by_level,
+    labels,
+    one_line,
+    overall,
+    rows,
+    setting,
+    visible,
+)
+from waybench.core import UsageError
+from waybench.envs import registry
+from waybench.report._families import family
+from waybench.report._files import slug, write
+from waybench.report._format import amount, heading, interval_text, mean_text, percent, plural
+from waybench.report._home import sections
+from waybench.report._model import levels
+
+SUMMARY_SCHEMA = 1
+PAGE_NAME = re.compile(r"[a-z0-9-]+\.html")
+
+
+def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "waybench") -> Path:
+    """Write a static site of some episodes: a first page, a page for each model with its settings, a summary.
+
+    Nothing in the pages is executed, and nothing is fetched. Every episode is simulated again from its record, and a
+    page says so where the two do not agree.
+
+    Args:
+        episodes: The episodes of any number of runs.
+        out: The folder; it is made if need be, and files of the same names are replaced.
+        title: The site's title.
+
+    Returns:
+        The path of the first page, index.html. Beside it are models/*.html and summary.json (`SUMMARY_SCHEMA`).
+
+    Raises:
+        UsageError: If there are no episodes, or the folder cannot be written.
+        DataError: If a record lacks what its environment's metrics need.
+    """
+    listed = list(episodes)
+    if not listed:
+        raise UsageError("no episodes to report: run a task first, as in `waybench run alicia --model waybench/oracle`")
+    all_rows = rows(listed)
+    estimates, totals = by_level(all_rows), overall(all_rows)
+    names = labels(total.group for total in totals)
+    pages = {group: _page_name(group) for group in names}
+    templates = _templates(title)
+    for total in totals:
+        group = total.group
+        env, words = registry.load(group.env), family(group.env)
+        own = [(row, episode) for row, episode in zip(all_rows, listed, strict=True) if row.group == group]
+        of_group = [estimate for estimate in estimates if estimate.group == group]
+        page = templates.get_template("model.html").render(
+            name=names[group],
+            group=group,
+            settings=[setting(name, value) for name, value in group.settings.items()],
+            env=env,
+            family=words,
+            metric=env.metrics[0],
+            total=total,
+            levels=levels(env, words, own, of_group),
+        )
+        write(out / "models" / pages[group], page)
+    home = templates.get_template("index.html").render(sections=sections(estimates, totals, pages), totals=totals)
+    _remove_stale(out, set(pages.values()))
+    write(out / "summary.json", _summary(title, estimates, totals, pages))
+    write(out / "index.html", home)
+    return out / "index.html"
+
+
+def _page_name(group: Group) -> str:
+    identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
+    return f"{slug(f'{group.model}-{group.task}', identity)}.html"
+
+
+def _remove_stale(out: Path, pages: Collection[str]) -> None:
+    """Remove pages of an earlier report in the same folder, by its own list of them, that this one has not."""
+    try:
+        before = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+        listed = {str(total["page"]) for total in before["overall"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    for page in listed:
+        name = page.removeprefix("models/")
+        if PAGE_NAME.fullmatch(name) and name not in pages:
+            with suppress(OSError):
+                (out / "models" / name).unlink()
+
+
+def _templates(title: str) -> Templates:
+    def shown(value: Any) -> Any:
+        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    # Every value that a template prints goes through `shown` and is then escaped; only Markup, which is made in
+    # _svg.py and of drawings, is not.
+    templates = Templates(
+        loader=PackageLoader("waybench.report", "templates"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    values, filters = cast(dict[str, Any], templates.globals), cast(dict[str, Any], templates.filters)
+    values |= {"site": one_line(title, 80), "version": __version__, "confidence": f"{100 * CONFIDENCE:.0f}"}
+    for function in (amount, heading, one_line, percent, plural):
+        filters[function.__name__] = function
+    filters |= {"interval": interval_text, "mean": mean_text}
+    return templates
+
+
+def _summary(title: str, estimates: Sequence[Estimate], totals: Sequence[Estimate], pages: Mapping[Group, str]) -> str:
+    def listed(some: Sequence[Estimate]) -> list[dict[str, Any]]:
+        return [{**estimate.to_json(), "page": f"models/{pages[estimate.group]}"} for estimate in some]
+
+    summary = {
+        "schema": SUMMARY_SCHEMA,
+        "waybench": __version__,
+        "title": title,
+        "confidence": CONFIDENCE,
+        "levels": listed(estimates),
+        "overall": listed(totals),
+    }
+    return json.dumps(summary, indent=1, allow_nan=False) + "\n"

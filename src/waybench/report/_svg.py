@@ -1,0 +1,54 @@
+"""Chart drawings, made fit to stand in a page."""
+
+import re
+from xml.etree import ElementTree
+
+from markupsafe import Markup
+
+_ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "title"}
+_ATTRIBUTES = {
+    *{"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "viewBox", "transform"},
+    *{"fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"},
+    *{"stroke-linejoin", "stroke-miterlimit", "opacity", "font-size", "font-weight", "text-anchor"},
+}
+_VALUE = re.compile(r"[-+\w .,#%()]*")
+_LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
+
+
+def inline(svg: str, label: str) -> Markup:
+    """Return a drawing for a page, with nothing in it but shapes and text.
+
+    Elements and attributes are those of a short list and everything else is left out, whatever the drawing's maker
+    let through. The page's own fonts are used. A mark's description becomes a title, which browsers show on hovering.
+
+    Args:
+        svg: The drawing, as vl-convert gives it.
+        label: What it shows, for those who cannot see it.
+    """
+    root = ElementTree.fromstring(svg)
+    kept = _kept(root)
+    if kept is None:
+        raise ValueError("not an SVG drawing")
+    width = root.get("width", "")
+    kept.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": label}
+    kept.attrib["style"] = f"--natural:{float(width or 0):g}px"
+    return Markup(ElementTree.tostring(kept, encoding="unicode"))
+
+
+def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
+    name = str(element.tag).rpartition("}")[2]
+    if name not in _ELEMENTS or element.get("display") == "none" or "background" in element.get("class", "").split():
+        return None
+    attributes = {
+        key: _LONG_FRACTION.sub(r"\1", value)
+        for key, value in element.attrib.items()
+        if key in _ATTRIBUTES and _VALUE.fullmatch(value)
+    }
+    kept = ElementTree.Element(name, attributes)
+    kept.text = element.text if name in ("text", "title") else None
+    description = element.get("aria-label")
+    if description and element.get("aria-roledescription") == "point":
+        ElementTree.SubElement(kept, "title").text = description
+    kept.extend(child for found in element if (child := _kept(found)) is not None)
+    empty = (name == "g" and not len(kept)) or (name == "path" and not kept.get("d"))
+    return None if empty else kept

@@ -1,0 +1,37 @@
+"""Contract tests for environments, for any test runner.
+
+An environment of one's own is checked in one line, at all its sample levels or at one:
+
+    from waybench.testing import check_environment
+
+    def test_contract():
+        check_environment(MY_ENVIRONMENT)
+
+or with one test for each check, so that a report names what is broken:
+
+    @pytest.mark.parametrize("name", LEVEL_CHECKS)
+    def test_contract(name):
+        run_check(MY_ENVIRONMENT, name, level=5)
+
+A check passes in silence or raises `ContractError`, whose message says what to mend.
+"""
+
+from waybench.testing._hostile import BAD_JSON, HOSTILE_REPLIES, hostile_variants
+from waybench.testing._require import ContractError
+from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, check_environment, run_check
+from waybench.testing._walks import StumblingPolicy, reachable_states, sample_records, ways
+
+__all__ = [
+    "BAD_JSON",
+    "ENVIRONMENT_CHECKS",
+    "HOSTILE_REPLIES",
+    "LEVEL_CHECKS",
+    "ContractError",
+    "StumblingPolicy",
+    "check_environment",
+    "hostile_variants",
+    "reachable_states",
+    "run_check",
+    "sample_records",
+    "ways",
+]

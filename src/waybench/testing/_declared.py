@@ -1,0 +1,87 @@
+"""Checks of what an environment says of itself: names, options, metrics, players."""
+
+import re
+
+from waybench.core import Episode, Option, UsageError
+from waybench.testing._require import AnyEnvironment, ContractError, require
+from waybench.testing._walks import items
+
+
+def check_names(environment: AnyEnvironment) -> None:
+    """Id, version, title, description, levels and players are there and of the right form."""
+    require(re.fullmatch(r"[a-z0-9_-]+/[a-z0-9_-]+", environment.id), f'id {environment.id!r}: give "family/variant"')
+    require(environment.version >= 1, f"version {environment.version}: count from 1")
+    require(environment.title.strip(), "the environment has no title")
+    require(len(environment.about) >= 80, "about says too little for a page of documentation")
+    require(environment.public_key, "the environment has no public key")
+    levels = environment.sample_levels
+    require(levels, "the environment has no sample levels")
+    require(list(levels) == sorted(set(levels)), f"sample_levels {levels}: give each once, easiest first")
+    require(levels[0] == environment.smallest_level, "the first sample level is not the smallest level")
+    missing = {"heuristic", "oracle"} - set(environment.players)
+    require(not missing, f"the environment lacks the players {sorted(missing)}")
+    for name in environment.players:
+        require(re.fullmatch(r"[a-z][a-z0-9_-]*", name), f"player {name!r}: use small letters, digits, - and _")
+    require("null" not in environment.players, 'the player "null" is the same everywhere: leave it out')
+
+
+def check_options(environment: AnyEnvironment) -> None:
+    """Options are documented, their defaults pass their own check, and every choice can be played."""
+    for kind, options in (("option", environment.options), ("source option", environment.source_options)):
+        names = [option.name for option in options]
+        require(len(names) == len(set(names)), f"{kind}s come twice: {names}")
+        for option in options:
+            _check_option(kind, option)
+    by_name = {option.name: option for option in environment.options}
+    for name in ("protocol", "wording"):
+        require(name in by_name, f"there is no option {name!r}")
+        require(by_name[name].choices, f"option {name}: list its choices")
+    require(set(by_name["protocol"].choices) <= {"paper", "sound"}, 'protocol is "paper" or "sound"')
+    item = items(environment, environment.smallest_level, 1)[0]
+    for option in environment.options:
+        if option.name not in ("protocol", "wording"):
+            for value in option.choices or (option.default,):
+                record = Episode(environment, item, {option.name: value}).record()
+                require(record.options[option.name] == value, f"option {option.name}: {value!r} is not in the record")
+    for option in environment.source_options:
+        for value in option.choices or (option.default,):
+            environment.source(None, None, **{option.name: value}).item(0)
+
+
+def _check_option(kind: str, option: Option) -> None:
+    what = f"{kind} {option.name!r}"
+    require(re.fullmatch(r"[a-z][a-z0-9_]*", option.name), f"{what}: a name has small letters, digits and _")
+    require(option.doc.strip().endswith("."), f"{what}: say in a sentence what it does")
+    require(option.type in (bool, int, float, str), f"{what}: give kind, for the default is {option.default!r}")
+    try:
+        require(option.check(option.default) == option.default, f"{what}: its default does not stay what it is")
+        for choice in option.choices:
+            require(option.check(choice) == choice, f"{what}: its choice {choice!r} does not stay what it is")
+    except UsageError as error:
+        raise ContractError(f"{what}: its own values do not pass its check: {error}") from error
+    bad: list[object] = [[], {}, float("nan"), "\ud800"]
+    bad += [bound + step for bound, step in ((option.low, -1), (option.high, 1)) if bound is not None]
+    for value in bad:
+        try:
+            option.check(value)
+        except UsageError as error:
+            require(str(error).isprintable(), f"{what}: the error is not one line: {str(error)[:80]!r}")
+        else:
+            free_text = option.type is str and not option.choices
+            require(free_text and isinstance(value, str | float), f"{what} takes {value!r}")
+
+
+def check_metrics_declared(environment: AnyEnvironment) -> None:
+    """Metrics are documented, and their ranges and directions make sense."""
+    require(environment.metrics, "the environment has no metric")
+    names = [metric.name for metric in environment.metrics]
+    require(len(names) == len(set(names)), f"metrics come twice: {names}")
+    for metric in environment.metrics:
+        what = f"metric {metric.name!r}"
+        require(re.fullmatch(r"[a-z][a-z0-9_]*", metric.name), f"{what}: a name has small letters, digits and _")
+        require(metric.title.strip() and metric.doc.strip().endswith("."), f"{what}: give a title and a sentence")
+        require(metric.better in ("higher", "lower", ""), f"{what}: better is {metric.better!r}")
+        require(
+            metric.low is None or metric.high is None or metric.low < metric.high,
+            f"{what}: its floor {metric.low} is not below its ceiling {metric.high}",
+        )

@@ -1,0 +1,74 @@
+"""Checks of players: the oracle's ceiling, the floor of saying nothing, and everybody else between them."""
+
+from statistics import fmean
+from typing import Any
+
+from waybench.core import Item, Metric, play_out, policy
+from waybench.testing._require import AnyEnvironment, require
+from waybench.testing._walks import SAMPLE_PLAYERS, Options, items, play_name, way_of, ways
+
+_ITEMS = 10
+_ATTEMPTS = 2
+_TINY = 1e-9
+
+
+def check_players(environment: AnyEnvironment, level: int) -> None:
+    """The oracle reaches the ceiling of the headline metric, the null player stays at its floor, others lie between.
+
+    In a game of chance the oracle need not reach the ceiling, but nobody does better on average.
+    """
+    headline = environment.metrics[0]
+    floor, ceiling = (headline.low, headline.high) if headline.better == "higher" else (headline.high, headline.low)
+    require(headline.better, f"metric {headline.name}: the headline metric has a better direction")
+    require(
+        floor is not None and ceiling is not None,
+        f"metric {headline.name}: the headline metric needs a floor and a ceiling; give low and high",
+    )
+    sample = items(environment, level)
+    for options in ways(environment):
+        deterministic = way_of(environment, options).game.facts.deterministic
+        for item in sample:
+            for player, wanted in (("oracle", ceiling if deterministic else None), ("null", floor)):
+                value = _value(environment, item, headline, player, options)
+                require(
+                    wanted is None or abs(value - float(wanted)) <= _TINY,
+                    f"{options}, item {item.id}: the {player} has {headline.name} {value}, not {wanted}",
+                )
+    _require_order(environment, level, headline)
+
+
+def _value(
+    environment: AnyEnvironment, item: Item[Any], metric: Metric, player: str, options: Options, attempt: int = 1
+) -> float:
+    episode = play_out(environment, item, policy(player), options, attempt=attempt)
+    value = metric.of(episode.record())
+    require(value is not None, f"item {item.id}: {metric.name} is not defined for a finished episode of {player}")
+    return float(value or 0.0)
+
+
+def _require_order(environment: AnyEnvironment, level: int, headline: Metric) -> None:
+    sign = 1 if headline.better == "higher" else -1
+    mean = {
+        player: sign
+        * fmean(
+            _value(environment, item, headline, player, {}, attempt)
+            for item in items(environment, level, _ITEMS)
+            for attempt in range(1, _ATTEMPTS + 1)
+        )
+        for player in SAMPLE_PLAYERS
+    }
+    for player, value in mean.items():
+        what = f"mean {headline.name} of {player}, {sign * value:g},"
+        require(value >= mean["null"] - _TINY, f"{what} is worse than that of saying nothing")
+        require(value <= mean["oracle"] + _TINY, f"{what} is better than the oracle's, {sign * mean['oracle']:g}")
+    require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")
+
+
+def check_same_episode(environment: AnyEnvironment, level: int) -> None:
+    """The same key, item and attempt give the same episode, byte for byte."""
+    for name in ("random", "noisy-0.5"):
+        first, again = (
+            [play_name(environment, item, name).record().dumps() for item in items(environment, level)]
+            for _ in range(2)
+        )
+        require(first == again, f"two episodes of {name} with the same key differ")

@@ -1,0 +1,129 @@
+"""Checks of the rules: states, actions and transitions."""
+
+import copy
+import json
+import math
+from typing import Any
+
+from waybench.core import End, Game, Outcome, Stream, Transition, play_out
+from waybench.testing._require import AnyEnvironment, ContractError, brief, require, require_frozen
+from waybench.testing._walks import SAMPLE_PLAYERS, StumblingPolicy, actions, items, play_name, states, way_of, ways
+
+_DONE = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+
+
+def check_start(environment: AnyEnvironment, level: int) -> None:
+    """Every item starts in the same legal state each time, and there is something to do."""
+    for options in ways(environment):
+        game = way_of(environment, options).game
+        for item in items(environment, level):
+            state = game.start(item.instance)
+            again = game.start(item.instance)
+            require_frozen(state, f"item {item.id}: the first state")
+            require(state == again and hash(state) == hash(again), f"item {item.id}: start gave two different states")
+            require(game.terminal(state) is None, f"item {item.id}: the game is over before the first turn")
+            require(game.legal(state), f"item {item.id}: there is no legal action at the start")
+
+
+def check_apply(environment: AnyEnvironment, level: int) -> None:
+    """`apply` leaves its input as it was, gives the same for the same stream, and takes any action without raising."""
+    for options in ways(environment):
+        game = way_of(environment, options).game
+        for item in items(environment, level):
+            met = states(environment, item, game)
+            foreign = [action for state in met for action in actions(game, state, 2)]
+            for state in met:
+                if game.terminal(state):
+                    continue
+                legal = list(game.legal(state))
+                require(legal == list(game.legal(state)), f"item {item.id}: legal gave two different lists")
+                require(len(legal) == len(set(legal)), f"item {item.id}: legal lists an action twice: {brief(legal)}")
+                for action in actions(game, state):
+                    step = _applied(game, state, action)
+                    require(
+                        step.outcome is not Outcome.ILLEGAL, f"item {item.id}: {brief(action)} is listed, but illegal"
+                    )
+                for action in foreign:
+                    _applied(game, state, action)
+
+
+def _applied(game: Game[Any, Any, Any], state: Any, action: Any) -> Transition[Any]:
+    what = f"apply({brief(action)}) in {brief(state)}"
+    before, number = copy.deepcopy(state), hash(state)
+    require_frozen(action, what)
+    try:
+        first, again, other = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
+    except Exception as error:
+        raise ContractError(f"{what} raised {type(error).__name__}: {error}") from error
+    require(state == before and hash(state) == number, f"{what} changed its input")
+    require(first == again, f"{what} gave two results for one random stream")
+    if game.facts.deterministic:
+        require(first == other, f"{what} depends on chance, but facts.deterministic is true")
+    require_frozen(first.state, f"{what}: the new state")
+    require(first.outcome in _DONE, f"{what}: the outcome is {first.outcome!r}, not ok, illegal or unproductive")
+    require(math.isfinite(first.reward), f"{what}: the reward is {first.reward}")
+    events = dict(first.events)
+    require(json.loads(_dumped(events, what)) == events, f"{what}: the events change on their way through JSON")
+    return first
+
+
+def _dumped(value: object, what: str) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ContractError(f"{what}: this is no JSON value: {brief(value)} ({error})") from None
+
+
+def check_terminal(environment: AnyEnvironment, level: int) -> None:
+    """A state is terminal exactly if it has no legal action, and only the rules' own endings are given."""
+    for options in ways(environment):
+        game = way_of(environment, options).game
+        for item in items(environment, level):
+            for state in states(environment, item, game):
+                end = game.terminal(state)
+                require(end in (None, End.SOLVED, End.FAILED), f"terminal gave {end!r}: solved, failed or None")
+                require(
+                    bool(game.legal(state)) == (end is None), f"terminal is {end!r} in {brief(state)}, against legal"
+                )
+
+
+def check_action_codec(environment: AnyEnvironment, level: int) -> None:
+    """Actions survive encode, JSON and decode, and so do spoilt ones."""
+    for options in ways(environment):
+        game = way_of(environment, options).game
+        for item in items(environment, level):
+            for number, state in enumerate(states(environment, item, game)):
+                if game.terminal(state):
+                    continue
+                rng = Stream("contract", "codec", number)
+                best = environment.players["oracle"](state, rng)
+                require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
+                spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
+                for action in [best, *spoilt, *actions(game, state)]:
+                    text = _dumped(game.encode(action), f"encode({brief(action)})")
+                    back = game.decode(json.loads(text))
+                    require(back == action, f"{brief(action)} came back from {text[:100]} as {brief(back)}")
+
+
+def check_facts(environment: AnyEnvironment, level: int) -> None:
+    """Episodes are no longer, and their rewards sum to no more or less, than the game's facts declare."""
+    play = way_of(environment, {})
+    facts, limits = play.game.facts, play.limits
+    low, high = facts.reward
+    require(low <= high, f"facts.reward is {facts.reward}: give the smallest sum first")
+    require(facts.turns is None or facts.turns >= 1, f"facts.turns is {facts.turns}")
+    require(limits.turns >= 1, f"limits.turns is {limits.turns}")
+    require(limits.invalid in ("turn", "retry", "end"), f"limits.invalid is {limits.invalid!r}")
+    for item in items(environment, level):
+        played = [play_name(environment, item, name) for name in SAMPLE_PLAYERS]
+        for episode in [*played, play_out(environment, item, StumblingPolicy())]:
+            counted = sum(limits.invalid == "turn" or turn.outcome in _DONE for turn in episode.turns)
+            require(
+                facts.turns is None or counted <= facts.turns,
+                f"item {item.id}: {episode.player} played {counted} turns; facts.turns is {facts.turns}",
+            )
+            total = sum(turn.reward for turn in episode.turns)
+            require(
+                low - 1e-9 <= total <= high + 1e-9,
+                f"item {item.id}: {episode.player}'s rewards sum to {total}; facts.reward is {facts.reward}",
+            )

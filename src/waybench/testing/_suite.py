@@ -1,0 +1,80 @@
+"""All checks of the contract, by name."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from waybench.testing._declared import check_metrics_declared, check_names, check_options
+from waybench.testing._players import check_players, check_same_episode
+from waybench.testing._records import check_metrics, check_replay, check_tampering
+from waybench.testing._require import AnyEnvironment, ContractError
+from waybench.testing._rules import check_action_codec, check_apply, check_facts, check_start, check_terminal
+from waybench.testing._sources import check_bad_data, check_instances, check_keys, check_levels, check_source
+from waybench.testing._words import check_hostile, check_round_trip, check_wordings
+
+ENVIRONMENT_CHECKS: Mapping[str, Callable[[AnyEnvironment], None]] = MappingProxyType(
+    {"names": check_names, "options": check_options, "metrics declared": check_metrics_declared}
+)
+"""Name -> check of what an environment says of itself."""
+
+LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxyType(
+    {
+        "source": check_source,
+        "keys": check_keys,
+        "levels": check_levels,
+        "instances": check_instances,
+        "bad data": check_bad_data,
+        "start": check_start,
+        "apply": check_apply,
+        "terminal": check_terminal,
+        "action codec": check_action_codec,
+        "facts": check_facts,
+        "wordings": check_wordings,
+        "round trip": check_round_trip,
+        "hostile": check_hostile,
+        "players": check_players,
+        "same episode": check_same_episode,
+        "replay": check_replay,
+        "tampering": check_tampering,
+        "metrics": check_metrics,
+    }
+)
+"""Name -> check of an environment at one level; a test runner can make one test of each."""
+
+
+def run_check(environment: AnyEnvironment, name: str, level: int | None = None) -> None:
+    """Run one check by name.
+
+    Args:
+        environment: What is checked.
+        name: A name in `ENVIRONMENT_CHECKS` or `LEVEL_CHECKS`.
+        level: The level, for a name in `LEVEL_CHECKS`; the smallest one if None.
+
+    Raises:
+        ContractError: If the environment does not pass; the message says where and what.
+    """
+    try:
+        if name in ENVIRONMENT_CHECKS:
+            ENVIRONMENT_CHECKS[name](environment)
+            return
+        level = environment.smallest_level if level is None else level
+        LEVEL_CHECKS[name](environment, level)
+    except ContractError as error:
+        place = "" if level is None else f" at level {level}"
+        raise ContractError(f"{environment.id}{place}, check of {name}: {error}") from error
+
+
+def check_environment(environment: AnyEnvironment, level: int | None = None) -> None:
+    """Run every check on an environment.
+
+    Args:
+        environment: What is checked.
+        level: The level to look at; all sample levels if None.
+
+    Raises:
+        ContractError: At the first check that the environment does not pass; the message says where and what.
+    """
+    for name in ENVIRONMENT_CHECKS:
+        run_check(environment, name)
+    for each in environment.sample_levels if level is None else (level,):
+        for name in LEVEL_CHECKS:
+            run_check(environment, name, each)

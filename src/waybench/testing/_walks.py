@@ -1,0 +1,181 @@
+"""Where the checks look: the ways in which an environment is played, and states met on walks."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from waybench.core import (
+    Episode,
+    Game,
+    Invalid,
+    Item,
+    Json,
+    Outcome,
+    Play,
+    Policy,
+    Stream,
+    UsageError,
+    play_out,
+    policy,
+)
+from waybench.testing._require import AnyEnvironment, ContractError, require
+
+Options = dict[str, Json]
+AnyEpisode = Episode[Any, Any, Any]
+
+ITEMS = 3  # items of a level that a check looks at
+STEPS = 12  # steps of a random walk
+ACTIONS = 12  # legal actions tried in one state
+
+SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
+
+
+def ways(environment: AnyEnvironment) -> list[Options]:
+    """Return the combinations of protocol and wording that an environment offers, the default one first.
+
+    Raises:
+        ContractError: If an option is missing, or one of its choices is in no combination that is offered.
+    """
+    choices: dict[str, tuple[str, ...]] = {}
+    for option in environment.options:
+        if option.name in ("protocol", "wording"):
+            choices[option.name] = (option.default, *(choice for choice in option.choices if choice != option.default))
+    require(len(choices) == 2, 'the environment has no options "protocol" and "wording": declare both')
+    offered: list[Options] = []
+    for protocol, wording in product(choices["protocol"], choices["wording"]):
+        options: Options = {"protocol": protocol, "wording": wording}
+        try:
+            environment.play(environment.resolve_options(options))
+        except UsageError:
+            continue  # an environment may refuse a combination
+        offered.append(options)
+    for name, values in choices.items():
+        missing = set(values) - {options[name] for options in offered}
+        require(not missing, f"option {name}: {sorted(missing)} cannot be played in any combination")
+    return offered
+
+
+def way_of(environment: AnyEnvironment, options: Options) -> Play[Any, Any, Any]:
+    """Return game, wording and limits for some options."""
+    return environment.play(environment.resolve_options(options))
+
+
+def items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> list[Item[Any]]:
+    """Return the first items of a level of the public set."""
+    return environment.source(level=level).head(count)
+
+
+def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: Options | None = None) -> AnyEpisode:
+    """Let a player play an item to the end by the player's name."""
+    return play_out(environment, item, policy(name), options)
+
+
+def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, Any]) -> list[Any]:
+    """Return states of an item: those of a random walk and those on the oracle's way, the first state first."""
+    found: list[Any] = [game.start(item.instance)]
+    state = found[0]
+    for step in range(STEPS):
+        if game.terminal(state):
+            break
+        rng = Stream("contract", item.instance.hash, "walk", step)
+        state = game.apply(state, rng.choice(game.legal(state)), rng).state
+        found.append(state)
+    state = found[0]
+    for step in range(STEPS):
+        if game.terminal(state):
+            break
+        rng = Stream("contract", item.instance.hash, "oracle", step)
+        state = game.apply(state, environment.players["oracle"](state, rng), rng).state
+        found.append(state)
+    return list(dict.fromkeys(found))
+
+
+def actions(game: Game[Any, Any, Any], state: Any, most: int = ACTIONS) -> list[Any]:
+    """Return some legal actions of a state, spread over all of them."""
+    legal = list(game.legal(state))
+    return legal[:: max(1, -(-len(legal) // most))]
+
+
+def reachable_states(game: Game[Any, Any, Any], instance: Any, *, most: int = 20_000, draws: int = 8) -> int:
+    """Count the states that can be reached from the start by elementary legal actions.
+
+    Args:
+        game: The rules.
+        instance: Where to start.
+        most: Where to stop: a number above it means "more than that".
+        draws: For a game of chance, random streams tried for each action; what is found depends on their number, but
+            is the same on every machine.
+
+    Returns:
+        The number of states, or `most` + 1.
+    """
+    streams = 1 if game.facts.deterministic else draws
+    start = game.start(instance)
+    seen, todo = {start}, [start]
+    while todo and len(seen) <= most:
+        state = todo.pop()
+        for action in game.legal(state):
+            for draw in range(streams):
+                following = game.apply(state, action, Stream("contract", "reachable", draw)).state
+                if following not in seen:
+                    seen.add(following)
+                    todo.append(following)
+    return min(len(seen), most + 1)
+
+
+class StumblingPolicy(Policy):
+    """A player for tests that says nonsense, then tries what is illegal, then something legal, over and over."""
+
+    name = "stumbling"
+    _NONSENSE = ("no idea", "", '{"broken": [', "\ud800\0", "{}")
+
+    def reply(self, episode: AnyEpisode) -> str:
+        """Return nonsense, an illegal action (a legal one, if none is found) or a random legal action."""
+        turn, part = divmod(len(episode.turns), 3)
+        if part == 0:
+            return self._NONSENSE[turn % len(self._NONSENSE)]
+        game, state, rng = episode.play.game, episode.state, episode.stream("player stumbling")
+        action = rng.choice(game.legal(state))
+        if part == 1:
+            met = states(episode.environment, episode.item, game)
+            tried = (other for one in met for other in game.legal(one))
+            action = next((each for each in tried if game.apply(state, each, rng).outcome is Outcome.ILLEGAL), action)
+        return episode.play.wording.render(action, state)
+
+
+def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Options) -> Iterator[AnyEpisode]:
+    """Yield finished episodes of an item by every kind of player."""
+    for name in SAMPLE_PLAYERS:
+        yield play_name(environment, item, name, options)
+    yield play_out(environment, item, StumblingPolicy(), options)
+
+
+def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
+    """Yield records of every kind of player on a few items, as lines of JSON: for comparing two processes or machines.
+
+    Args:
+        environment: What is played, under every protocol and wording.
+        level: The level whose items are played.
+    """
+    for options in ways(environment):
+        for item in items(environment, level):
+            for episode in sample_episodes(environment, item, options):
+                yield episode.record().dumps()
+
+
+def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: str) -> Any:
+    """Return what a wording reads in a reply.
+
+    Raises:
+        ContractError: If it raises, or gives an unfit `Invalid`.
+    """
+    try:
+        found = play.wording.parse(reply, state)
+    except Exception as error:
+        raise ContractError(f"{what}: parse raised {type(error).__name__}: {str(error)[:200]}") from error
+    if isinstance(found, Invalid):
+        require(found.reason.strip(), f"{what}: it was refused without a reason")
+        require(len(found.reason) <= 500, f"{what}: the reason has {len(found.reason)} characters; 500 are enough")
+        require(found.reason.isprintable(), f"{what}: the reason is no plain line: {found.reason[:80]!r}")
+        require(found.outcome == "unparsed", f"{what}: it was refused as {found.outcome}, not as unparsed")
+    return found

@@ -1,0 +1,1 @@
+"""The tests; `python -m tests.playthroughs` writes the golden transcripts again."""

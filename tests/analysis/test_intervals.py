@@ -1,0 +1,106 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from waybench.analysis import Mean, clustered_mean
+
+
+def test_known_answer_worked_by_hand() -> None:
+    # Clusters (10, 20), (30), (40, 50, 60): mean 210 / 6 = 35; residuals of the totals 30 - 70, 30 - 35, 150 - 105
+    # are -40, -5, 45; their squares sum to 3650; variance 3 / 2 * 3650 / 36 = 152.083; t(2) at 97.5 % is 4.302653.
+    found = clustered_mean([10, 20, 30, 40, 50, 60], ["a", "a", "b", "c", "c", "c"])
+    assert found is not None
+    half = 4.302652729911275 * math.sqrt(1.5 * 3650) / 6
+    assert (found.value, found.n, found.clusters) == (35, 6, 3)
+    assert (found.low, found.high) == (pytest.approx(35 - half), pytest.approx(35 + half))
+
+
+def test_agrees_with_the_clustered_error_of_miller() -> None:
+    # The double sum over pairs of one cluster, written out, with the factor G / (G - 1) of Liang and Zeger.
+    rng = np.random.default_rng(7)
+    clusters = [str(c) for c in rng.integers(0, 9, 60)]
+    values = [float(v) + 20 * int(c) for v, c in zip(rng.normal(0, 5, 60), clusters, strict=True)]
+    mean, groups = sum(values) / 60, len(set(clusters))
+    pairs = sum(
+        (a - mean) * (b - mean)
+        for a, where_a in zip(values, clusters, strict=True)
+        for b, where_b in zip(values, clusters, strict=True)
+        if where_a == where_b
+    )
+    half = stats.t.ppf(0.975, groups - 1) * math.sqrt(pairs * groups / (groups - 1)) / 60
+    found = clustered_mean(values, clusters)
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(mean - half), pytest.approx(mean + half))
+
+
+def test_one_value_a_cluster_is_the_interval_of_a_plain_mean() -> None:
+    values = [3.0, 5.0, 4.0, 9.0, 1.0]
+    found, plain = clustered_mean(values, range(5)), stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(plain.low), pytest.approx(plain.high))
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([100.0] * 10, 72.2467, 100.0),  # Wilson, 10 of 10
+        ([0.0] * 10, 0.0, 27.7533),
+        ([100.0] * 7 + [0.0] * 3, 39.6779, 89.2209),  # 7 of 10
+        ([100.0] * 2, 34.2372, 100.0),
+    ],
+)
+def test_all_or_nothing_gives_wilson(values: list[float], low: float, high: float) -> None:
+    found = clustered_mean(values, range(len(values)), 0, 100)
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(low, abs=1e-3), pytest.approx(high, abs=1e-3))
+
+
+def test_wilson_counts_clusters_and_not_values() -> None:
+    found = clustered_mean([1.0] * 30, [number // 3 for number in range(30)], 0, 1)
+    assert found is not None
+    assert (found.n, found.clusters) == (30, 10)
+    assert found.low == pytest.approx(0.722467, abs=1e-5)
+
+
+def test_clusters_of_several_sizes_are_no_binomial_sample() -> None:
+    # Five clusters of three failures and five of one success: the mean is 25 %, which no share of ten can be.
+    found = clustered_mean([0.0] * 15 + [1.0] * 5, [*(n // 3 for n in range(15)), 5, 6, 7, 8, 9], 0, 1)
+    assert found is not None
+    assert found.value == 0.25
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 <= found.low < 0.25 < found.high < 0.6
+
+
+def test_what_cannot_be_known_is_none() -> None:
+    assert clustered_mean([], []) is None
+    assert clustered_mean([5.0, 9.0], ["a", "a"], 0, 100) == Mean(7.0, None, None, 2, 1)
+    assert clustered_mean([50.0] * 4, range(4), 0, 100) == Mean(50.0, None, None, 4, 4)
+    with pytest.raises(ValueError, match="one cluster for each value"):
+        clustered_mean([1.0], [])
+
+
+def test_stays_within_the_bounds() -> None:
+    found = clustered_mean([100.0, 100.0, 100.0, 60.0], range(4), 0, 100)
+    assert found is not None
+    assert found.high == 100
+    assert found.low is not None
+    assert found.low > 0
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_coverage_of_clustered_attempts(share: float) -> None:
+    # 40 mazes of differing difficulty, three attempts each: a nominal 95 % interval covers 95 %, give or take.
+    rng = np.random.default_rng(11)
+    covered = 0
+    for _ in range(400):
+        each = np.clip(rng.normal(share, 0.15, 40), 0, 1)
+        values = (rng.random((40, 3)) < each[:, None]).astype(float).ravel()
+        found = clustered_mean([float(v) for v in values], [n // 3 for n in range(120)], 0, 1)
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= share <= found.high
+    assert 0.92 <= covered / 400 <= 0.98

@@ -1,0 +1,45 @@
+import json
+
+from tests.cli.support import Command, one_line_error
+from waybench.cli._list import PLAYERS
+from waybench.core import EMBEDDED
+from waybench.envs import registry
+from waybench.tasks import TASKS
+
+
+def test_overview_has_every_task_environment_and_player(command: Command) -> None:
+    shown = command("list").stdout
+    assert all(f"  {task.name} " in shown for task in TASKS)
+    assert all(f"  {entry.id}@{entry.version} " in shown for entry in registry.entries)
+    assert all(f"  waybench/{name} " in shown for name in EMBEDDED)
+    assert set(EMBEDDED) <= set(PLAYERS)
+
+
+def test_an_environments_page(command: Command) -> None:
+    page = command("list", "maze/alicia").stdout
+    assert command("list", "maze").stdout == page
+    for expected in ("maze/alicia@1:", "5, 7, 9", "matrix, ascii", "protocol=paper", "loops=0.05", "exit_hint  "):
+        assert expected in page
+
+
+def test_a_tasks_page(command: Command) -> None:
+    page = command("list", "alicia").stdout
+    assert "maze/alicia" in page
+    assert "attempts=3" in page
+
+
+def test_json(command: Command) -> None:
+    everything = json.loads(command("list", "--json").stdout)
+    assert [task["name"] for task in everything["tasks"]] == [task.name for task in TASKS]
+    assert [env["id"] for env in everything["environments"]] == [entry.id for entry in registry.entries]
+    maze = json.loads(command("list", "maze", "--json").stdout)
+    assert maze in everything["environments"]
+    assert maze["wordings"] == ["matrix", "ascii", "coordinates", "prose"]
+    requests = next(option for option in maze["options"] if option["name"] == "requests")
+    assert (requests["default"], requests["type"], requests["low"]) == (3, "int", 1)
+    assert json.loads(command("list", "alicia", "--json").stdout) in everything["tasks"]
+
+
+def test_unknown_name(command: Command) -> None:
+    assert "did you mean 'alicia'?" in one_line_error(command("list", "alica"))
+    assert "use maze/alicia@1" in one_line_error(command("list", "maze@7"))

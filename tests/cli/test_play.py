@@ -1,0 +1,205 @@
+import json
+import os
+import select
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import waybench
+from tests.cli.support import PATIENCE, Command, one_line_error, plan
+from waybench.core import EpisodeRecord, replay
+
+BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+@pytest.fixture
+def solution() -> list[tuple[str, int]]:
+    """Return a shortest way through the first maze of level 7 of the public set."""
+    return [(way, cells) for way, cells in waybench.load("maze/alicia").source(level=7).item(0).proof["solution"]]
+
+
+def short(movements: list[tuple[str, int]]) -> str:
+    """Write movements as a person types them."""
+    return " ".join(f"{way[0]}{cells}" for way, cells in movements)
+
+
+def record_in(file: Path) -> EpisodeRecord:
+    [line] = file.read_text().splitlines()
+    return EpisodeRecord.from_json(json.loads(line))
+
+
+def test_a_game_from_start_to_end(command: Command, tmp_path: Path, solution: list[tuple[str, int]]) -> None:
+    (way, cells), *rest = solution
+    typed = [short([(way, cells)]), "", short([(BACK[way], 1), (way, 1), *rest]), "never read"]
+    result = command("play", "maze", "--level", 7, "--record", tmp_path / "r", stdin="\n".join(typed))
+    assert result.exit_code == 0
+    shown = result.stdout
+    assert "maze/alicia, level 7, item 701 of key alicia-v1" in shown
+    assert "I need to navigate through a maze" in shown
+    assert "3 requests left, steps so far: 0" in shown
+    assert f"2 requests left, steps so far: {cells}" in shown
+    assert "1 request left" not in shown
+    assert "I have reached the exit at [" in shown
+    minimum = sum(cells for _, cells in solution)
+    assert f"Solved.\n  Score          {(1 - 2 / minimum) * 100:g} %\n" in shown
+    assert f"A shortest way: {way} {cells}, " in shown
+    record = record_in(tmp_path / "r")
+    assert (record.end, record.player, len(record.turns)) == ("solved", "person", 2)
+    assert record.turns[0].reply == plan((way, cells))
+    assert all(turn.usage and turn.usage.seconds >= 0 for turn in record.turns)
+    assert replay(waybench.load("maze/alicia"), record).done
+
+
+def test_limits_are_those_of_a_model(command: Command) -> None:
+    result = command("play", "maze", "-O", "requests=2", stdin='{"movements": 1}\nu9\nd1\n')
+    assert result.exit_code == 0
+    assert "Turn limit.\n  Score          0 %\n" in result.stdout
+
+
+def test_options_choose_item_and_wording(command: Command) -> None:
+    shown = command("play", "maze", "--level", 9, "--key", "k", "--index", 4, "-O", "wording=ascii", stdin="").stdout
+    assert "level 9, item 905 of key k" in shown
+    assert "...." in shown and "[[0," not in shown
+
+
+@pytest.mark.parametrize("stdin", ["d1\nquit\n", "d1\nQ\n", "d1\n", "d1"])
+def test_quitting_keeps_the_record(command: Command, tmp_path: Path, stdin: str) -> None:
+    result = command("play", "maze", "--record", tmp_path / "r", stdin=stdin)
+    assert result.exit_code == 0
+    assert "Stopped before the end." in result.stdout
+    record = record_in(tmp_path / "r")
+    assert (record.end, len(record.turns)) == (None, 1)
+
+
+def test_records_are_appended(command: Command, tmp_path: Path) -> None:
+    for _ in range(2):
+        command("play", "maze", "--record", tmp_path / "r", stdin="quit\n")
+    assert len((tmp_path / "r").read_text().splitlines()) == 2
+
+
+def test_records_can_be_scored(command: Command, tmp_path: Path, solution: list[tuple[str, int]]) -> None:
+    command("play", "maze", "--level", 7, "--record", tmp_path / "r", stdin=short(solution))
+    scored = json.loads(command("score", tmp_path / "r").stdout)
+    assert (scored["metrics"]["score"], scored["replayed"], scored["id"]) == (100.0, True, "701")
+
+
+def test_hints_are_given_only_where_asked_for(
+    command: Command, tmp_path: Path, solution: list[tuple[str, int]]
+) -> None:
+    game = ("play", "maze", "--level", 7)
+    off = command(*game, "--record", tmp_path / "off", stdin="hint\n").stdout
+    assert "Hints are off" in off
+    first, second, *_ = solution
+    on = command(*game, "--hints", "--record", tmp_path / "on", stdin=f"hint\n{short([first])}\nhint\n").stdout
+    assert [line for line in on.splitlines() if line.startswith("Hint: ")] == [
+        f"Hint: {way} {cells}" for way, cells in (first, second)
+    ]
+    assert record_in(tmp_path / "off").player == "person"
+    assert record_in(tmp_path / "on").player == "person with hints"
+    assert record_in(tmp_path / "on").turns[0].outcome in ("ok", "unproductive")
+
+
+def test_a_slip_of_the_keyboard_is_not_counted(command: Command) -> None:
+    shown = command("play", "maze", stdin="dwon 3\nquit\n").stdout
+    assert "Not understood, and not counted." in shown
+    assert "2 requests left" not in shown
+
+
+def test_a_malformed_reply_is_counted(command: Command) -> None:
+    shown = command("play", "maze", stdin='{"movements": 3}\nquit\n').stdout
+    assert "I could not follow your directions" in shown
+    assert "2 requests left" in shown
+
+
+def test_a_reply_may_have_several_lines(command: Command, tmp_path: Path) -> None:
+    reply = json.dumps(json.loads(plan(("down", 1))), indent=1)
+    command("play", "maze", "--level", 7, "--record", tmp_path / "r", stdin=reply + "\nquit\n")
+    [turn] = record_in(tmp_path / "r").turns
+    assert (turn.outcome, turn.reply) == ("ok", reply)
+
+
+@pytest.mark.parametrize("stdin", [b"\xff\xfe\n", b"\x00\n", b"{\xff}\n", b"x" * 1_000_000 + b"\n", b"{" * 100_000])
+def test_odd_input(command: Command, stdin: bytes, tmp_path: Path) -> None:
+    assert command("play", "maze", "--record", tmp_path / "r", stdin=stdin).exit_code == 0
+    assert record_in(tmp_path / "r").end is None
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["nothing"], "unknown environment"),
+        (["maze", "--level", 8], "odd and from 5"),
+        (["maze", "--index", -1], "--index"),
+        (["maze", "-O", "wording=latin"], "choose from ascii"),
+        (["maze", "-O", "loops=1"], "choose from exit_hint"),
+        (["maze", "-S", "wording=ascii"], "choose from algorithm"),
+        (["maze", "--record", "/no/such/folder/file"], "cannot write"),
+    ],
+)
+def test_bad_input(command: Command, args: list[object], expected: str) -> None:
+    assert expected in one_line_error(command("play", *args, stdin="d1\n"))
+
+
+@pytest.fixture
+def in_terminal() -> Any:
+    """Run `waybench ARGS...` in a terminal of its own, type some lines, and return what it shows and its status."""
+    pty = pytest.importorskip("pty", reason="terminals as POSIX has them")
+
+    def run(*args: str, typed: list[bytes], **variables: str) -> tuple[str, int]:
+        process, terminal = pty.fork()
+        if process == 0:
+            environ = {**os.environ, "COLUMNS": "100", "LINES": "40", "TERM": "xterm-256color", **variables}
+            os.execve(sys.executable, [sys.executable, "-m", "waybench", *args], environ)
+        shown = b""
+        while True:
+            if not select.select([terminal], [], [], PATIENCE)[0]:
+                os.kill(process, signal.SIGKILL)
+            try:
+                block = os.read(terminal, 65536)
+            except OSError:  # how Linux tells that the other side is gone
+                break
+            if not block:
+                break
+            shown += block
+            if typed and shown.endswith(b"> "):
+                os.write(terminal, typed.pop(0))
+        os.close(terminal)
+        return shown.decode().replace("\r\n", "\n"), os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+    return run
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_in_a_terminal_the_board_is_drawn(in_terminal: Any, solution: list[tuple[str, int]]) -> None:
+    typed = [b"d1\r", b"u1 " + short(solution).encode() + b"\r"]
+    shown, status = in_terminal("play", "maze", "--level", "7", typed=typed)
+    assert status == 0, shown
+    assert shown.count("   6 ") == 3
+    assert "\x1b[93m\x1b[1m()\x1b[0m" in shown
+    assert "Solved." in shown
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_no_color(in_terminal: Any) -> None:
+    shown, status = in_terminal("play", "maze", typed=[b"quit\r"], NO_COLOR="1", TERM="dumb")
+    assert status == 0, shown
+    assert "   1 ██" in shown
+    assert "\x1b[" not in shown
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_ctrl_c_keeps_the_record(in_terminal: Any, tmp_path: Path) -> None:
+    shown, status = in_terminal("play", "maze", "--record", str(tmp_path / "r"), typed=[b"d1\r", b"\x03"])
+    assert status == 130, shown
+    assert "Traceback" not in shown
+    assert len(record_in(tmp_path / "r").turns) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_ctrl_d_ends_the_game(in_terminal: Any) -> None:
+    shown, status = in_terminal("play", "maze", typed=[b"\x04"])
+    assert status == 0, shown
+    assert "Stopped before the end." in shown

@@ -1,0 +1,70 @@
+"""Fixtures for all tests: the folder of shared files, a watchdog, and settings of hypothesis."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_COMMON = {"deadline": None, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
+# The same examples in every run, so that a change is green or red for its own sake. HYPOTHESIS_PROFILE=explore tries
+# new and more ones.
+settings.register_profile("steady", derandomize=True, **_COMMON)
+settings.register_profile("explore", max_examples=1000, print_blob=True, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+def shared(variable: str, folder: str, *path: str) -> Path:
+    """Return a file or folder that is shared with the repository and never in it.
+
+    A missing one skips the test and says so; with CI=true it fails, for there the files have to be.
+
+    Args:
+        variable: The environment variable that points at the folder.
+        folder: The folder's name within the shared folder (WAYBENCH_SHARED, by default ../shared), if it is not set.
+        *path: What is wanted in it.
+    """
+    home = os.environ.get("WAYBENCH_SHARED") or ROOT.parent / "shared"
+    wanted = Path(os.environ.get(variable) or Path(home, folder)).joinpath(*path)
+    if wanted.exists():
+        return wanted
+    message = f"{'/'.join([folder, *path])} is not there: set {variable} or WAYBENCH_SHARED"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+@pytest.fixture
+def paper() -> Callable[[str], str]:
+    """Return a function that reads a paper's text by its file name."""
+    return lambda name: shared("WAYBENCH_PAPERS", "papers", name).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def data_dir() -> Callable[..., Path]:
+    """Return a function that finds a file or folder of the public data sets."""
+    return lambda *path: shared("WAYBENCH_DATA", "data", *path)
+
+
+@pytest.fixture
+def golden_dir() -> Callable[..., Path]:
+    """Return a function that finds a file or folder of published results."""
+    return lambda *path: shared("WAYBENCH_GOLDEN", "golden", *path)
+
+
+@pytest.fixture
+def watchdog() -> Iterator[None]:
+    """Fail a test that hangs, long after it should have been over, instead of waiting for ever."""
+
+    def bark(signum: int, frame: object) -> None:
+        raise TimeoutError("the test hangs")
+
+    before = signal.signal(signal.SIGALRM, bark)
+    signal.alarm(120)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)

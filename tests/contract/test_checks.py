@@ -1,0 +1,379 @@
+"""The checks themselves: a sound environment passes all of them, and each finds the defect that it is there for."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from tests.toys import DIAL, Dial, DialGame, DialSource, DialState, DialWording, with_game, with_wording
+from waybench.core import (
+    End,
+    Environment,
+    Facts,
+    Invalid,
+    Item,
+    Json,
+    Option,
+    Outcome,
+    Stream,
+    Transition,
+    UsageError,
+    WaybenchError,
+)
+from waybench.testing import (
+    ENVIRONMENT_CHECKS,
+    HOSTILE_REPLIES,
+    LEVEL_CHECKS,
+    ContractError,
+    check_environment,
+    hostile_variants,
+    reachable_states,
+    run_check,
+    ways,
+)
+
+AnyEnvironment = Environment[Any, Any, Any]
+
+
+def test_a_sound_environment_passes() -> None:
+    check_environment(DIAL)
+    check_environment(DIAL, level=7)
+
+
+class MutableState:
+    def __init__(self, dial: Dial, at: int) -> None:
+        self.dial, self.at = dial, at
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MutableState) and (self.dial, self.at) == (other.dial, other.at)
+
+    def __hash__(self) -> int:
+        return hash((self.dial, self.at))
+
+
+class MutableStates(DialGame):
+    def start(self, instance: Dial) -> Any:
+        return MutableState(instance, instance.start)
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class SlottedState:
+    dial: Dial
+    at: int
+
+
+class SlottedStates(DialGame):
+    def start(self, instance: Dial) -> Any:
+        return SlottedState(instance, instance.start)
+
+    def apply(self, state: Any, action: int, rng: Stream) -> Any:
+        state.at += action
+        return Transition(state, 0.0, {}, Outcome.OK)
+
+
+class ListStates(DialGame):
+    def start(self, instance: Dial) -> Any:
+        return [instance, instance.start]
+
+
+class OverAtTheStart(DialGame):
+    def terminal(self, state: DialState) -> End | None:
+        return End.SOLVED
+
+
+class Secretive(DialGame):
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
+        self.calls += 1
+        return super().apply(state, action, rng)._replace(events={"calls": self.calls})
+
+
+class Chancy(DialGame):
+    def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
+        return super().apply(state, action, rng)._replace(events={"luck": rng.below(1000)})
+
+
+class Raising(DialGame):
+    def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
+        if action not in self.legal(state):
+            raise ValueError("no such action")
+        return super().apply(state, action, rng)
+
+
+class ListsIllegalActions(DialGame):
+    def legal(self, state: DialState) -> list[int]:
+        return [] if self.terminal(state) else [-1, 1]
+
+
+class ActsAfterTheEnd(DialGame):
+    def legal(self, state: DialState) -> list[int]:
+        return [-1, 1] if state.at < state.dial.size else [-1]
+
+
+class SetsAsEvents(DialGame):
+    def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
+        return super().apply(state, action, rng)._replace(events={"seen": {state.at}})
+
+
+class EndlessReward(DialGame):
+    def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
+        return super().apply(state, action, rng)._replace(reward=float("inf"))
+
+
+class Forgetful(DialGame):
+    def decode(self, action: Json) -> int:
+        super().decode(action)
+        return 1
+
+
+class GarbageIn(DialGame):
+    def decode(self, action: Json) -> int:
+        return int(action)
+
+
+class ShortFacts(DialGame):
+    facts = Facts(deterministic=True, turns=3, reward=(0.0, 1.0))
+
+
+class SmallFacts(DialGame):
+    facts = Facts(deterministic=True, turns=30, reward=(0.0, 0.5))
+
+
+class Silent(DialWording):
+    def rules(self, instance: Dial) -> str:
+        return ""
+
+    def observe(self, state: DialState, last: object) -> str:
+        return ""
+
+
+class SilentLater(DialWording):
+    def observe(self, state: DialState, last: object) -> str:
+        return "" if last else "Here we are."
+
+
+class Mumbling(DialWording):
+    def render(self, action: int, state: DialState) -> str:
+        return "up"
+
+
+class Echoing(DialWording):
+    said = ""
+
+    def parse(self, reply: str, state: DialState) -> int | Invalid:
+        self.said = reply[:10]
+        return super().parse(reply, state)
+
+    def observe(self, state: DialState, last: object) -> str:
+        return f"You said {self.said}. The dial is at {state.at}."
+
+
+class Crashing(DialWording):
+    def parse(self, reply: str, state: DialState) -> int | Invalid:
+        return super().parse(str(json.loads(reply)) if reply.startswith(("{", "[")) else reply, state)
+
+
+class DigitReader(DialWording):
+    def parse(self, reply: str, state: DialState) -> int | Invalid:
+        return int(reply) if reply.isdigit() else super().parse(reply, state)
+
+
+class NoReason(DialWording):
+    def parse(self, reply: str, state: DialState) -> int | Invalid:
+        found = super().parse(reply, state)
+        return Invalid("") if isinstance(found, Invalid) else found
+
+
+class LongReason(DialWording):
+    def parse(self, reply: str, state: DialState) -> int | Invalid:
+        found = super().parse(reply, state)
+        return Invalid(f"What is {reply!r}?") if isinstance(found, Invalid) else found
+
+
+class Cursor(DialSource):
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        super().__init__(key, level, options)
+        self.made = 0
+
+    def item(self, index: int) -> Item[Dial]:
+        self.made += 1
+        return super().item(self.made - 1)
+
+
+class OneForAll(DialSource):
+    def item(self, index: int) -> Item[Dial]:
+        return replace(DialSource("any", self.level, {}).item(index), key=self.key)
+
+
+class AnyLevel(DialSource):
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        super().__init__(key, max(3, level), options)
+
+
+@dataclass(frozen=True, slots=True)
+class Nameless(Dial):
+    def canonical(self) -> str:
+        return f"{self.goal}"
+
+
+class NamelessSource(DialSource):
+    def item(self, index: int) -> Item[Dial]:
+        item = super().item(index)
+        dial = item.instance
+        return replace(item, instance=Nameless(dial.start, dial.goal, dial.size))
+
+
+def with_metric(**changes: Any) -> AnyEnvironment:
+    return replace(DIAL, metrics=(replace(DIAL.metrics[0], **changes),))
+
+
+def with_option(**fields: Any) -> AnyEnvironment:
+    return replace(DIAL, options=(*DIAL.options, Option(**fields)))
+
+
+def trusting(data: Json) -> Dial:
+    return Dial(*data)
+
+
+def wrong_wording_name(options: Mapping[str, Json]) -> Any:
+    return replace(DIAL.play(options), wording=DialWording("another"))
+
+
+def paper_only(options: Mapping[str, Json]) -> Any:
+    if options["wording"] == "other":
+        raise UsageError("not offered")
+    return DIAL.play(options)
+
+
+DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
+    "mutable state": ("start", with_game(MutableStates()), "__dict__"),
+    "slotted but mutable state": ("start", with_game(SlottedStates()), "could be set"),
+    "state with a list": ("start", with_game(ListStates()), "not hashable"),
+    "over at the start": ("start", with_game(OverAtTheStart()), "before the first turn"),
+    "state outside the state": ("apply", with_game(Secretive()), "two results"),
+    "chance that is not declared": ("apply", with_game(Chancy()), "depends on chance"),
+    "apply raises": ("apply", with_game(Raising()), "raised ValueError"),
+    "illegal action listed": ("apply", with_game(ListsIllegalActions()), "listed, but illegal"),
+    "events that are no JSON": ("apply", with_game(SetsAsEvents()), "no JSON value"),
+    "endless reward": ("apply", with_game(EndlessReward()), "reward is inf"),
+    "legal after the end": ("terminal", with_game(ActsAfterTheEnd()), "against legal"),
+    "decode forgets": ("action codec", with_game(Forgetful()), "came back from -1 as 1"),
+    "decode takes garbage": ("bad data", with_game(GarbageIn()), "raised"),
+    "episodes too long": ("facts", with_game(ShortFacts()), "facts.turns is 3"),
+    "rewards too large": ("facts", with_game(SmallFacts()), "facts.reward"),
+    "no opening": ("wordings", with_wording(Silent()), "is empty"),
+    "no answer": ("wordings", with_wording(SilentLater()), "of the user is empty"),
+    "echo of a surrogate": ("hostile", with_wording(Echoing()), "lone surrogate"),
+    "another wording's name": ("wordings", replace(DIAL, play=wrong_wording_name), "calls itself 'another'"),
+    "choice that cannot be played": ("start", replace(DIAL, play=paper_only), "['other'] cannot be played"),
+    "rendering that misleads": ("round trip", with_wording(Mumbling()), "comes back 1"),
+    "parse raises": ("hostile", with_wording(Crashing()), "parse raised"),
+    "parse reads other scripts": ("hostile", with_wording(DigitReader()), "hostile reply"),
+    "refusal without a reason": ("hostile", with_wording(NoReason()), "without a reason"),
+    "refusal that repeats it all": ("hostile", with_wording(LongReason()), "500 are enough"),
+    "items by a cursor": ("source", replace(DIAL, draw_from=Cursor), "made alone"),
+    "level that does not fit": ("source", replace(DIAL, level_of=lambda dial: 0), "level_of does not give"),
+    "key without effect": ("keys", replace(DIAL, draw_from=OneForAll), "5 keys gave only 1"),
+    "levels without end": ("levels", replace(DIAL, draw_from=AnyLevel), "refuse it"),
+    "canonical form too short": ("instances", replace(DIAL, draw_from=NamelessSource), "changes on its way"),
+    "trusting decode": ("bad data", replace(DIAL, decode=trusting), "raised TypeError"),
+    "weak oracle": ("players", replace(DIAL, players={**DIAL.players, "oracle": lambda s, r: -1}), "the oracle has"),
+    "floor that is not kept": ("players", with_metric(of=lambda record: 1.0), "the null has"),
+    "headline without a range": ("players", with_metric(high=None), "floor and a ceiling"),
+    "metric that raises": ("metrics", with_metric(of=lambda record: 1 / len(record.turns)), "ZeroDivisionError"),
+    "metric out of range": ("metrics", with_metric(of=lambda record: float(len(record.turns))), "above 1"),
+    "metric that is no float": ("metrics", with_metric(of=lambda record: record.end == "solved"), "no finite float"),
+    "metric without a sentence": ("metrics declared", with_metric(doc="?"), "title and a sentence"),
+    "metric upside down": ("metrics declared", with_metric(low=1, high=0), "not below its ceiling"),
+    "option without a sentence": ("options", with_option(name="a", default=1, doc=""), "say in a sentence"),
+    "default out of range": ("options", with_option(name="a", default=1, low=2, doc="One."), "do not pass"),
+    "option without a type": ("options", with_option(name="a", default=None, doc="One."), "give kind"),
+    "option twice": ("options", with_option(name="turns", default=1, doc="One."), "come twice"),
+    "no protocol": ("options", replace(DIAL, options=DIAL.options[1:]), "no option 'protocol'"),
+    "strange id": ("names", replace(DIAL, id="Dial"), "family/variant"),
+    "no oracle": ("names", replace(DIAL, players={"heuristic": DIAL.players["oracle"]}), "lacks the players"),
+    "levels out of order": ("names", replace(DIAL, sample_levels=(10, 3)), "easiest first"),
+    "nothing about it": ("names", replace(DIAL, about=""), "says too little"),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_a_defect_is_found(name: str) -> None:
+    check, environment, message = DEFECTS[name]
+    with pytest.raises(ContractError) as caught:
+        run_check(environment, check)
+    assert message in str(caught.value)
+    assert check in str(caught.value)
+    assert environment.id in str(caught.value)
+    assert isinstance(caught.value, AssertionError)
+    assert isinstance(caught.value, WaybenchError)
+
+
+def test_every_check_finds_some_defect() -> None:
+    # "same episode", "replay" and "tampering" guard the core; tests/core has their defects.
+    found = {check for check, _, _ in DEFECTS.values()} | {"same episode", "replay", "tampering"}
+    assert found == {*ENVIRONMENT_CHECKS, *LEVEL_CHECKS}
+
+
+def test_an_instance_that_replays_otherwise_is_found() -> None:
+    class Timely(DialWording):
+        told = 0
+
+        def observe(self, state: DialState, last: object) -> str:
+            Timely.told += 1
+            return f"{Timely.told}: the dial is at {state.at}."
+
+    for check in ("replay", "same episode"):
+        with pytest.raises(ContractError, match=r"does not replay|differ"):
+            run_check(with_wording(Timely()), check)
+
+
+def test_reachable_states() -> None:
+    dial = Dial(5, 8, 10)
+    assert reachable_states(DialGame(), dial) == 9  # 0 to 8, for 8 is the end
+    assert reachable_states(DialGame(), dial, most=4) == 5
+
+    class Skipping(DialGame):
+        facts = Facts(deterministic=False, turns=None)
+
+        def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
+            return super().apply(state, action * (1 + rng.below(2)), rng)
+
+    assert reachable_states(Skipping(), Dial(4, 1, 10), draws=16) > 10
+
+
+def test_ways_are_the_default_first() -> None:
+    assert ways(DIAL) == [{"protocol": "sound", "wording": name} for name in ("plain", "other")]
+
+
+def in_corpus(fits: Callable[[str], bool]) -> Iterator[str]:
+    return (name for name, make in HOSTILE_REPLIES.items() if fits(make()))
+
+
+def test_corpus_has_what_it_is_for() -> None:
+    assert any(in_corpus(lambda text: "1000000000" in text))
+    assert any(in_corpus(lambda text: text.count('"direction"') == 10**6))
+    assert any(in_corpus(lambda text: text.startswith("[" * 10**5)))
+    assert any(in_corpus(lambda text: text.count("{") == 10**5))
+    assert any(in_corpus(lambda text: "NaN" in text))
+    assert any(in_corpus(lambda text: "-Infinity" in text))
+    assert any(in_corpus(lambda text: "9" * 10**6 in text))
+    assert any(in_corpus(lambda text: "٣" in text))
+    assert any(in_corpus(lambda text: "\ud800" in text))
+    assert any(in_corpus(lambda text: len(text) >= 10**7))
+    assert any(in_corpus(lambda text: text.count("{") >= 900_000))
+    assert any(in_corpus(lambda text: text.startswith("<think>") and "</think>" not in text))
+    assert len(HOSTILE_REPLIES) > 100
+
+
+def test_variants_spoil_a_reply_of_the_own_format() -> None:
+    made = dict(hostile_variants("go 3 north"))
+    assert len(made) > 40
+    assert made["numbers replaced by a million digits"] == f"go {'9' * 10**6} north"
+    assert made["in capitals"] == "GO 3 NORTH"
+    assert made["numbers replaced by Arabic digits"] == "go \u0661 north"
+    assert "go 3 north" not in made.values()

@@ -1,0 +1,52 @@
+"""The contract, over every environment of the registry and each of its sample levels."""
+
+import pytest
+
+import waybench
+from waybench.envs import registry
+from waybench.testing import ENVIRONMENT_CHECKS, LEVEL_CHECKS, reachable_states, run_check
+
+IDS = [entry.id for entry in registry.entries]
+PLACES = [(env_id, level) for env_id in IDS for level in waybench.load(env_id).sample_levels]
+
+MOST = 20_000
+# States that can be reached from the start of the first public item of the smallest level. A change of the rules
+# shows here; MOST + 1 stands for "more than that".
+REACHABLE = {
+    "maze/alicia": 9,  # the cells that are paths
+}
+
+
+@pytest.mark.parametrize("name", ENVIRONMENT_CHECKS)
+@pytest.mark.parametrize("env_id", IDS)
+def test_what_it_says_of_itself(env_id: str, name: str) -> None:
+    run_check(waybench.load(env_id), name)
+
+
+@pytest.mark.usefixtures("watchdog")
+@pytest.mark.parametrize("name", LEVEL_CHECKS)
+@pytest.mark.parametrize(("env_id", "level"), PLACES)
+def test_contract(env_id: str, level: int, name: str) -> None:
+    run_check(waybench.load(env_id), name, level)
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_number_of_reachable_states(env_id: str) -> None:
+    environment = waybench.load(env_id)
+    game = environment.play(environment.resolve_options({})).game
+    found = reachable_states(game, environment.source().item(0).instance, most=MOST)
+    if env_id not in REACHABLE:
+        pytest.fail(f'add the line "{env_id}": {found}, to REACHABLE, once you know that the number is right')
+    assert found == REACHABLE[env_id]
+
+
+def test_no_number_is_left_of_an_environment_that_is_gone() -> None:
+    assert set(REACHABLE) <= set(IDS)
+
+
+@pytest.mark.parametrize("entry", registry.entries, ids=lambda entry: entry.id)
+def test_catalogue_line(entry: object) -> None:
+    environment = waybench.load(f"{entry.id}@{entry.version}")
+    assert (environment.id, environment.version) == (entry.id, entry.version)
+    assert entry.summary
+    assert "\n" not in entry.summary

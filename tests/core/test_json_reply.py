@@ -1,0 +1,282 @@
+"""Reading a JSON object out of a reply: what counts, what does not, and work that does not grow out of hand."""
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from waybench.core import Invalid, JsonObject, Outcome, last_object, shown, without_reasoning
+from waybench.core._json_reply import MAX_CHARACTERS, MAX_DEPTH, MAX_OBJECTS
+from waybench.testing import HOSTILE_REPLIES
+
+GOOD = '{"k": [1, {"a": "b"}]}'
+
+
+def found(reply: str) -> JsonObject:
+    value = last_object(reply, "k")
+    assert isinstance(value, JsonObject), value
+    return value
+
+
+def reason(reply: str) -> str:
+    value = last_object(reply, "k")
+    assert isinstance(value, Invalid), value
+    assert value.outcome is Outcome.UNPARSED
+    assert value.reason.isprintable()
+    return value.reason
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        GOOD,
+        f"\n\t {GOOD} \n",
+        f"Here you are:\n{GOOD}\nGood luck!",
+        f"```json\n{GOOD}\n```",
+        f"```\n{GOOD}",
+        f'<think>Maybe {{"k": 0}}?</think>{GOOD}',
+        f'<reasoning>\n{{"k": 0\n</reasoning>\n\n{GOOD}',
+        f'I think {{"k": 0}}</think>{GOOD}',
+        f'<think>a</think><thinking>b {{"k": 0}}</thinking>{GOOD}',
+        f"<think><think>a</think>b</think>{GOOD}",
+        f'{{"k": 0}} or rather {GOOD}',
+        f'{{"k": oops}} or rather {GOOD}',
+        f'{{"other": 1}} {GOOD} {{"other": 2}} {{}}',
+        f"{GOOD} where {{x | x > 0}} and {{}} and {{ and }}",
+        f"the set {{1, 2}}, \\frac{{a}}{{b}}, f'{{x}}' and {GOOD}",
+        f'{{"other": oops {GOOD}',
+        '{ \n"k"\t:\r[1, {"a": "b"}] }',
+        '{"k": [1, {"a": "\\u0062"}]}',
+        f'"{GOOD}"',
+        f"[{GOOD}]",
+        f"\ufeff{GOOD}",
+        GOOD + "}" * 50,
+    ],
+)
+def test_the_last_object_counts(reply: str) -> None:
+    assert found(reply) == {"k": [1, {"a": "b"}]}
+
+
+NONE = 'The reply has no JSON object with the key "k".'
+MALFORMED = 'The last JSON object with "k" is malformed.'
+
+
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        ("", NONE),
+        ("k", NONE),
+        ("[1, 2]", NONE),
+        ("{}", NONE),
+        ('{"K": 1}', NONE),
+        ('{"outer": {"k": 1}}', NONE),
+        ('{"outer": [{"k": 1}]}', NONE),
+        ("{'k': 1}", NONE),
+        ("{k: 1}", NONE),
+        ('{"k"', NONE),
+        (f"<think>{GOOD}", NONE),
+        (f"{GOOD}</think>", NONE),
+        (f"<think>{GOOD}</think>", NONE),
+        (r'"{\"k\": 1}"', NONE),
+        ('{"k": }', MALFORMED),
+        ('{"k": 1', MALFORMED),
+        ('{"k": 1,}', MALFORMED),
+        ('{"k": [1,]}', MALFORMED),
+        ('{"k": 1 /* one */}', MALFORMED),
+        ('{"k": 01}', MALFORMED),
+        ('{"k": +1}', MALFORMED),
+        ('{"k": .5}', MALFORMED),
+        ('{"k": 0x1}', MALFORMED),
+        ('{"k": 1_000}', MALFORMED),
+        ('{"k": \u0661}', MALFORMED),
+        ('{"k": "a\nb"}', MALFORMED),
+        ('{"k": "\\x41"}', MALFORMED),
+        ("{\"k\": 'a'}", MALFORMED),
+        ('{"k": True}', MALFORMED),
+        ('{"k": NaN}', MALFORMED),
+        ('{"k": 1, "other": [Infinity]}', MALFORMED),
+        ('{"k": -Infinity}', MALFORMED),
+        (f'{GOOD} no: {{"k": oops}}', MALFORMED),
+        ('{"k": oops} {"other": oops} {"other": 1}', MALFORMED),
+        (f'{GOOD} no: {{ "k" : NaN}}', MALFORMED),
+        (f'{GOOD} as in {{"k": ...}}', MALFORMED),
+    ],
+)
+def test_what_does_not_count(reply: str, wanted: str) -> None:
+    assert reason(reply) == wanted
+
+
+def test_nan_elsewhere_does_no_harm() -> None:
+    assert found(f'{{"other": NaN}} {GOOD} {{"other": NaN}}')["k"][0] == 1
+
+
+def test_duplicate_keys_are_remembered() -> None:
+    assert found('{"k": 1, "a": 2, "a": 3, "k": 4}').duplicate == "a"
+    assert found('{"k": 1, "k": 4}').duplicate == "k"
+    within = found('{"k": {"a": 1, "a": 2}}')
+    assert within.duplicate is None
+    assert within["k"].duplicate == "a"
+    assert found(GOOD).duplicate is None
+
+
+@pytest.mark.parametrize(("digits", "held"), [("9" * 18, 10**18 - 1), ("-" + "9" * 18, 1 - 10**18), ("0", 0)])
+def test_numbers_that_are_held(digits: str, held: int) -> None:
+    assert found(f'{{"k": {digits}}}')["k"] == held
+
+
+@pytest.mark.parametrize("digits", ["9" * 19, "-" + "9" * 19, "1" * 5000, "1" * 900_000])
+def test_numbers_of_too_many_digits_are_no_numbers(digits: str) -> None:
+    value = found(f'{{"k": {digits}}}')["k"]
+    assert not isinstance(value, int | float | str)
+    assert shown(value) == "a number of more than 18 digits"
+
+
+def test_limit_of_characters() -> None:
+    assert found(GOOD.ljust(MAX_CHARACTERS))
+    assert reason(GOOD.ljust(MAX_CHARACTERS + 1)) == (
+        f"The reply has {MAX_CHARACTERS + 1} characters; at most {MAX_CHARACTERS} are read."
+    )
+
+
+def nested(depth: int) -> str:
+    return '{"k":' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 500, 2_000, 100_000])
+def test_too_deep(depth: int) -> None:
+    wanted = f"The reply has more than {MAX_DEPTH} brackets within each other."
+    assert reason(nested(depth)) == wanted
+    assert reason('{"a":' * depth + "1" + "}" * depth) == wanted
+
+
+def test_as_deep_as_it_may_be() -> None:
+    assert found(nested(MAX_DEPTH))
+
+
+def test_limit_of_objects() -> None:
+    assert found("{}" * (MAX_OBJECTS - 1) + GOOD)
+    assert reason("{}" * MAX_OBJECTS + GOOD) == f"The reply has more than {MAX_OBJECTS} JSON objects."
+
+
+@pytest.mark.usefixtures("watchdog")
+@pytest.mark.parametrize("name", HOSTILE_REPLIES)
+def test_hostile_replies(name: str) -> None:
+    value = last_object(HOSTILE_REPLIES[name](), "movements")
+    assert isinstance(value, JsonObject | Invalid)
+    if isinstance(value, Invalid):
+        assert value.reason.isprintable()
+        assert len(value.reason) < 100
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None]]:
+    """Return where each decoding begins and where it ends or goes wrong; None where it is too deep."""
+    spans: list[tuple[int, int | None]] = []
+    original = json.JSONDecoder.raw_decode
+
+    def raw_decode(self: json.JSONDecoder, text: str, start: int = 0) -> tuple[Any, int]:
+        try:
+            value, end = original(self, text, start)
+        except json.JSONDecodeError as error:
+            spans.append((start, error.pos))
+            raise
+        except RecursionError:
+            spans.append((start, None))
+            raise
+        spans.append((start, end))
+        return value, end
+
+    monkeypatch.setattr(json.JSONDecoder, "raw_decode", raw_decode)
+    return spans
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *HOSTILE_REPLIES.values(),
+        lambda: '{"k": [' * 50 + "oops" + '{"k": 1}' * 500,
+        lambda: '{"a": "b" ' * 50_000,
+        lambda: '{"a": {"b": {"c": oops ' * 20_000,
+        lambda: ('{"a": "' + "x" * 500) * 1_000,
+    ],
+)
+def test_no_text_is_decoded_twice(make: Callable[[], str], decoded: list[tuple[int, int | None]]) -> None:
+    last_object(make(), "k")
+    assert len(decoded) <= MAX_OBJECTS
+    ends = [end for _, end in decoded]
+    assert None not in ends[:-1]  # what is too deep is the last that is read
+    for (_, end), (start, _) in pairwise(decoded):
+        assert end is not None
+        assert start >= end
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    assert isinstance(last_object(text, "k"), JsonObject | Invalid)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**17), 10**17)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+).filter(lambda value: "think" not in json.dumps(value))
+PROSE = st.text().filter(lambda text: "{" not in text and "<" not in text)
+
+
+@given(JSON, PROSE, PROSE, st.booleans())
+def test_any_object_is_found_in_any_prose(value: object, before: str, after: str, ascii_only: bool) -> None:
+    text = json.dumps({"k": value}, ensure_ascii=ascii_only)
+    assert found(before + text + after) == {"k": value}
+
+
+@given(st.text(alphabet='{}[]",:k1e-.\\ntu <>/think'))
+def test_any_crippled_json_is_read_or_refused(text: str) -> None:
+    value = last_object(text, "k")
+    if isinstance(value, JsonObject):
+        assert "k" in value
+    else:
+        assert value.reason.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("up", '"up"'),
+        ("a" * 1000, f'"{"a" * 40}"'),
+        ("\ud800\n", '"\\ud800\\n"'),
+        ("\U0001f600" * 40, '"' + ("\\ud83d\\ude00" * 5)[:56] + "..."),
+        (True, "true"),
+        (None, "null"),
+        (1.5, "1.5"),
+        (float("inf"), "Infinity"),
+        ([1], "a list"),
+        ({}, "an object"),
+    ],
+)
+def test_shown(value: object, wanted: str) -> None:
+    assert shown(value) == wanted
+
+
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        ("a<think>b</think>c", "ac"),
+        ("<thinking>b</think>c</thinking>d", "d"),
+        ("a<think>b", "a"),
+        ("a</reasoning>b", "b"),
+        ("a</think>b</thinking>c", "c"),
+        ("<think/>a", "<think/>a"),
+        ("a < think > b", "a < think > b"),
+        ("<think>" * 1000 + "a", ""),
+    ],
+)
+def test_without_reasoning(reply: str, wanted: str) -> None:
+    assert without_reasoning(reply) == wanted
