@@ -151,6 +151,9 @@ def in_terminal() -> Any:
     def run(*args: str, typed: list[bytes], **variables: str) -> tuple[str, int]:
         process, terminal = pty.fork()
         if process == 0:
+            # A test runner's worker may ignore Ctrl-C, and a child inherits that.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             environ = {**os.environ, "COLUMNS": "100", "LINES": "40", "TERM": "xterm-256color", **variables}
             os.execve(sys.executable, [sys.executable, "-m", "waybench", *args], environ)
         shown = b""

@@ -1,8 +1,9 @@
 """Episodes as the logs of one or many runs hold them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from waybench.core import EpisodeRecord
+from waybench.core import EpisodeRecord, Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +14,15 @@ class LoggedEpisode:
         model: The model as the user named it; "waybench/..." for the embedded players.
         task: The task's name, without its package.
         record: What happened.
+        settings: Settings that the record itself does not hold: how the items were drawn, and how the model was asked
+            (temperature, reasoning effort, ...), by name.
         log: Path of the log file it comes from.
     """
 
     model: str
     task: str
     record: EpisodeRecord
+    settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
     log: str = ""
 
     @property

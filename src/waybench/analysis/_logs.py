@@ -1,16 +1,24 @@
 """Reading episodes out of Inspect's logs, one sample at a time."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from waybench.analysis._episodes import LoggedEpisode
-from waybench.core import DataError, End, EpisodeRecord, UsageError
+from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
+from waybench.envs import registry
 
 _KEY = "waybench"
 _UNUSED = {"events", "timelines", "messages", "output", "scores"}
 _BATCH = 100  # samples in memory at a time
+# Settings of Inspect's that decide how requests are sent, not what is asked.
+_TRANSPORT = {
+    *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
+    *("batch", "cache", "cache_prompt"),
+}
+_PLAIN = (str, int, float, bool, type(None))
 _OF_TIME = ("time", "working", "operator")
 
 
@@ -41,6 +49,7 @@ def read_logs(*directories: Path) -> Iterator[LoggedEpisode]:
                 newest[header.eval.task_id] = (info.name, header)
     found = False
     for location, header in sorted(newest.values(), key=lambda log: (str(log[1].eval.model), log[1].eval.task)):
+        settings = _settings(header)
         for sample in _samples(location):
             if _KEY in sample.metadata:
                 found = True
@@ -48,10 +57,33 @@ def read_logs(*directories: Path) -> Iterator[LoggedEpisode]:
                     model=str(header.eval.model),
                     task=header.eval.task.removeprefix("waybench/"),
                     record=_record(sample),
+                    settings=settings,
                     log=location,
                 )
     if not found:
         raise UsageError(f"no episodes in {', '.join(map(str, directories))}: run a task with `waybench run` first")
+
+
+def _settings(header: Any) -> dict[str, Json]:
+    """Return what tells runs of one model at one task apart and is in no record.
+
+    Which options of the task are the source's is known by name: they are those that an environment declares.
+    """
+    drawn = {option.name for entry in registry.entries for option in registry.load(entry.id).source_options}
+    spec = header.eval
+    found = {
+        **{name: value for name, value in spec.task_args.items() if name in drawn},
+        **{f"model.{name}": value for name, value in spec.model_args.items()},
+        **{
+            name: value
+            for name, value in spec.model_generate_config.model_dump(exclude_none=True).items()
+            if name not in _TRANSPORT
+        },
+        **({"token_limit": spec.config.token_limit} if spec.config.token_limit else {}),
+    }
+    return {
+        name: value if isinstance(value, _PLAIN) else json.dumps(value, default=str) for name, value in found.items()
+    }
 
 
 def _samples(location: str) -> Iterator[Any]:

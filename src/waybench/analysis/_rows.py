@@ -25,7 +25,7 @@ class Group:
         task: The task's name.
         env: The environment's id.
         version: The environment's version; scores of different versions are not comparable.
-        options: All options of play, as (name, value), in the environment's order.
+        options: All options of play, how the items were drawn and how the model was asked, as (name, value).
         key: The key of the set of items.
         embedded: Whether the player is one of waybench's own.
     """
@@ -146,7 +146,7 @@ def _flat(row: Row, options: list[str], metrics: list[str]) -> dict[str, Json]:
 
 
 def _defaults(environment: Environment[Any, Any, Any]) -> dict[str, Json]:
-    return {option.name: option.default for option in environment.options}
+    return {option.name: option.default for option in (*environment.options, *environment.source_options)}
 
 
 def _row(episode: LoggedEpisode) -> Row:
@@ -163,7 +163,7 @@ def _row(episode: LoggedEpisode) -> Row:
             env=record.env,
             version=record.env_version,
             # An option that came after the record was written had its default then.
-            options=tuple({**_defaults(environment), **record.options}.items()),
+            options=tuple({**_defaults(environment), **record.options, **episode.settings}.items()),
             key=str(item["key"]),
             embedded=episode.embedded,
         )

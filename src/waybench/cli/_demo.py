@@ -1,12 +1,14 @@
 """`waybench demo`: the embedded players on every family, and the report."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from waybench.cli._report import build
-from waybench.cli._run import evaluate, prepare_folder, summary, task_args, task_entry
+from waybench.cli._run import prepare_folder, summary, task_args, task_entry
+from waybench.tasks import load_task
 
 # Small enough for a minute, large enough that the players part.
 TASKS: dict[str, dict[str, Any]] = {"alicia": {"max_dimension": 13}}
@@ -20,7 +22,10 @@ PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
 def demo(out: Path) -> None:
     """Let the embedded players play, without a key or a network, and write the report."""
     prepare_folder(out)
-    chosen = [(entry, task_args(entry, args)) for entry, args in ((task_entry(name), TASKS[name]) for name in TASKS)]
+    from waybench.llm import evaluate  # seconds to import
+
+    entries = [(task_entry(name), args) for name, args in TASKS.items()]
+    chosen = [partial(load_task(entry), **task_args(entry, args)) for entry, args in entries]
     for number, player in enumerate(PLAYERS, start=1):
         click.echo(f"[{number}/{len(PLAYERS)}] waybench/{player} plays {', '.join(TASKS)}")
         evaluate(chosen, [f"waybench/{player}"], out)

@@ -1,17 +1,16 @@
 """`waybench run`: evaluate models on tasks, resumably."""
 
 import json
-import re
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from waybench.core import UsageError, resolve, unknown
-from waybench.tasks import TASKS, TaskEntry
+from waybench.tasks import TASKS, TaskEntry, load_task
 
 DEFAULT_OUT = Path("waybench-out")
 
@@ -131,9 +130,11 @@ def run(
     given |= {name: value for name, value in (("limit", limit), ("attempts", attempts)) if value is not None}
     chosen = [(entry, task_args(entry, given)) for entry in map(task_entry, tasks)]
     prepare_folder(out)
+    from waybench.llm import evaluate  # seconds to import
+
     settings = {name: value for name, value in config.items() if value is not None}
-    failed = evaluate(
-        chosen,
+    unfinished = evaluate(
+        [partial(load_task(entry), **args) for entry, args in chosen],
         models,
         out,
         model_base_url=model_base_url,
@@ -144,92 +145,13 @@ def run(
         display=display or ("rich" if sys.stdout.isatty() else "plain"),
     )
     click.echo(summary(out))
-    if failed:
+    if unfinished:
         click.echo(
-            f"{failed}: what could not be had is left out of every score. Run the same command again to try only "
-            "that again.",
+            f"unfinished: {', '.join(unfinished)}; what could not be had is left out of every score. Run the same "
+            "command again to try only that again.",
             err=True,
         )
         sys.exit(1)
-
-
-def evaluate(
-    tasks: Sequence[tuple[TaskEntry, dict[str, Any]]],
-    models: Sequence[str],
-    out: Path,
-    *,
-    model_base_url: str | None = None,
-    model_args: dict[str, Any] | None = None,
-    config: dict[str, Any] | None = None,
-    limits: dict[str, int | None] | None = None,
-    rerun: int = 0,
-    display: str = "none",
-) -> str:
-    """Run tasks with models as one of Inspect's eval sets in a folder.
-
-    Args:
-        tasks: Tasks with their parameters.
-        models: Names of models.
-        out: The folder of the logs.
-        model_base_url: Address of the models' server.
-        model_args: Arguments of the models' provider.
-        config: Inspect's generation settings.
-        limits: Inspect's limits on a sample.
-        rerun: How often episodes with errors are tried again.
-        display: Inspect's display type.
-
-    Returns:
-        What is not finished, in a few words; "" if everything is.
-
-    Raises:
-        UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words.
-    """
-    import inspect_ai
-    from inspect_ai.model import get_model
-
-    from waybench.llm import PrerequisiteError
-
-    import_module("waybench.tasks._registry")  # makes the tasks and the embedded players known to the engine
-
-    ready: list[Any] = []
-    for name in models:
-        try:
-            ready.append(get_model(name, base_url=model_base_url, memoize=False, **(model_args or {})))
-        except Exception as error:  # every provider has its own; its message is what the user needs
-            raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
-    try:
-        engine: Any = inspect_ai  # whose signatures are too wide for a type checker
-        success, logs = engine.eval_set(
-            tasks=[_load(entry)(**args) for entry, args in tasks],
-            model=ready,
-            log_dir=str(out.absolute()),
-            log_dir_allow_dirty=True,
-            log_buffer=1,  # every finished sample is on disk before the next one is paid for
-            retry_attempts=rerun,
-            retry_immediate=rerun > 0,
-            display=display,
-            log_level="error",
-            **(limits or {}),
-            **(config or {}),
-        )
-    except PrerequisiteError as error:
-        raise UsageError(_one_line(error)) from None
-    if success:
-        return ""
-    unfinished = [log for log in logs if log.status != "success"]
-    return "unfinished: " + ", ".join(
-        f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in unfinished
-    )
-
-
-def _load(entry: TaskEntry) -> Any:
-    module, _, name = entry.target.partition(":")
-    return getattr(import_module(module), name)
-
-
-def _one_line(error: Exception) -> str:
-    text = re.sub(r"\[/?[a-z ]*\]", "", str(error) or type(error).__name__)  # rich's markup
-    return " ".join(text.split())[:300]
 
 
 def summary(out: Path) -> str:

@@ -1,6 +1,7 @@
 """The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
 
-from waybench.llm._errors import PrerequisiteError, one_line_errors
+from waybench.llm._engine import evaluate
+from waybench.llm._errors import one_line_errors
 from waybench.llm._ladder import Ladder
 from waybench.llm._provider import EmbeddedPlayer, check_player
 from waybench.llm._sample import open_episode, stored_record, to_sample
@@ -9,10 +10,10 @@ from waybench.llm._solver import by_level, episode, play
 __all__ = [
     "EmbeddedPlayer",
     "Ladder",
-    "PrerequisiteError",
     "by_level",
     "check_player",
     "episode",
+    "evaluate",
     "one_line_errors",
     "open_episode",
     "play",

@@ -1,5 +1,6 @@
 """The tasks that users name; their functions, which load the evaluation engine, are imported when they are run."""
 
 from waybench.tasks._index import TASKS, TaskEntry
+from waybench.tasks._load import load_task
 
-__all__ = ["TASKS", "TaskEntry"]
+__all__ = ["TASKS", "TaskEntry", "load_task"]
