@@ -85,4 +85,5 @@ def engine() -> Iterator[Comparison]:
         against="a bare loop of as many calls in the same engine",
         count=calls * len(items),
         unit="calls",
+        rounds=9,
     )

@@ -1,0 +1,96 @@
+"""The Gymnasium face, over the whole catalogue."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium", reason="the extra [gym] is not installed")
+
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+import waybench  # noqa: E402
+from waybench.core import UsageError, policy  # noqa: E402
+from waybench.envs import registry  # noqa: E402
+from waybench.gym import TRAINING_KEY, TextEnv, gym_id  # noqa: E402
+
+IDS = [gym_id(entry.id, entry.version) for entry in registry.entries]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_gymnasium_s_own_checker(name: str) -> None:
+    check_env(gymnasium.make(name).unwrapped)
+
+
+def test_found_without_an_import_of_ours() -> None:
+    script = "import gymnasium, sys; print(*gymnasium.registry, 'inspect_ai' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in printed if name.startswith("waybench/")] == IDS
+    assert printed[-1] == "False"
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_same_seed_same_episode(name: str) -> None:
+    def play(seed: int) -> list[Any]:
+        env = gymnasium.make(name, level=waybench.load(gymnasium.spec(name).kwargs["env_id"]).sample_levels[1])
+        shown: list[Any] = [env.reset(seed=seed)]
+        for _ in range(2):
+            shown += [env.step("no answer"), env.reset()]
+        return shown
+
+    assert play(1) == play(1)
+    assert play(1)[0][0] != play(2)[0][0]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
+    env: TextEnv = gymnasium.make(name).unwrapped
+    best = env.environment.play(env.options).game.facts.reward[1]
+    _, info = env.reset(seed=0)
+    assert info["key"] == TRAINING_KEY != env.environment.public_key
+    total, terminated, truncated = 0.0, False, False
+    while not (terminated or truncated):
+        observation, reward, terminated, truncated, info = env.step(policy("oracle").reply(env.episode))
+        total += float(reward)
+        assert info["messages"][-1] == {"role": "user", "content": observation}
+    assert (terminated, truncated, total, info["end"]) == (True, False, best, "solved")
+    assert info["metrics"]["score"] == 100
+
+
+def test_limits_truncate() -> None:
+    env = gymnasium.make("waybench/maze-alicia-v1", requests=2)
+    env.reset(options={"index": 0})
+    first = env.step("?")
+    second = env.step('{"movements": [{"direction": "up", "cells": 1}]}')
+    assert (first[1:4], first[4]["outcome"], bool(first[4]["reason"])) == ((0.0, False, False), "unparsed", True)
+    assert (second[1:4], second[4]["outcome"], second[4]["end"]) == ((0.0, False, True), "illegal", "turn_limit")
+    assert env.unwrapped.render() is None
+
+
+def test_items_are_chosen() -> None:
+    env = gymnasium.make("waybench/maze-alicia-v1", level=9, key="mine", items=3, source_options={"loops": 0.0})
+    met = {env.reset(seed=seed)[1]["item"] for seed in range(30)}
+    assert met == {"901", "902", "903"}
+    text, _ = env.reset(options={"index": 1})
+    source = waybench.load("maze/alicia").source("mine", 9, loops=0.0)
+    matrix = str(source.item(1).instance.to_json()["maze"]).replace("'", "").replace(" ", "")
+    assert matrix in text
+
+
+def test_many_at_once() -> None:
+    envs = gymnasium.make_vec("waybench/maze-alicia-v1", num_envs=3, vectorization_mode="sync")
+    texts, _ = envs.reset(seed=0)
+    assert len(set(texts)) == 3
+    _, rewards, *_ = envs.step(("a", "b", "c"))
+    assert list(rewards) == [0, 0, 0]
+    envs.close()
+
+
+def test_wrong_options() -> None:
+    with pytest.raises(UsageError, match="did you mean 'protocol'"):
+        gymnasium.make("waybench/maze-alicia-v1", protocl="paper")
+    with pytest.raises(UsageError, match="odd"):
+        gymnasium.make("waybench/maze-alicia-v1", level=6)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        TextEnv("maze/alicia").step("x")
