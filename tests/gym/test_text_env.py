@@ -23,8 +23,8 @@ def test_gymnasium_s_own_checker(name: str) -> None:
     check_env(gymnasium.make(name).unwrapped)
 
 
-def test_found_without_an_import_of_ours() -> None:
-    script = "import gymnasium, sys; print(*gymnasium.registry, 'inspect_ai' in sys.modules)"
+def test_registered_by_the_import_which_loads_no_engine() -> None:
+    script = "import gymnasium, sys, waybench.gym; print(*gymnasium.registry, 'inspect_ai' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in printed if name.startswith("waybench/")] == IDS
     assert printed[-1] == "False"

@@ -1,7 +1,6 @@
 """The reinforcement learning face: `gymnasium.make("waybench/maze-alicia-v1", level=7)`.
 
-Importing this package registers every environment of the catalogue; `import gymnasium` does so by itself where waybench
-is installed. Needs the extra `gym`.
+Importing this package registers every environment of the catalogue. Needs the extra `gym`.
 """
 
 from typing import Any
@@ -13,6 +12,8 @@ from waybench.gym._text import TRAINING_KEY, TextEnv, Texts
 
 __all__ = ["TRAINING_KEY", "TextEnv", "Texts", "gym_id", "register_all"]
 
+_GYMNASIUM: Any = gymnasium  # some of its types are only partly known
+
 
 def gym_id(env_id: str, version: int) -> str:
     """Return the Gymnasium id of an environment: ("maze/alicia", 1) -> "waybench/maze-alicia-v1"."""
@@ -21,11 +22,10 @@ def gym_id(env_id: str, version: int) -> str:
 
 def register_all() -> None:
     """Register every environment of the catalogue that is not registered yet."""
-    register: Any = gymnasium.register  # whose type is only partly known
     for entry in registry.entries:
         name = gym_id(entry.id, entry.version)
         if name not in gymnasium.registry:
-            register(name, entry_point="waybench.gym:TextEnv", kwargs={"env_id": entry.id})
+            _GYMNASIUM.register(name, entry_point="waybench.gym:TextEnv", kwargs={"env_id": entry.id})
 
 
 register_all()
