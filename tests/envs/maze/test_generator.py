@@ -250,3 +250,15 @@ def test_shortest_ways_grow_with_the_backtracker() -> None:
         for algorithm in ("backtracker", "prim")
     }
     assert mean["backtracker"] > 1.3 * mean["prim"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["backtracker", "kruskal", "prim", "wilson"])
+def test_dimension_301(algorithm: str) -> None:
+    item = ALICIA.source("large", 301, algorithm=algorithm).item(0)
+    rooms = 150
+    walls = 2 * rooms * (rooms - 1) - (rooms * rooms - 1)
+    assert item.proof["loops"] == round(0.05 * walls)
+    assert item.proof["minimum"] >= 300
+    path = [cells for _, cells in item.proof["solution"]]
+    assert sum(path) == item.proof["minimum"]

@@ -1,0 +1,53 @@
+"""The whole path from a key to a report, as `make demo` runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Run `waybench demo` and return its folder and what it printed."""
+    out = tmp_path_factory.mktemp("demo") / "with a space"
+    result = subprocess.run(
+        [sys.executable, "-m", "waybench", "demo", "--out", str(out)], capture_output=True, text=True, timeout=300
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    return out, result.stdout
+
+
+def test_the_table(demo: tuple[Path, str]) -> None:
+    lines = [line.split() for line in demo[1].splitlines() if line.startswith("waybench/")]
+    scores = {line[0].removeprefix("waybench/"): [float(cell) for cell in line[1:]] for line in lines}
+    assert scores["oracle"] == [100.0] * 5
+    assert scores["null"] == [0.0]  # and no further dimension, since no maze was reached
+    for player in ("random", "heuristic"):
+        assert len(scores[player]) == 5
+        assert all(0 < score < 100 for score in scores[player])
+
+
+def test_the_report(demo: tuple[Path, str]) -> None:
+    out, printed = demo
+    index = out / "site" / "index.html"
+    assert printed.rstrip().endswith(f"report: {index}")
+    assert index.stat().st_size > 10_000
+    assert len(list((out / "site" / "models").glob("*.html"))) == 5
+    summary = json.loads((out / "site" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["schema"] == 1
+
+
+def test_the_report_command_writes_the_same(demo: tuple[Path, str], tmp_path: Path) -> None:
+    out, _ = demo
+    again = subprocess.run(
+        [sys.executable, "-m", "waybench", "report", str(out), "-o", str(tmp_path), "--title", "waybench demo"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert again.returncode == 0, again.stderr
+    for page in sorted((out / "site").rglob("*.html")):
+        assert (tmp_path / page.relative_to(out / "site")).read_bytes() == page.read_bytes()

@@ -1,0 +1,66 @@
+"""The documentation says what is true."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.slow
+def test_generated_pages_are_up_to_date() -> None:
+    result = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"], capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_the_guide_s_line_to_score(tmp_path: Path) -> None:
+    [block] = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "replies.jsonl").write_text(block, encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-m", "waybench", "score", str(tmp_path / "replies.jsonl")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    scored = json.loads(result.stdout)
+    assert (scored["end"], scored["metrics"]["score"], scored["metrics"]["minimum"]) == ("solved", 100.0, 6.0)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_exist(page: Path) -> None:
+    from waybench.cli._app import COMMANDS
+
+    text = page.read_text(encoding="utf-8")
+    quoted = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL) + re.findall(r"`([^`\n]+)`", text))
+    named = set(re.findall(r"^waybench ([a-z]+)", quoted, re.MULTILINE))
+    assert named <= set(COMMANDS)
+    assert named or page.name in {"CONTRIBUTING.md", "benchmarks.md"}
+
+
+def test_no_address_of_a_registry_and_no_path_of_a_machine() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    address = re.compile(r"https?://[^\s\"']*/simple\b|--?(?:extra-)?index-url\s|/(?:home|Users)/\w+/")
+    found = [
+        f"{name}: {line.strip()[:80]}"
+        for name in listed.stdout.split("\0")
+        if name and Path(name).suffix not in {".png", ".sh"} and name != "tests/docs/test_pages.py"
+        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+        if address.search(line)
+    ]
+    assert found == []
