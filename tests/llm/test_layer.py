@@ -13,7 +13,7 @@ from inspect_ai.model import ChatMessageAssistant, ModelCall, ModelOutput, Model
 from inspect_ai.util import Store
 
 import waybench
-from tests.llm.play import comparable, environment, records
+from tests.llm.play import comparable, environment, records, waybench_
 from waybench.core import Episode, play_out, policy, replay
 from waybench.llm import episode, play, stored_record, to_sample
 from waybench.llm._guard import guard
@@ -161,3 +161,15 @@ def test_store_grows_by_turns() -> None:
         played.step(WALL)
         store_episode(store, played)
         assert stored_record(head, store) == played.record()
+
+
+def test_two_models_in_one_run(tmp_path: Path) -> None:
+    from waybench.analysis import read_logs
+
+    models = [argument for name in ("oracle", "noisy-0.2", "null") for argument in ("--model", f"waybench/{name}")]
+    result = waybench_("run", "alicia", *models, "-T", "max_dimension=9", "--limit", "3", "--out", str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    reached: dict[str, set[int]] = {}
+    for logged in read_logs(tmp_path):
+        reached.setdefault(logged.model, set()).add(logged.record.item["level"])
+    assert reached == {"waybench/oracle": {5, 7, 9}, "waybench/noisy-0.2": {5, 7, 9}, "waybench/null": {5}}

@@ -89,6 +89,15 @@ def test_nothing_follows_from_an_infrastructure_error() -> None:
     assert asyncio.run(ladder.sample_complete(_finished(first, "null", End.INFRASTRUCTURE))) is None
 
 
+def test_players_that_share_a_source_climb_each_for_itself() -> None:
+    ladder = _ladder(attempts=1)
+    names: dict[str, list[str]] = {}
+    for player in ("oracle", "heuristic", "null"):
+        more = [asyncio.run(ladder.sample_complete(_finished(s, player))) or [] for s in ladder.initial_samples()]
+        names[player] = sorted(str(sample.id) for added in more for sample in added)
+    assert names == {"oracle": ["701-1", "702-1"], "heuristic": ["701-1", "702-1"], "null": []}
+
+
 def test_a_retried_task_is_told_again_of_what_is_finished_and_the_ladder_begins_again() -> None:
     ladder = _ladder(attempts=1)
     done = [_finished(sample, "oracle") for sample in ladder.initial_samples()]

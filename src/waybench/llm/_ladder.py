@@ -1,6 +1,7 @@
 """Tasks that climb: the next level is run if the player gets anywhere in this one."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_ai import SampleSource
@@ -46,36 +47,46 @@ class Ladder(SampleSource):
         self._attempts = attempts
         self._perfect = perfect
         self._passed = passed
-        self._restart()
-
-    def _restart(self) -> None:
-        self._finished: set[str] = set()
-        self._climb = iter(self._levels())
-        self._level = next(self._climb)
+        self._climbs: dict[str, _Climb] = {}
 
     def _samples(self, level: int) -> list[Sample]:
         return [to_sample(self._environment, item, self._options, 1) for item in self._items(level)]
 
     def initial_samples(self) -> list[Sample]:
         """Return the first attempts of the first level."""
-        return self._samples(self._level)
+        return self._samples(next(iter(self._levels())))
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
         """Return what follows from a finished attempt."""
-        if str(sample.id) in self._finished:
-            # The engine tells a retried task's source again of everything that is finished, from the first level on.
-            self._restart()
-        self._finished.add(str(sample.id))
         record = stored_record(sample.metadata, sample.store)
+        climb = self._climb_of(record.player, str(sample.id))
         if sample.error or record.end in (None, End.INFRASTRUCTURE):
             return None
         following: list[Sample] = []
         if record.attempt < self._attempts and not self._perfect(record):
             item = self._items(record.item["level"])[int(record.item["index"])]
             following.append(to_sample(self._environment, item, self._options, record.attempt + 1))
-        if record.item["level"] == self._level and self._passed(record):
-            level = next(self._climb, None)
-            if level is not None:
-                self._level = level
-                following += self._samples(level)
+        if record.item["level"] == climb.level and self._passed(record):
+            climb.level = next(climb.levels, None)
+            if climb.level is not None:
+                following += self._samples(climb.level)
         return following
+
+    def _climb_of(self, player: str, sample_id: str) -> "_Climb":
+        # The engine gives one source to all models of a run, and tells a retried task's source again of everything that
+        # is finished, from the first level on.
+        climb = self._climbs.get(player)
+        if climb is None or sample_id in climb.finished:
+            levels = iter(self._levels())
+            climb = self._climbs[player] = _Climb(levels, next(levels))
+        climb.finished.add(sample_id)
+        return climb
+
+
+@dataclass(slots=True)
+class _Climb:
+    """How far one player is: the levels to come, the highest one that is open, and the samples that are finished."""
+
+    levels: Iterator[int]
+    level: int | None
+    finished: set[str] = field(default_factory=set[str])
