@@ -15,7 +15,7 @@ FIRST = {
     "506": Answer("a reply that never arrives as a whole", cut=True),
     "507": Answer("a lone surrogate \ud800 in a reply"),
     "508": Answer("", finish="content_filter"),
-    "509": Answer("too late", delay=3),
+    "509": Answer("too late", delay=9),
 }
 TIMES = {"501": 2, "502": 1, "503": 1000, "506": 1, "509": 1}  # how often it goes wrong; the others: always
 WALL = Answer('{"movements": [{"direction": "up", "cells": 1}]}')
@@ -34,7 +34,7 @@ def test_faults_are_told_apart_and_paid_once(tmp_path: Path) -> None:
     with model_server(scripted((5, 7), faults)) as server:
         run = [
             *("run", "alicia", "--model", MODEL, "--model-base-url", server.url, "--out", str(tmp_path)),
-            *("-T", "max_dimension=7", "--max-retries", "2", "--timeout", "1", "--rerun", "0"),
+            *("-T", "max_dimension=7", "--max-retries", "2", "--timeout", "3", "--rerun", "0"),
         ]
         first = waybench_(*run)
         assert first.returncode == 1, first.stderr
@@ -46,6 +46,7 @@ def test_faults_are_told_apart_and_paid_once(tmp_path: Path) -> None:
         # What could not be had is an infrastructure error, with the provider's words, and in no score.
         broken = found.pop("503-1")
         assert broken.end == "infrastructure_error"
+        assert "1 x openai-api/scripted/player: InternalServerError" in first.stderr
         assert "InternalServerError" in str(broken.error) and "scripted 500" in str(broken.error)
 
         outcomes = {name: [str(turn.outcome) for turn in record.turns] for name, record in found.items()}
@@ -78,19 +79,29 @@ def test_faults_are_told_apart_and_paid_once(tmp_path: Path) -> None:
 
 
 def test_token_limit_ends_an_episode_and_time_limit_is_infrastructure(tmp_path: Path) -> None:
-    slow = "502"
+    slow, healed = "502", False
 
     def faults(item: str, turn: int, before: int) -> Answer | None:
-        return Answer("x" * 4000, delay=8 if item == slow else 0)
+        return Answer("x" * 4000, delay=20 if item == slow and not healed else 0)
 
     with model_server(scripted((5,), faults)) as server:
         run = [
             *("run", "alicia", "--model", MODEL, "--model-base-url", server.url, "--out", str(tmp_path)),
             *("-T", "max_dimension=5", "--limit", "2", "--attempts", "1", "--rerun", "0"),
-            *("--token-limit", "1500", "--time-limit", "4"),
+            *("--token-limit", "1500", "--time-limit", "8"),
         ]
         result = waybench_(*run)
-    found = records(tmp_path)
-    assert found["501-1"].end == "turn_limit" and "token" in str(found["501-1"].error).lower(), result.stderr
-    assert len(found["501-1"].turns) < 3
-    assert found["502-1"].end == "infrastructure_error" and "time" in str(found["502-1"].error)
+        assert result.returncode == 1 and "limit on time" in result.stderr, result.stderr
+        found = records(tmp_path)
+        assert found["501-1"].end == "turn_limit" and "token" in str(found["501-1"].error).lower()
+        assert len(found["501-1"].turns) < 3
+        assert found["502-1"].end == "infrastructure_error" and "time" in str(found["502-1"].error)
+
+        # What the time limit stopped is asked again, and nothing else is.
+        asked, healed = server.asked.copy(), True
+        again = waybench_(*run)
+        assert again.returncode == 0, again.stderr
+        assert records(tmp_path)["502-1"].end == "turn_limit"
+        maze = MAZES.source().item(1).instance.to_json()["maze"]
+        matrix = str(maze).replace("'", "").replace(" ", "")
+        assert server.asked - asked and all(matrix in key for key in server.asked - asked)

@@ -2,11 +2,24 @@
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 from tests.llm.model_server import Answer, ModelServer, model_server
-from tests.llm.play import MAZES, MODEL, Faults, comparable, records, scripted, solution, started, waybench_
+from tests.llm.play import (
+    MAZES,
+    MODEL,
+    Faults,
+    command,
+    comparable,
+    environment,
+    records,
+    scripted,
+    solution,
+    started,
+    waybench_,
+)
 
 CONNECTIONS = 4
 
@@ -52,6 +65,15 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
             process.wait()
         before = sum(server.answered.values())
         assert 0 < before < without_kill
+        # Killed once more as soon as the resumed run has begun a log of its own, which has few of the samples yet.
+        logs = set((tmp_path / "killed").glob("*.eval"))
+        with started(*arguments) as process:
+            while set((tmp_path / "killed").glob("*.eval")) <= logs:
+                assert process.poll() is None and time.monotonic() < deadline
+                time.sleep(0.005)
+            time.sleep(0.1)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
         again = waybench_(*arguments)
         assert again.returncode == 0, again.stderr
         total = sum(server.answered.values())
@@ -62,8 +84,30 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
     expected = {name: comparable(record) for name, record in records(tmp_path / "whole").items()}
     found = {name: comparable(record) for name, record in records(tmp_path / "killed").items()}
     assert found == expected
-    # Only episodes in flight are asked again: at most one for each connection, of at most three requests each.
-    assert total - without_kill <= 3 * CONNECTIONS
+    # Only episodes in flight are asked again: at each kill at most one for each connection, of at most three requests.
+    assert total - without_kill <= 2 * 3 * CONNECTIONS
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    with model_server(scripted((5, 7, 9), _faults(0.2))) as server:
+        arguments = _arguments(server, tmp_path, CONNECTIONS)
+        process = subprocess.Popen(
+            command(*arguments),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+            # A test runner's worker ignores Ctrl-C, and a child inherits that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        deadline = time.monotonic() + 120
+        while sum(server.answered.values()) < 8:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "Run the same command again" in told and "Traceback" not in told
 
 
 def test_same_ladder_one_at_a_time(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def _finished(sample: Any, player: str, end: End | None = None) -> Any:
         "end": episode.end_reason,
         "error": None,
     }
-    return SimpleNamespace(id=sample.id, error=None, metadata=sample.metadata, store={"waybench": progress})
+    return SimpleNamespace(id=sample.id, epoch=1, error=None, metadata=sample.metadata, store={"waybench": progress})
 
 
 def _ladder(levels: tuple[int, ...] = (5, 7, 9), mazes: int = 2, attempts: int = 3) -> Ladder:
@@ -123,6 +123,9 @@ def test_a_retried_task_is_told_again_of_what_is_finished_and_the_ladder_begins_
         (("alicia", "--model", "waybench/oracle", "-T", "limit=0"), "out of range"),
         (("alicia", "--model", "waybench/oracle", "-T", "limit"), "key=value"),
         (("alicia", "--model", "waybench/oracle", "--out", "/proc/nothing"), "cannot write"),
+        (("alicia", "--model", "waybench/oracle", "--reasoning-effort", "silly"), "reasoning_effort='silly'"),
+        (("alicia", "--model", "waybench/oracle", "--temperature", "-1"), "--temperature"),
+        (("alicia", "--model", "hf/local", "-M", "model_path=./nowhere"), "there is no folder ./nowhere"),
         (("alicia",), "--model"),
     ],
 )

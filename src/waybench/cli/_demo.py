@@ -22,6 +22,7 @@ PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
 def demo(out: Path) -> None:
     """Let the embedded players play, without a key or a network, and write the report."""
     prepare_folder(out)
+    from waybench.analysis import read_logs
     from waybench.llm import evaluate  # seconds to import
 
     entries = [(task_entry(name), args) for name, args in TASKS.items()]
@@ -30,5 +31,5 @@ def demo(out: Path) -> None:
         click.echo(f"[{number}/{len(PLAYERS)}] waybench/{player} plays {', '.join(TASKS)}")
         evaluate(chosen, [f"waybench/{player}"], out)
     click.echo()
-    click.echo(summary(out))
+    click.echo(summary(read_logs(out)))
     click.echo(f"\nreport: {build((out,), out / 'site', 'waybench demo')}")

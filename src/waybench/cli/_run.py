@@ -2,15 +2,19 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.core import UsageError, resolve, unknown
+from waybench.core import End, UsageError, resolve, unknown
 from waybench.tasks import TASKS, TaskEntry, load_task
+
+if TYPE_CHECKING:
+    from waybench.analysis import LoggedEpisode
 
 DEFAULT_OUT = Path("waybench-out")
 
@@ -89,12 +93,12 @@ _POSITIVE = click.IntRange(min=1)
 @click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True, help="Logs go here.")
 @click.option("--model-base-url", metavar="URL", help="Where the model's server is.")
 @click.option("-M", "model_args", multiple=True, metavar="KEY=VALUE", help="An argument of the model's provider.")
-@click.option("--temperature", type=float, help="Sampling temperature.")
+@click.option("--temperature", type=click.FloatRange(min=0), help="Sampling temperature.")
 @click.option("--max-tokens", type=_POSITIVE, help="Most tokens of one reply; a reply cut off there is `truncated`.")
 @click.option("--reasoning-effort", help="Effort of a reasoning model.")
 @click.option("--seed", type=int, help="Sampling seed, for providers that take one.")
 @click.option("--max-connections", type=_POSITIVE, help="Most requests at a time.")
-@click.option("--max-retries", type=click.IntRange(min=0), default=8, show_default=True, help="Retries of a request.")
+@click.option("--max-retries", type=click.IntRange(min=0), default=5, show_default=True, help="Retries of a request.")
 @click.option("--timeout", type=_POSITIVE, help="Seconds for one try of a request.")
 @click.option("--time-limit", type=_POSITIVE, help="Seconds for one episode; beyond it is an infrastructure error.")
 @click.option("--token-limit", type=_POSITIVE, help="Tokens for one episode; beyond it the episode ends.")
@@ -128,34 +132,52 @@ def run(
     """
     given = parse_pairs(parameters, "-T")
     given |= {name: value for name, value in (("limit", limit), ("attempts", attempts)) if value is not None}
-    chosen = [(entry, task_args(entry, given)) for entry in map(task_entry, tasks)]
+    chosen = [(entry, task_args(entry, given)) for entry in map(task_entry, dict.fromkeys(tasks))]
     prepare_folder(out)
     from waybench.llm import evaluate  # seconds to import
 
     settings = {name: value for name, value in config.items() if value is not None}
-    unfinished = evaluate(
-        [partial(load_task(entry), **args) for entry, args in chosen],
-        models,
-        out,
-        model_base_url=model_base_url,
-        model_args=parse_pairs(model_args, "-M"),
-        config={**settings, **({"attempt_timeout": timeout} if timeout else {})},
-        limits={"time_limit": time_limit, "token_limit": token_limit},
-        rerun=rerun,
-        display=display or ("rich" if sys.stdout.isatty() else "plain"),
-    )
-    click.echo(summary(out))
+    try:
+        unfinished = evaluate(
+            [partial(load_task(entry), **args) for entry, args in chosen],
+            models,
+            out,
+            model_base_url=model_base_url,
+            model_args=parse_pairs(model_args, "-M"),
+            config={**settings, **({"attempt_timeout": timeout} if timeout else {})},
+            limits={"time_limit": time_limit, "token_limit": token_limit},
+            rerun=rerun,
+            display=display or ("rich" if sys.stdout.isatty() else "plain"),
+        )
+    except KeyboardInterrupt:
+        click.echo("Interrupted. Run the same command again to go on; what is finished is not asked again.", err=True)
+        raise
+    from waybench.analysis import read_logs
+
+    episodes = list(read_logs(out))
+    click.echo(summary(episodes))
     if unfinished:
         click.echo(
             f"unfinished: {', '.join(unfinished)}; what could not be had is left out of every score. Run the same "
             "command again to try only that again.",
             err=True,
         )
+        for problem in problems(episodes):
+            click.echo(f"  {problem}", err=True)
         sys.exit(1)
 
 
-def summary(out: Path) -> str:
-    """Return the table of scores of a folder's logs."""
-    from waybench.analysis import estimate, read_logs, text_table
+def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
+    """Return what went wrong with the infrastructure, in the providers' words, each with how often it did."""
+    from waybench.analysis import one_line
 
-    return text_table(estimate(read_logs(out)))
+    ended = [episode for episode in episodes if episode.record.end == End.INFRASTRUCTURE]
+    counted = Counter((episode.model, one_line(str(episode.record.error), 200)) for episode in ended)
+    return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
+
+
+def summary(episodes: Iterable["LoggedEpisode"]) -> str:
+    """Return the table of scores."""
+    from waybench.analysis import estimate, text_table
+
+    return text_table(estimate(episodes))

@@ -1,13 +1,18 @@
 """Running tasks as one of Inspect's eval sets."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import inspect_ai
 from inspect_ai import Task
-from inspect_ai.model import Model, get_model
+from inspect_ai.log import EvalLogInfo, list_eval_logs, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.model import GenerateConfig, Model, get_model
+from pydantic import ValidationError
 
 from waybench.core import Json, UsageError
 from waybench.llm._errors import PrerequisiteError
@@ -44,12 +49,15 @@ def evaluate(
         What is not finished, as "task with model".
 
     Raises:
+        KeyboardInterrupt: If the user has interrupted the run.
         UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words, or
             a task refuses its parameters.
     """
-    ready = [_model(name, model_base_url, model_args or {}) for name in models]
+    ready = [_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
+    _set_aside_poorer_logs(out)
     try:
-        success, logs = _ENGINE.eval_set(
+        GenerateConfig.model_validate(config or {})
+        _, logs = _ENGINE.eval_set(
             tasks=[make() for make in tasks],
             model=ready,
             log_dir=str(out.absolute()),
@@ -64,14 +72,42 @@ def evaluate(
         )
     except PrerequisiteError as error:
         raise UsageError(_one_line(error)) from None
-    if success:
-        return []
-    return [
-        f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in logs if log.status != "success"
-    ]
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise UsageError(f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}: {wrong['msg']}") from None
+    if len(logs) < len(tasks) * len(ready) or any(log.status == "cancelled" for log in logs):
+        raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
+    failed = [log for log in logs if log.status != "success"]
+    return [f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in failed]
+
+
+def _set_aside_poorer_logs(out: Path) -> None:
+    """Rename unfinished logs that a killed resumption left behind, if an older log of the same task has more samples.
+
+    The engine resumes from the newest log; one that was killed while it took over an older log's samples has few.
+    """
+    logs: dict[str, list[tuple[int, str, EvalLogInfo]]] = {}
+    for info in list_eval_logs(str(out.absolute()), recursive=False):
+        try:
+            header = read_eval_log(info, header_only=True)
+            count = len(read_eval_log_sample_summaries(info)) if header.status != "success" else sys.maxsize
+        except Exception:  # not a log, or one cut off while it was written; the engine has its own word on it
+            continue
+        logs.setdefault(header.eval.task_id, []).append((count, header.eval.created, info))
+    for of_one_task in logs.values():
+        fullest = max(of_one_task, key=lambda log: log[:2])
+        for count, created, info in of_one_task:
+            if created > fullest[1] and count < fullest[0]:
+                path = Path(url2pathname(urlparse(info.name).path))
+                path.rename(path.with_suffix(".superseded"))
 
 
 def _model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
+    folder = str(args.get("model_path", ""))
+    if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
+        raise UsageError(
+            f"model {name[:120]!r}: there is no folder {folder}: give the one that holds the model's files"
+        )
     try:
         return get_model(name, base_url=base_url, memoize=False, **args)
     except Exception as error:  # every provider has its own; its message is what the user needs
@@ -80,4 +116,4 @@ def _model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
 
 def _one_line(error: Exception) -> str:
     text = re.sub(r"\[/?[a-z ]*\]", "", str(error) or type(error).__name__)  # rich's markup
-    return " ".join(text.split())[:300]
+    return " ".join(text.split()).removeprefix("ERROR: ")[:300]

@@ -9,6 +9,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
 
 from waybench.core import End, Environment, EpisodeRecord, Item, Json
+from waybench.llm._errors import PrerequisiteError
 from waybench.llm._sample import stored_record, to_sample
 
 
@@ -58,6 +59,8 @@ class Ladder(SampleSource):
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
         """Return what follows from a finished attempt."""
+        if sample.epoch != 1:
+            raise PrerequisiteError("this task counts its own attempts: use -T attempts=n in place of --epochs n")
         record = stored_record(sample.metadata, sample.store)
         climb = self._climb_of(record.player, str(sample.id))
         if sample.error or record.end in (None, End.INFRASTRUCTURE):

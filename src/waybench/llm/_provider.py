@@ -27,8 +27,7 @@ def check_player(name: str) -> None:
 class EmbeddedPlayer(ModelAPI):
     """Plays by looking at the episode that the solver is playing, not at the messages.
 
-    It costs nothing and needs no network; tokens are counted as characters of the reply divided by four, so that the
-    columns of a report have something in them.
+    It costs nothing, uses no tokens and needs no network.
     """
 
     def __init__(
@@ -53,6 +52,5 @@ class EmbeddedPlayer(ModelAPI):
             raise RuntimeError("the embedded players play waybench's own tasks only: name one, as in waybench/alicia")
         output = ModelOutput.from_content(f"waybench/{self.model_name}", self._policy.reply(episode))
         # Without usage the engine would fetch a tokenizer's file to count by.
-        tokens = len(output.completion) // 4
-        output.usage = ModelUsage(input_tokens=0, output_tokens=tokens, total_tokens=tokens)
+        output.usage = ModelUsage()
         return output

@@ -83,7 +83,11 @@ def _reply(output: ModelOutput, seconds: float) -> Reply:
 
 @metric(scores="unreduced")
 def by_level() -> Metric:
-    """Sum the headline metric up by level: the mean of the items' best attempts, and the mean over all attempts."""
+    """Sum the headline metric up by level: the mean of the items' best attempts, and the plain mean over all attempts.
+
+    The plain mean counts failures too often where attempts after a perfect one are skipped; `waybench report` has the
+    estimate that does not, with its interval.
+    """
 
     def summary(scores: list[SampleScore]) -> Value:
         best: dict[int, dict[str, float]] = {}
@@ -110,14 +114,15 @@ def by_level() -> Metric:
 def episode() -> Scorer:
     """Score a sample by its record.
 
-    The value holds every metric of the record's environment, the headline metric first; an episode that an
-    infrastructure error ended is left unscored.
+    The value holds every metric of the record's environment, the headline metric first. An episode that an
+    infrastructure error ended has no score.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
         record = stored_record(state.metadata, state.store)
         if record.end in (None, End.INFRASTRUCTURE):
-            return Score.unscored(reason=str(End.INFRASTRUCTURE), explanation=record.error)
+            # An error, unlike a limit, makes the engine try the sample again.
+            raise TimeoutError(record.error or "the episode was stopped before its end, by a limit on time")
         environment = registry.load(record.env)
         return Score(
             value={metric.name: metric.of(record) for metric in environment.metrics},
