@@ -116,6 +116,8 @@ def main() -> None:
     check = "--check" in sys.argv[1:]
     stale: list[str] = []
     for entry in registry.entries:
+        if not entry.target.startswith("waybench."):
+            continue  # an environment of some installed package
         path = FOLDER / (entry.id.replace("/", "-") + ".md")
         text = page(registry.load(entry.id))
         if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -7,7 +7,7 @@ import pytest
 from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
 from waybench.analysis import Estimate, LoggedEpisode, by_level, estimate, overall, rows, tidy
 from waybench.analysis._estimates import single_attempt
-from waybench.core import DataError, End, UsageError
+from waybench.core import DataError, End, Usage, UsageError
 
 
 def scores(attempts: list[list[float]], level: int = 5) -> list[LoggedEpisode]:
@@ -101,6 +101,37 @@ def test_of_repeated_episodes_the_last_without_an_error_counts() -> None:
     assert only([logged(old), logged(lost)]).errors == 0
 
 
+def run(name: str, attempts: list[list[float]], lost: list[LoggedEpisode] | None = None) -> list[LoggedEpisode]:
+    return [replace(episode, run=name) for episode in [*scores(attempts), *(lost or [])]]
+
+
+def test_attempts_of_different_runs_are_no_series() -> None:
+    old, new = run("old", [[4, 2, 2], [2]]), run("new", [[4]])
+    made = rows([*old, *new])
+    assert [row.aside for row in made] == ["repeated"] * 3 + ["", ""]
+    assert only([*old, *new]) == replace(only([*new, old[-1]]), aside=3, most_attempts=3)
+    # An old perfect attempt does not set aside a new one, and the other way round.
+    assert [row.aside for row in rows([*run("old", [[0]]), *run("new", [[2, 2]])])] == ["repeated", "", ""]
+    assert [row.aside for row in rows([*run("old", [[2, 2]]), *run("new", [[0]])])] == ["repeated", "repeated", ""]
+
+
+def test_a_run_of_errors_only_does_not_hide_an_earlier_one() -> None:
+    lost = logged(failed(detour(item(5, 0), 2)))
+    assert [row.aside for row in rows([*run("old", [[2, 4]]), *run("new", [], [lost])])] == ["", "", "repeated"]
+    assert [row.aside for row in rows([*run("old", [], [lost]), *run("new", [], [lost])])] == ["repeated", ""]
+
+
+def test_what_does_not_replay_is_no_episode() -> None:
+    episodes = scores([[2, 0], [4]])
+    made = rows(episodes, {1})
+    assert [row.aside for row in made] == ["", "does not replay", ""]
+    (found,) = by_level(made)
+    assert (found.aside, found.unconfirmed, found.attempts) == (1, 1, 2)
+    assert found.best == only([episodes[0], episodes[2]]).best
+    # Neither does it stand in for the same attempt that does.
+    assert [row.aside for row in rows([*scores([[2]]), *scores([[0]])], {1})] == ["", "does not replay"]
+
+
 def test_different_settings_are_never_pooled() -> None:
     record = detour(item(), 2)
     others = [
@@ -134,6 +165,11 @@ def test_tokens_and_time_are_means_of_an_attempt_and_unknown_if_not_recorded() -
     assert (found.input_tokens, found.output_tokens, found.seconds) == (3000, 150, 6)
     bare = only(scores([[2]]))
     assert (bare.input_tokens, bare.output_tokens, bare.seconds) == (None, None, None)
+    record = detour(item(), 2)
+    free = replace(record, turns=tuple(replace(turn, usage=Usage(seconds=2.0)) for turn in record.turns))
+    found = only([logged(free)])
+    assert (found.input_tokens, found.output_tokens, found.seconds) == (None, None, 2)
+    assert found.to_json()["input_tokens"] is None
 
 
 def test_overall_adds_levels_up() -> None:

@@ -19,8 +19,22 @@ def test_table_is_aligned_with_models_before_embedded_players() -> None:
 def test_what_errors_took_is_marked() -> None:
     lost = [logged(failed(detour(item(7), 2)))]
     some = [logged(detour(item(5), 0)), logged(failed(detour(item(5, 1), 2)))]
-    last = text_table(estimate([*lost, *some])).splitlines()[-1]
+    *_, last, blank, legend = text_table(estimate([*lost, *some])).splitlines()
     assert last.split() == ["vendor/model", "100.0*", "n/a"]
+    assert (blank, legend) == ("", "* some items are missing or had fewer attempts, for infrastructure errors")
+
+
+def test_a_wide_table_goes_on_below() -> None:
+    levels = [5, 7, 9, 11, 13, 15]
+    episodes = [*played("oracle", levels, mazes=1), *played("null", (5,), mazes=1, model="vendor/*")]
+    whole = text_table(estimate(episodes))
+    assert text_table(estimate(episodes), max(map(len, whole.splitlines()))) == whole
+    assert "fewer attempts" not in whole
+    blocks = text_table(estimate(episodes), 45).split("\n\n")
+    assert [[int(level) for level in block.splitlines()[0].split()[2:]] for block in blocks] == [levels[:3], levels[3:]]
+    assert max(len(line) for block in blocks for line in block.splitlines()) <= 45
+    assert all("waybench/oracle" in block and "vendor/*" in block for block in blocks)
+    assert len(text_table(estimate(episodes), 1).split("\n\n")) == len(levels)
 
 
 def test_rows_of_one_model_are_told_apart_by_their_settings() -> None:

@@ -125,7 +125,7 @@ def test_for_callers_that_want_no_exit_errors_are_raised() -> None:
 
 
 @pytest.mark.parametrize("buffered", ["", "1"])
-@pytest.mark.parametrize("args", [("list",), ("generate", "maze", "--count", "3000")])
+@pytest.mark.parametrize("args", [("list",), ("generate", "maze", "--level", "9", "--count", "3000")])
 def test_a_reader_that_leaves_is_no_error(args: tuple[str, ...], buffered: str) -> None:
     env = {**os.environ, "PYTHONUNBUFFERED": buffered}
     with watched(*args, env=env) as process:
@@ -137,7 +137,7 @@ def test_a_reader_that_leaves_is_no_error(args: tuple[str, ...], buffered: str) 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("buffered", ["", "1"])
-@pytest.mark.parametrize("args", [("list",), ("--help",), ("generate", "maze", "--count", "3000")])
+@pytest.mark.parametrize("args", [("list",), ("--help",), ("generate", "maze", "--level", "9", "--count", "3000")])
 def test_a_full_disk_is_one_line(args: tuple[str, ...], buffered: str) -> None:
     env = {**os.environ, "PYTHONUNBUFFERED": buffered}
     with open("/dev/full", "w") as full:
@@ -150,7 +150,7 @@ def test_a_full_disk_is_one_line(args: tuple[str, ...], buffered: str) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_ctrl_c_leaves_no_traceback() -> None:
-    with watched("generate", "maze", "--count", "100000000") as process:
+    with watched("generate", "maze", "--level", "9", "--count", "100000000") as process:
         assert process.stdout and process.stderr
         process.stdout.readline()
         process.send_signal(signal.SIGINT)

@@ -54,6 +54,29 @@ def test_none_are_no_lines(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
+    ("args", "space"),
+    [
+        (["--level", 5, "--count", 400], 20),
+        (["--count", 1, "--start", 20], 20),
+        (["--level", 7, "--count", 2, "--start", 1475], 1476),
+    ],
+)
+def test_a_level_with_fewer_items_than_asked_for_is_told(command: Command, args: list[object], space: int) -> None:
+    result = command("generate", "maze", *args)
+    assert result.exit_code == 0
+    level = 5 if space == 20 else 7
+    assert result.stderr == f"Warning: level {level} holds only {space} different items; beyond these they repeat\n"
+    assert len({line["hash"] for line in lines_of(result)}) <= space
+
+
+@pytest.mark.parametrize("args", [["--count", 20], ["--level", 7, "--count", 1476], ["--level", 9, "--count", 30]])
+def test_a_level_with_enough_items_is_not_talked_about(command: Command, args: list[object]) -> None:
+    result = command("generate", "maze", *args)
+    assert result.stderr == ""
+    assert len({line["hash"] for line in lines_of(result)}) == args[-1]
+
+
+@pytest.mark.parametrize(
     ("args", "expected"),
     [
         (["mazes"], "did you mean 'maze'?"),

@@ -3,6 +3,8 @@ import os
 import select
 import signal
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import waybench
 from tests.cli.support import PATIENCE, Command, one_line_error, plan
 from waybench.core import EpisodeRecord, replay
 
+CTRL_C = b"\x03"
 BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
@@ -145,7 +148,11 @@ def test_bad_input(command: Command, args: list[object], expected: str) -> None:
 
 @pytest.fixture
 def in_terminal() -> Any:
-    """Run `waybench ARGS...` in a terminal of its own, type some lines, and return what it shows and its status."""
+    """Run `waybench ARGS...` in a terminal of its own, type some lines, and return what it shows and its status.
+
+    The last of them is typed again until the process ends: a Ctrl-C between the prompt and the read does nothing but
+    set a flag, which Python looks at when the read returns.
+    """
     pty = pytest.importorskip("pty", reason="terminals as POSIX has them")
 
     def run(*args: str, typed: list[bytes], **variables: str) -> tuple[str, int]:
@@ -156,10 +163,16 @@ def in_terminal() -> Any:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             environ = {**os.environ, "COLUMNS": "100", "LINES": "40", "TERM": "xterm-256color", **variables}
             os.execve(sys.executable, [sys.executable, "-m", "waybench", *args], environ)
-        shown = b""
+        shown, last = b"", b""
+        deadline = time.monotonic() + PATIENCE
         while True:
-            if not select.select([terminal], [], [], PATIENCE)[0]:
-                os.kill(process, signal.SIGKILL)
+            if not select.select([terminal], [], [], 0.5)[0]:
+                if time.monotonic() > deadline:
+                    os.kill(process, signal.SIGKILL)
+                elif last == CTRL_C:
+                    with suppress(OSError):  # it may end just now
+                        os.write(terminal, last)
+                continue
             try:
                 block = os.read(terminal, 65536)
             except OSError:  # how Linux tells that the other side is gone
@@ -168,7 +181,8 @@ def in_terminal() -> Any:
                 break
             shown += block
             if typed and shown.endswith(b"> "):
-                os.write(terminal, typed.pop(0))
+                last = typed.pop(0)
+                os.write(terminal, last)
         os.close(terminal)
         return shown.decode().replace("\r\n", "\n"), os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
@@ -195,7 +209,7 @@ def test_no_color(in_terminal: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_ctrl_c_keeps_the_record(in_terminal: Any, tmp_path: Path) -> None:
-    shown, status = in_terminal("play", "maze", "--record", str(tmp_path / "r"), typed=[b"d1\r", b"\x03"])
+    shown, status = in_terminal("play", "maze", "--record", str(tmp_path / "r"), typed=[b"d1\r", CTRL_C])
     assert status == 130, shown
     assert "Traceback" not in shown
     assert len(record_in(tmp_path / "r").turns) == 1

@@ -67,7 +67,8 @@ def line(env: str = '"maze/alicia"', instance: str = MAZE, replies: str = "[]", 
         (line(more=',"options": {"requests": 1' + "0" * 4_000 + "}"), "out of range"),
         (line(more=',"options": {"\\ud800": 1}'), "unknown option"),
         (line(more=',"option": {"protocol": "sound"}'), 'did you mean "options"'),
-        (line(more=',"attempts": 2'), 'did you mean "attempt"'),
+        (b'{"env": "maze/alicia", "instance": {}, "repliess": []}', 'did you mean "replies"'),
+        (b'{"env": "maze/alicia", "instances": {}, "replies": []}', 'did you mean "instance"'),
         (line(more=',"attempt": 0'), '"attempt" must be from 1'),
         (line(more=',"attempt": 1.5'), '"attempt" must be a whole number'),
         (line(more=',"attempt": true'), '"attempt" must be a whole number'),
@@ -115,6 +116,11 @@ def test_long_plans_are_carried_out(reply: str) -> None:
 
 def test_a_byte_order_mark_is_passed_over() -> None:
     assert "error" not in score_line(b"\xef\xbb\xbf" + line(), 1)
+
+
+@pytest.mark.parametrize("name", ["uid", "idx", "instance_id", "instanceId", "attempts", "hashes", "envs", "reply"])
+def test_fields_of_ones_own_are_passed_over(name: str) -> None:
+    assert "error" not in score_line(line(more=f',"{name}": 2'), 1)
 
 
 def test_many_foreign_fields_are_passed_over() -> None:

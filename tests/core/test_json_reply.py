@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waybench.core import Invalid, JsonObject, Outcome, last_object, shown, without_reasoning
-from waybench.core._json_reply import MAX_CHARACTERS, MAX_DEPTH, MAX_OBJECTS
+from waybench.core._json_reply import MAX_CHARACTERS, MAX_DEPTH, MAX_MALFORMED, MAX_OBJECTS
 from waybench.testing import HOSTILE_REPLIES
 
 GOOD = '{"k": [1, {"a": "b"}]}'
@@ -49,6 +49,11 @@ def reason(reply: str) -> str:
         f"{GOOD} where {{x | x > 0}} and {{}} and {{ and }}",
         f"the set {{1, 2}}, \\frac{{a}}{{b}}, f'{{x}}' and {GOOD}",
         f'{{"other": oops {GOOD}',
+        f'{{"other": "k", oops {GOOD}',
+        f'{{"why": "b", "k": oops}} {GOOD}',
+        f'{GOOD} {{"why": "the key \\"k\\": is", oops}}',
+        f'{GOOD} {{"why": "b", oops "k": 1}}',
+        '{"k": 0, oops ' + GOOD,
         '{ \n"k"\t:\r[1, {"a": "b"}] }',
         '{"k": [1, {"a": "\\u0062"}]}',
         f'"{GOOD}"',
@@ -104,6 +109,11 @@ MALFORMED = 'The last JSON object with "k" is malformed.'
         ('{"k": oops} {"other": oops} {"other": 1}', MALFORMED),
         (f'{GOOD} no: {{ "k" : NaN}}', MALFORMED),
         (f'{GOOD} as in {{"k": ...}}', MALFORMED),
+        (f'{GOOD} {{"why": "b", "k": [', MALFORMED),
+        (f'{GOOD} {{"why": "b", "k" : [1, 2', MALFORMED),
+        (f'{GOOD} {{"why": {{"a": 1}}, "k": [1,]}}', MALFORMED),
+        (f'{GOOD} {{"why": "b" "k": [1]}}', MALFORMED),
+        (f'{GOOD} {{"plan": {{"k": 1', MALFORMED),
     ],
 )
 def test_what_does_not_count(reply: str, wanted: str) -> None:
@@ -162,6 +172,13 @@ def test_limit_of_objects() -> None:
     assert reason("{}" * MAX_OBJECTS + GOOD) == f"The reply has more than {MAX_OBJECTS} JSON objects."
 
 
+def test_limit_of_malformed_objects() -> None:
+    assert found('{"other":!' * MAX_MALFORMED + GOOD)
+    assert reason('{"other":!' * (MAX_MALFORMED + 1) + GOOD) == (
+        f"The reply has more than {MAX_MALFORMED} malformed JSON objects."
+    )
+
+
 @pytest.mark.usefixtures("watchdog")
 @pytest.mark.parametrize("name", HOSTILE_REPLIES)
 def test_hostile_replies(name: str) -> None:
@@ -212,6 +229,12 @@ def test_no_text_is_decoded_twice(make: Callable[[], str], decoded: list[tuple[i
     for (_, end), (start, _) in pairwise(decoded):
         assert end is not None
         assert start >= end
+
+
+def test_few_malformed_objects_are_decoded(decoded: list[tuple[int, int | None]]) -> None:
+    # The line number in Python's error is counted from the start of the text, once for each.
+    last_object("x" * 970_000 + '{"movements":!' * 1_999, "movements")
+    assert len(decoded) == MAX_MALFORMED + 1
 
 
 @given(st.text())

@@ -31,7 +31,7 @@ def played(*replies: Reply | str, end: End | None = None, **options: object) -> 
     for reply in replies:
         episode.step(reply)
     if end:
-        episode.end(end, "the provider did not answer" if end is End.INFRASTRUCTURE else None)
+        episode.end(end, "token limit exceeded" if end is End.TURN_LIMIT else "the provider did not answer")
     return episode.record()
 
 
@@ -184,6 +184,27 @@ TAMPERED = {
     "failed too early": (replace(played("up"), end=End.FAILED), "end: the record has 'failed'"),
     "turn too many": (replace(SOLVED, turns=SOLVED.turns + SOLVED.turns[:1]), "the record goes on after turn 3"),
     "turn limit for a solved one": (replace(SOLVED, end=End.TURN_LIMIT), "end: the record has 'turn_limit'"),
+    "error for a solved one": (
+        replace(SOLVED, end=End.INFRASTRUCTURE, error="no answer"),
+        "end: the record has 'infrastructure_error', the simulation 'solved'",
+    ),
+    "budget for a solved one": (
+        replace(SOLVED, end=End.TURN_LIMIT, error="tokens"),
+        "end: the record has 'turn_limit'",
+    ),
+    "solved, with an error": (replace(SOLVED, error="no answer"), "error: the record has 'no answer'"),
+    "infrastructure without an error": (
+        replace(SOLVED, turns=(), end=End.INFRASTRUCTURE),
+        "end: the record has 'infra",
+    ),
+    "turn limit out of nothing": (replace(SOLVED, turns=(), end=End.TURN_LIMIT), "end: the record has 'turn_limit'"),
+    "invalid limit out of nothing": (
+        replace(SOLVED, turns=(), end=End.INVALID_LIMIT, error="too many"),
+        "end: the record has 'invalid_limit', the simulation 'None'",
+    ),
+    "attempt": (replace(SOLVED, attempt=-5), "attempt -5 at index 0: attempts count from 1"),
+    "attempt 0": (replace(SOLVED, attempt=0), "attempt 0 at index 0: attempts count from 1"),
+    "index": (replace(SOLVED, item={**SOLVED.item, "index": -1}), "attempt 2 at index -1"),
 }
 
 

@@ -78,6 +78,14 @@ def test_items_are_chosen() -> None:
     assert matrix in text
 
 
+@pytest.mark.parametrize(("level", "shared"), [(5, 10), (7, 10), (9, 0)])
+def test_training_meets_public_items_only_at_levels_that_hold_few(level: int, shared: int) -> None:
+    env = TextEnv("maze/alicia", level=level)
+    public = {item.instance.hash for item in env.environment.source(level=level).head(10)}
+    met = {env.source.item(index).instance.hash for index in range(env.source.space or 1500)}
+    assert len(public & met) == shared
+
+
 def test_many_at_once() -> None:
     envs = gymnasium.make_vec("waybench/maze-alicia-v1", num_envs=3, vectorization_mode="sync")
     texts, _ = envs.reset(seed=0)

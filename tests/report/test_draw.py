@@ -107,6 +107,16 @@ def test_illegal_movements_are_marked_where_they_hit() -> None:
     assert hits[3]["d"].startswith(f"M{x}.5 {1 + below}.9m")
 
 
+def test_what_is_walked_twice_is_underlaid() -> None:
+    maze = item(7)
+    assert not part(draw(maze.instance, detour(maze, 0).turns), "maze-again")
+    turns = detour(maze, 4).turns  # two steps there and back, always over the same edge, and then the way itself
+    (again,) = part(draw(maze.instance, turns), "maze-again")
+    cells = walked(maze.instance, again["d"])
+    (leg,) = part(draw(maze.instance, turns), "maze-trail")
+    assert sorted(cells) == sorted(walked(maze.instance, leg["d"])[:2])
+
+
 def test_same_walls_are_drawn_once() -> None:
     maze = item(7).instance
     first, again = draw(maze, board_id="b"), draw(maze, board_id="b", reuse=True)

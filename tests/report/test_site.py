@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.report.pages import Page, read
 from waybench.analysis import LoggedEpisode, estimate
-from waybench.core import DataError, UsageError
+from waybench.core import DataError, End, UsageError
 from waybench.report import SUMMARY_SCHEMA, write_report
 
 
@@ -126,6 +126,50 @@ def test_a_record_that_does_not_agree_says_so(tmp_path: Path) -> None:
     assert page.text.count("<Maze map>") >= 2  # the maze without a drawing shows what the player saw
     with pytest.raises(DataError, match="cannot be measured"):
         write_report([logged(odd)], tmp_path / "odd")
+
+
+def test_a_forged_end_gives_no_score(tmp_path: Path) -> None:
+    failure = said(["hm", "hm", "hm"], level=5)
+    turn = replace(detour(item(5), 0).turns[0], reply="trust me")
+    forged = replace(failure, end=End.SOLVED, turns=(turn,))
+    good = detour(item(5, 1), 2)
+    home, models = site(tmp_path, [logged(forged), logged(good), logged(forged, model="vendor/other")])
+    assert "Set aside, since their records do not agree with a new simulation" in home.text
+    notice = home.html.split("Set aside, since")[1].split("</p>")[0]
+    assert notice.count("1 episode of") == 2
+    assert "counts in no number" in home.text
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert [(told["items"], told["unconfirmed"]) for told in summary["overall"]] == [(1, 1), (0, 1)]
+    assert summary["overall"][1]["best"] is None
+    assert sum(page.text.count("does not replay") for page in models) == 2
+    honest, _ = site(tmp_path / "honest", [logged(good)])
+    assert "Set aside" not in honest.text
+
+
+def test_only_what_is_certain_is_said_of_attempts(tmp_path: Path) -> None:
+    home, _ = site(tmp_path, played("oracle", (5,)))
+    assert "Dimension 5, 3 mazes; at most one attempt was made at a maze, and none counts after a perfect" in home.text
+    home, _ = site(tmp_path, played("null", (5,)))
+    assert "at most 3 attempts were made at a maze, and none counts after a perfect one." in home.text
+
+
+def test_tokens_that_nobody_counted_are_no_zero(tmp_path: Path) -> None:
+    home, (page,) = site(tmp_path, [logged(detour(item(), 2))])
+    assert rows_of(home, "How it went")[2][-4:-1] == ["–", "–", "–"]
+    assert rows_of(page, "By dimension.")[1][-4:-1] == ["–", "–", "–"]
+
+
+def test_settings_of_the_model_are_shown(tmp_path: Path) -> None:
+    cool, warm = logged(detour(item(), 2)), logged(detour(item(), 0))
+    episodes = [
+        replace(cool, settings={"temperature": 0.0, "seed": 7}),
+        replace(warm, settings={"temperature": 1.0, "seed": 7}),
+    ]
+    home, models = site(tmp_path, episodes)
+    names = [row[0] for row in rows_of(home, "by dimension.")[1:]]
+    assert names == ["vendor/ model temperature: 1.0", "vendor/ model temperature: 0.0"]
+    assert "seed: 7" in home.text
+    assert all("temperature: " in page.text and "seed: 7" in page.text for page in models)
 
 
 def test_summary_for_programs(tmp_path: Path) -> None:

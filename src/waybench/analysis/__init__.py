@@ -5,7 +5,7 @@ from waybench.analysis._estimates import Estimate, by_level, estimate, overall
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
 from waybench.analysis._labels import differing, labels, setting
 from waybench.analysis._logs import read_logs
-from waybench.analysis._rows import AFTER_PERFECT, REPEATED, Group, Row, grouped, is_perfect, rows, tidy
+from waybench.analysis._rows import AFTER_PERFECT, REPEATED, UNCONFIRMED, Group, Row, grouped, is_perfect, rows, tidy
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible
 
@@ -13,6 +13,7 @@ __all__ = [
     "AFTER_PERFECT",
     "CONFIDENCE",
     "REPEATED",
+    "UNCONFIRMED",
     "Estimate",
     "Group",
     "LoggedEpisode",

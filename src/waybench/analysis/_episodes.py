@@ -17,6 +17,8 @@ class LoggedEpisode:
         settings: Settings that the record itself does not hold: how the items were drawn, and how the model was asked
             (temperature, reasoning effort, ...), by name.
         log: Path of the log file it comes from.
+        run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
+            taken up again is the same run. "" if not known.
     """
 
     model: str
@@ -24,6 +26,7 @@ class LoggedEpisode:
     record: EpisodeRecord
     settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
     log: str = ""
+    run: str = ""
 
     @property
     def embedded(self) -> bool:

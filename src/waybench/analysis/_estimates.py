@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._rows import Group, Row, grouped, is_perfect, rows
+from waybench.analysis._rows import UNCONFIRMED, Group, Row, grouped, is_perfect, rows
 from waybench.core import End, Json, Metric
 from waybench.envs import registry
 
@@ -28,6 +28,7 @@ class Estimate:
         most_attempts: The highest number of an attempt at one item.
         errors: Infrastructure errors, in no denominator.
         aside: Episodes that were set aside.
+        unconfirmed: Those of them that do not replay.
         best: Mean over items of the best headline value among an item's attempts.
         mean: Mean headline value of the attempts that were made, clustered by instance. As those after a perfect one
             are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100 at
@@ -52,6 +53,7 @@ class Estimate:
     most_attempts: int
     errors: int
     aside: int
+    unconfirmed: int
     best: Mean | None
     mean: Mean | None
     metrics: Mapping[str, Mean]
@@ -146,6 +148,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         most_attempts=max(row.attempt for row in some),
         errors=sum(row.error and not row.aside for row in some),
         aside=sum(bool(row.aside) for row in some),
+        unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
         best=_best(tried, head),
         mean=_single([[row] for row in counted], head, _value(head), head.low, head.high),
         metrics={name: mean for name, mean in single.items() if mean is not None},

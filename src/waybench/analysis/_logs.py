@@ -1,12 +1,15 @@
 """Reading episodes out of Inspect's logs, one sample at a time."""
 
 import json
-from collections.abc import Iterator
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from waybench.analysis._episodes import LoggedEpisode
+from waybench.analysis._text import one_line
 from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
 from waybench.envs import registry
 
@@ -16,52 +19,107 @@ _BATCH = 100  # samples in memory at a time
 # Settings of Inspect's that decide how requests are sent, not what is asked.
 _TRANSPORT = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
-    *("batch", "cache", "cache_prompt"),
+    *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
 }
 _PLAIN = (str, int, float, bool, type(None))
 _OF_TIME = ("time", "working", "operator")
 
 
-def read_logs(*directories: Path) -> Iterator[LoggedEpisode]:
+class _Log(NamedTuple):
+    location: str
+    header: Any
+    samples: tuple[tuple[Any, int, bool], ...]  # id, epoch, and whether it ended without an error
+
+
+def read_logs(*directories: Path, on_problem: Callable[[str], None] | None = None) -> Iterator[LoggedEpisode]:
     """Read the episodes of all logs in some directories, finished runs and interrupted ones alike.
 
-    Of a task that was taken up again, the newest log counts; it holds what the older ones had finished.
+    A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
+    for it may have been interrupted while it took that over. Each sample is read from the newest log in which it has
+    ended without an error, or else from the newest that has it. A file that cannot be read is passed over.
 
     Args:
         *directories: Folders with logs, in any depth.
+        on_problem: Is told of each file that is passed over, and why, in one line; by default stderr is.
 
     Yields:
-        Episodes, in the order of models, tasks and items in the logs.
+        Episodes, in the order of models, tasks and runs, later runs last.
 
     Raises:
         UsageError: If a directory does not exist or has no log of a waybench task.
+        DataError: If a log has a record that is none.
     """
-    from inspect_ai.log import list_eval_logs, read_eval_log
+    told = on_problem or _to_stderr
+    runs: dict[str, dict[str, _Log]] = defaultdict(dict)
+    for log in _logs(directories, told):
+        runs[log.header.eval.task_id][log.location] = log
+    found = False
+    in_order = [sorted(logs.values(), key=_age) for logs in runs.values()]
+    for logs in sorted(
+        in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _age(logs[-1]))
+    ):
+        for log, wanted in _chosen(logs):
+            settings = _settings(log.header)
+            for sample in _samples(log.location, wanted, told):
+                if _KEY in sample.metadata:
+                    found = True
+                    yield LoggedEpisode(
+                        model=str(log.header.eval.model),
+                        task=log.header.eval.task.removeprefix("waybench/"),
+                        record=_record(sample, log.location),
+                        settings=settings,
+                        log=log.location,
+                        run=log.header.eval.task_id,
+                    )
+    if not found:
+        raise UsageError(f"no episodes in {', '.join(map(str, directories))}: run a task with `waybench run` first")
 
-    newest: dict[str, tuple[str, Any]] = {}
+
+def _to_stderr(problem: str) -> None:
+    print(f"waybench: {problem}", file=sys.stderr)
+
+
+def _skipped(location: str, error: Exception) -> str:
+    path = location.removeprefix("file://")
+    return f"skipped {one_line(path, 300)}: {one_line(str(error) or type(error).__name__, 200)}"
+
+
+def _logs(directories: Sequence[Path], told: Callable[[str], None]) -> Iterator[_Log]:
+    from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
+
     for directory in directories:
         if not directory.is_dir():
             raise UsageError(f"no folder {directory}: give the folder that `waybench run --out` wrote")
         for info in list_eval_logs(str(directory.absolute())):
-            header = read_eval_log(info, header_only=True)
-            known = newest.get(header.eval.task_id)
-            if known is None or known[1].eval.created <= header.eval.created:
-                newest[header.eval.task_id] = (info.name, header)
-    found = False
-    for location, header in sorted(newest.values(), key=lambda log: (str(log[1].eval.model), log[1].eval.task)):
-        settings = _settings(header)
-        for sample in _samples(location):
-            if _KEY in sample.metadata:
-                found = True
-                yield LoggedEpisode(
-                    model=str(header.eval.model),
-                    task=header.eval.task.removeprefix("waybench/"),
-                    record=_record(sample),
-                    settings=settings,
-                    log=location,
-                )
-    if not found:
-        raise UsageError(f"no episodes in {', '.join(map(str, directories))}: run a task with `waybench run` first")
+            # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
+            try:
+                header = read_eval_log(info, header_only=True)
+                # The log's own list of samples has only those that the task began with, not those a ladder added.
+                samples = tuple(read_eval_log_sample_summaries(info))
+            except Exception as error:
+                told(_skipped(info.name, error))
+                continue
+            yield _Log(info.name, header, tuple((one.id, one.epoch, _is_clean(one)) for one in samples))
+
+
+def _age(log: _Log) -> tuple[str, str]:
+    return str(log.header.eval.created), log.location
+
+
+def _is_clean(summary: Any) -> bool:
+    return bool(summary.completed) and not summary.error and summary.limit not in _OF_TIME
+
+
+def _chosen(logs: Sequence[_Log]) -> Iterator[tuple[_Log, list[tuple[Any, int]]]]:
+    """Yield the logs of a run, the oldest first, with those samples (id, epoch) that are to be read from each."""
+    best: dict[tuple[Any, int], tuple[bool, int]] = {}
+    for number, log in enumerate(logs):
+        for sample, epoch, clean in log.samples:
+            best[sample, epoch] = max(best.get((sample, epoch), (False, -1)), (clean, number))
+    for number, log in enumerate(logs):
+        wanted = [(sample, epoch) for sample, epoch, _ in log.samples if best[sample, epoch][1] == number]
+        if wanted:
+            yield log, wanted
 
 
 def _settings(header: Any) -> dict[str, Json]:
@@ -71,14 +129,13 @@ def _settings(header: Any) -> dict[str, Json]:
     """
     drawn = {option.name for entry in registry.entries for option in registry.load(entry.id).source_options}
     spec = header.eval
+    # The first is how the model was made, the second what the run was given besides, which has the last word.
+    configs = (spec.model_generate_config, header.plan.config)
+    asked = {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
     found = {
         **{name: value for name, value in spec.task_args.items() if name in drawn},
         **{f"model.{name}": value for name, value in spec.model_args.items()},
-        **{
-            name: value
-            for name, value in spec.model_generate_config.model_dump(exclude_none=True).items()
-            if name not in _TRANSPORT
-        },
+        **{name: value for name, value in asked.items() if name not in _TRANSPORT},
         **({"token_limit": spec.config.token_limit} if spec.config.token_limit else {}),
     }
     return {
@@ -86,22 +143,55 @@ def _settings(header: Any) -> dict[str, Json]:
     }
 
 
-def _samples(location: str) -> Iterator[Any]:
-    from inspect_ai.log import read_eval_log_sample_summaries, read_eval_log_samples_by_id
+def _samples(location: str, wanted: Sequence[tuple[Any, int]], told: Callable[[str], None]) -> Iterator[Any]:
+    for start in range(0, len(wanted), _BATCH):
+        batch = wanted[start : start + _BATCH]
+        try:
+            found = _read(location, batch)
+        except Exception:  # one of them cannot be read, and it is not said which
+            found = _each(location, batch, told)
+        yield from found
 
-    # The log's own list of samples has only those that the task began with, not those that a ladder added.
-    known = [(summary.id, summary.epoch) for summary in read_eval_log_sample_summaries(location)]
-    for start in range(0, len(known), _BATCH):
-        yield from read_eval_log_samples_by_id(
-            location, known[start : start + _BATCH], resolve_attachments="core", exclude_fields=_UNUSED
-        )
+
+def _each(location: str, some: Sequence[tuple[Any, int]], told: Callable[[str], None]) -> Iterator[Any]:
+    for one in some:
+        try:
+            (sample,) = _read(location, [one])
+        except Exception as error:
+            told(_skipped(f"{location}, sample {one[0]}", error))
+        else:
+            yield sample
 
 
-def _record(sample: Any) -> EpisodeRecord:
+def _read(location: str, some: Sequence[tuple[Any, int]]) -> list[Any]:
+    from inspect_ai.log import read_eval_log_samples_by_id
+
+    return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=_UNUSED)
+
+
+def _progress(sample: Any, location: str) -> Any:
+    """Return what an episode's store holds of it.
+
+    Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store,
+    whose last change is among the sample's events.
+    """
+    from inspect_ai.log import read_eval_log_sample
+
+    found = sample.store.get(_KEY)
+    if found is None and not sample.error and not sample.limit:
+        whole: Any = read_eval_log_sample(location, sample.id, sample.epoch, resolve_attachments="full")
+        for event in whole.events:
+            for change in event.changes if event.event == "store" else ():
+                if change.path == f"/{_KEY}" and change.op in ("add", "replace"):
+                    found = change.value
+    return found
+
+
+def _record(sample: Any, location: str) -> EpisodeRecord:
     try:
-        record = EpisodeRecord.assemble(sample.metadata[_KEY], sample.store.get(_KEY))
+        record = EpisodeRecord.assemble(sample.metadata[_KEY], _progress(sample, location))
     except DataError as error:
-        raise DataError(f"sample {sample.id}: {error}") from None
+        raise DataError(f"{location}: sample {sample.id}: {error}") from None
     if sample.error:
         return replace(record, end=End.INFRASTRUCTURE, error=record.error or str(sample.error.message)[:2000])
     if record.end is None:

@@ -1,7 +1,7 @@
 """One row for each episode: what the estimates are made of."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from waybench.envs import registry
 
 REPEATED = "repeated"
 AFTER_PERFECT = "after a perfect attempt"
+UNCONFIRMED = "does not replay"
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -64,6 +65,7 @@ class Row:
         output_tokens: Tokens of all replies; None if not known.
         seconds: Time spent on the replies; None if not known.
         log: The log file.
+        run: The run.
     """
 
     group: Group
@@ -81,6 +83,7 @@ class Row:
     output_tokens: int | None
     seconds: float | None
     log: str = ""
+    run: str = ""
 
     @property
     def counts(self) -> bool:
@@ -88,21 +91,29 @@ class Row:
         return not self.aside and not self.error
 
 
-def rows(episodes: Iterable[LoggedEpisode]) -> list[Row]:
+def rows(episodes: Iterable[LoggedEpisode], unconfirmed: Container[int] = ()) -> list[Row]:
     """Return one row for each episode, in the given order.
 
-    Two kinds of episodes are set aside and never count:
+    Three kinds of episodes are set aside and never count:
 
-    * "repeated": of several episodes with the same model, settings, item and attempt (a run that was repeated or
-      resumed), the last one without an infrastructure error counts, or else the last one;
+    * "does not replay": those that the caller says a new simulation does not confirm;
+    * "repeated": of several runs of one model with the same settings, the last one with an attempt at an item that
+      ended without an infrastructure error gives all attempts at that item, or else the last one, for attempts of
+      different runs are no series; within a run, the same holds for episodes of the same item and attempt;
     * "after a perfect attempt": attempts at an item with a higher number than its first perfect one, whatever they
       came to, for a run that skips them must have the same scores.
+
+    Args:
+        episodes: The episodes; those of a later run come later.
+        unconfirmed: Positions of the episodes that do not replay.
 
     Raises:
         UsageError: If an episode's environment is not installed.
         DataError: If a record lacks what its environment's metrics need.
     """
     made = [_row(episode) for episode in episodes]
+    made = [replace(row, aside=UNCONFIRMED) if position in unconfirmed else row for position, row in enumerate(made)]
+    _set_aside_earlier_runs(made)
     _set_aside_repeated(made)
     _set_aside_after_perfect(made)
     return made
@@ -154,7 +165,8 @@ def _row(episode: LoggedEpisode) -> Row:
     environment = registry.load(record.env)
     error = record.end in (None, End.INFRASTRUCTURE)
     used = any(turn.usage for turn in record.turns)
-    tokens = record.tokens if used else (None, None)
+    # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
+    tokens = record.tokens if any(record.tokens) else (None, None)
     try:
         item = dict(record.item)
         group = Group(
@@ -183,6 +195,7 @@ def _row(episode: LoggedEpisode) -> Row:
             output_tokens=tokens[1],
             seconds=record.seconds if used else None,
             log=episode.log,
+            run=episode.run,
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as problem:
         raise DataError(_unmeasurable(episode, record, problem)) from None
@@ -200,11 +213,25 @@ def _unmeasurable(episode: LoggedEpisode, record: EpisodeRecord, problem: Except
     )
 
 
+def _set_aside_earlier_runs(made: list[Row]) -> None:
+    def same(row: Row) -> Hashable:
+        return row.group, row.level, row.item, row.instance
+
+    order = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in made))}
+    valid = [position for position, row in enumerate(made) if not row.aside]
+    for positions in grouped(valid, lambda position: same(made[position])).values():
+        last = max((made[position] for position in positions), key=lambda row: (not row.error, order[row.run]))
+        for position in positions:
+            if made[position].run != last.run:
+                made[position] = replace(made[position], aside=REPEATED)
+
+
 def _set_aside_repeated(made: list[Row]) -> None:
     def same(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance, row.attempt
 
-    for positions in grouped(range(len(made)), lambda position: same(made[position])).values():
+    valid = [position for position, row in enumerate(made) if not row.aside]
+    for positions in grouped(valid, lambda position: same(made[position])).values():
         kept = max(positions, key=lambda position: (not made[position].error, position))
         for position in positions:
             if position != kept:

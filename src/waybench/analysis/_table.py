@@ -1,12 +1,14 @@
 """The table of scores for a terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from waybench.analysis._estimates import Estimate
 from waybench.analysis._labels import labels
 from waybench.analysis._rows import Group, grouped
 from waybench.analysis._text import width
 from waybench.envs import registry
+
+_STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
@@ -27,14 +29,19 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
 
 
-def text_table(estimates: Iterable[Estimate]) -> str:
+def text_table(estimates: Iterable[Estimate], columns: int = 100) -> str:
     """Return the scores as an aligned table of plain text, one for each environment.
 
     Rows are models, the embedded players after a line; columns are levels; a cell is the mean over items of the best
     attempt. A blank cell was not run; "n/a" could not be had for infrastructure errors; "*" marks a cell in which
-    some items are missing or had fewer attempts for them.
+    some items are missing or had fewer attempts for them, as a last line says.
+
+    Args:
+        estimates: The estimates by level.
+        columns: How wide a table may be; a wider one goes on below, with the models' names again.
     """
     tables: list[str] = []
+    starred = False
     for env, some in grouped(estimates, lambda estimate: estimate.group.env).items():
         levels = sorted({estimate.level for estimate in some if estimate.level is not None})
         groups = ranked(some)
@@ -44,7 +51,10 @@ def text_table(estimates: Iterable[Estimate]) -> str:
         for group, cells in groups.items():
             lines.append([names[group], *(_cell(cells.get(level)) for level in levels)])
             marks.append("embedded" if group.embedded else "model")
-        tables.append(_aligned(lines, marks))
+        tables += [_aligned(block, marks) for block in _blocks(lines, columns)]
+        starred |= any(cell.endswith("*") for line in lines[1:] for cell in line[1:])
+    if starred:
+        tables.append(_STAR)
     return "\n\n".join(tables)
 
 
@@ -56,15 +66,33 @@ def _cell(estimate: Estimate | None) -> str:
     return f"{estimate.best.value:.1f}{'*' if estimate.missing or estimate.incomplete else ''}"
 
 
-def _aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
+def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:
+    """Yield a table's columns as tables that are narrow enough, each of the first column and at least another one."""
+    first, *rest = zip(*_starred(lines), strict=True)
+    block, size = [first], max(map(width, first))
+    for column in rest:
+        more = 2 + max(map(width, column))
+        if len(block) > 1 and size + more > columns:
+            yield [list(line) for line in zip(*block, strict=True)]
+            block, size = [first], max(map(width, first))
+        block.append(column)
+        size += more
+    yield [list(line) for line in zip(*block, strict=True)]
+
+
+def _starred(lines: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return a table with room for a star in every cell, if one has any, so that the numbers are aligned."""
     starred = any("*" in cell for line in lines for cell in line[1:])
-    padded = [
+    return [
         [line[0], *(cell if not starred or cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines
     ]
-    columns = [max(map(width, column)) for column in zip(*padded, strict=True)]
+
+
+def _aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
+    columns = [max(map(width, column)) for column in zip(*lines, strict=True)]
     rule = "-" * (sum(columns) + 2 * (len(columns) - 1))
     out: list[str] = []
-    for number, (first, *rest) in enumerate(padded):
+    for number, (first, *rest) in enumerate(lines):
         if number and kinds[number] != kinds[number - 1]:
             out.append(rule)
         cells = [" " * (size - width(cell)) + cell for cell, size in zip(rest, columns[1:], strict=True)]

@@ -29,21 +29,26 @@ def environment_named(name: str) -> Environment[Any, Any, Any]:
     return registry.load(names[plain] + at + version)
 
 
-def assignments(texts: Iterable[str], flag: str) -> dict[str, Json]:
+def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> dict[str, Json]:
     """Read texts of the form option=value; the options themselves make the values' types.
 
     Args:
         texts: What the user gave, in order; the last value of an option counts.
         flag: The command's option that takes them, for the error.
+        form: The form, in the words of the command's help.
 
     Raises:
-        UsageError: If a text has another form.
+        UsageError: If a text has another form, or bytes that are no UTF-8.
     """
     given: dict[str, Json] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise UsageError(f"{flag} {text[:80]!r}: write it as option=value")
+            raise UsageError(f"{flag} {text[:80]!r}: write it as {form}")
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # how a command line gives the bytes that it could not read as text
+            raise UsageError(f"{flag} {text[:80]!a}: it has bytes that are no UTF-8") from None
         given[name] = value
     return given
 

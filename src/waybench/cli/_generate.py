@@ -23,6 +23,9 @@ def generate(
     """
     environment = environment_named(env)
     source = source_of(environment, key, level, settings)
+    if source.space is not None and start + count > source.space:
+        what = f"level {environment.smallest_level if level is None else level}"
+        click.echo(f"Warning: {what} holds only {source.space} different items; beyond these they repeat", err=True)
     with lines(out) as write:
         for index in range(start, start + count):
             item = source.item(index)

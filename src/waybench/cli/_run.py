@@ -3,14 +3,15 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.core import End, UsageError, resolve, unknown
+from waybench.cli._choice import assignments
+from waybench.core import End, Json, UsageError, resolve, unknown
 from waybench.tasks import TASKS, TaskEntry, load_task
 
 if TYPE_CHECKING:
@@ -32,22 +33,46 @@ def task_entry(name: str) -> TaskEntry:
     return entry
 
 
-def parse_pairs(pairs: Sequence[str], flag: str) -> dict[str, Any]:
-    """Read "key=value" pairs; a value is JSON if it can be read so, otherwise text.
+def pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
+    """Read texts of the form key=value, where a key may have "-" for "_".
 
     Raises:
-        UsageError: For a pair without "=".
+        UsageError: If a text has another form.
     """
-    values: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{flag} {pair[:60]!r}: write it as key=value")
-        try:
-            values[name.replace("-", "_")] = json.loads(text)
-        except (ValueError, RecursionError):
-            values[name.replace("-", "_")] = text
-    return values
+    return {name.replace("-", "_"): value for name, value in assignments(texts, flag, "key=value").items()}
+
+
+def task_parameters(texts: Iterable[str], **flags: int | None) -> dict[str, Json]:
+    """Return the parameters that the command line gives to tasks.
+
+    Args:
+        texts: Values of -T; the tasks' declared options make their types.
+        **flags: Parameters that have a flag of their own, with its value; None if it was not given.
+
+    Raises:
+        UsageError: If a text has another form, or a parameter is given in both ways.
+    """
+    given = pairs(texts, "-T")
+    for name, value in flags.items():
+        if value is not None and name in given:
+            raise UsageError(f"--{name} and -T {name} are the same parameter: give one of them")
+    return given | {name: value for name, value in flags.items() if value is not None}
+
+
+def model_arguments(texts: Iterable[str]) -> dict[str, Json]:
+    """Read the values of -M; nobody declares their types, so a value is JSON if it can be read so, otherwise text.
+
+    Raises:
+        UsageError: If a text has another form.
+    """
+    return {name: _json_or_text(text) for name, text in pairs(texts, "-M").items()}
+
+
+def _json_or_text(text: str) -> Json:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def task_args(entry: TaskEntry, given: dict[str, Any]) -> dict[str, Any]:
@@ -130,8 +155,7 @@ def run(
 
     A run that was interrupted is taken up again by the same command, which asks nothing again that is finished.
     """
-    given = parse_pairs(parameters, "-T")
-    given |= {name: value for name, value in (("limit", limit), ("attempts", attempts)) if value is not None}
+    given = task_parameters(parameters, limit=limit, attempts=attempts)
     chosen = [(entry, task_args(entry, given)) for entry in map(task_entry, dict.fromkeys(tasks))]
     prepare_folder(out)
     from waybench.llm import evaluate  # seconds to import
@@ -143,7 +167,7 @@ def run(
             models,
             out,
             model_base_url=model_base_url,
-            model_args=parse_pairs(model_args, "-M"),
+            model_args=model_arguments(model_args),
             config={**settings, **({"attempt_timeout": timeout} if timeout else {})},
             limits={"time_limit": time_limit, "token_limit": token_limit},
             rerun=rerun,

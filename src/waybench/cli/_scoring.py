@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from itertools import islice
 from typing import Any, NoReturn, cast
 
@@ -12,8 +12,8 @@ from waybench.envs import registry
 
 STOPS = ("stop", "truncated", "refused")
 MOST_ATTEMPTS = 10**9
-_FIELDS = ("env", "version", "instance", "hash", "replies", "options", "attempt", "id")
-_LOOKALIKE = 0.75  # a field of the user's own is passed over, a misspelt one of ours is not
+_SCORED = ("instance", "replies", "options")  # what a score would be wrong without
+_LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
 _MOST_COMPARED = 100
 
 
@@ -148,9 +148,11 @@ def _shown(value: Json) -> str:
     return json.dumps(value)[:40]
 
 
-def _refuse_lookalikes(data: Iterable[str]) -> None:
-    for name in islice((name for name in data if name not in _FIELDS), _MOST_COMPARED):
-        if near := difflib.get_close_matches(name[:20], _FIELDS, 1, _LOOKALIKE):
+def _refuse_lookalikes(data: Collection[str]) -> None:
+    # Beside the field itself, one of nearly its name is the user's own.
+    missing = [name for name in _SCORED if name not in data]
+    for name in islice((name for name in data if name not in _SCORED), _MOST_COMPARED):
+        if near := difflib.get_close_matches(name[:20], missing, 1, _LOOKALIKE):
             raise DataError(f'unknown field {name[:40]!r}: did you mean "{near[0]}"?')
 
 

@@ -199,7 +199,12 @@ class Episode(Generic[I, S, A]):
         return End.TURN_LIMIT if self._spent >= limits.turns else None
 
     def end(self, reason: End, error: str | None = None) -> None:
-        """End the episode from outside, for an infrastructure error or a limit of the caller's."""
+        """End the episode from outside.
+
+        Args:
+            reason: INFRASTRUCTURE, or TURN_LIMIT for a budget of the caller's.
+            error: Why; without it the record does not replay, for nothing in it explains its end.
+        """
         self.end_reason = reason
         self.error = error
 
@@ -247,6 +252,8 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
     place: dict[str, Json] = {"id": found.id, "level": found.level, **record.item}
     item = Item(found.instance, **place, proof=found.proof)
     episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
+    if record.attempt < 1 or item.index < 0:
+        raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
     _same("instance_hash", record.instance_hash, item.instance.hash)
     _same("level", item.level, found.level)
     _same("proof", dict(record.proof), dict(found.proof))
@@ -259,10 +266,12 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
         again = episode.step(Reply(turn.reply, str(stop), turn.usage), execute)
         for name in TurnRecord.__slots__:
             _same(f"turn {number}: {name}", getattr(turn, name), getattr(again, name))
-    # A caller may have ended the episode early, but only the game says that it is solved or failed.
-    if record.end is End.INFRASTRUCTURE or (record.end not in (None, End.SOLVED, End.FAILED) and not episode.done):
-        episode.end(record.end, record.error)
+    # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
+    end = record.end
+    if (end is End.INFRASTRUCTURE or end is End.TURN_LIMIT) and record.error and not episode.done:
+        episode.end(end, record.error)
     _same("end", record.end, episode.end_reason)
+    _same("error", record.error, episode.error)
     return episode
 
 

@@ -111,7 +111,7 @@ class Game(ABC, Generic[I, S, A]):
         """
 
     def perturb(self, state: S, action: A, rate: float, rng: Stream) -> A:
-        """Spoil an action with a given rate of error, for `Noisy` players.
+        """Spoil an action with a given rate of error, for a `NoisyPolicy`.
 
         By default the whole action is replaced by a random legal one with probability `rate`; a game whose actions
         are plans spoils each move with that probability.

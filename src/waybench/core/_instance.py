@@ -56,6 +56,11 @@ class Item(Generic[I]):
 class Source(ABC, Generic[I]):
     """Items by number. `item(i)` never depends on another item, so any part of a set can be made anywhere."""
 
+    @property
+    def space(self) -> int | None:
+        """How many different instances there are to draw from, where that is known and few; otherwise None."""
+        return None
+
     @abstractmethod
     def item(self, index: int) -> Item[I]:
         """Return the item of this number, from 0."""

@@ -10,6 +10,7 @@ MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 100
 MAX_DIGITS = 18
 MAX_OBJECTS = 2_000
+MAX_MALFORMED = 100
 
 _REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL)
 _UNOPENED_REASONING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL)
@@ -39,9 +40,12 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
     """Return the last JSON object in a reply that has a key.
 
     Prose, code fences and reasoning blocks around it are passed over, and so are objects without the key. Objects
-    within another object do not count; neither does an earlier object if what looks like a later one is malformed, for
-    the player's last word is what counts. Of malformed text nothing is known beyond the place where it goes wrong, so
-    reading goes on from there. Time is linear in the reply's length.
+    within a well-formed object do not count. The player's last word is what counts: an earlier object does not if a
+    later one is malformed and has the key, followed by a colon, before or at the place where it goes wrong. Beyond that
+    place nothing is known of malformed text, so reading goes on from there, and an object that begins there counts.
+
+    No text is decoded twice, and the number of malformed objects is limited (each costs a search for the number of its
+    line, from the start of the reply), so that time is linear in the reply's length.
 
     Args:
         reply: The raw reply.
@@ -55,9 +59,10 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
     text = without_reasoning(reply)
     constants: list[str] = []  # NaN and Infinity, which Python reads and JSON does not have
     decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole, parse_constant=constants.append)
-    opener = re.compile(r'\{\s*"' + re.escape(key) + r'"\s*:')
+    named = re.compile(re.escape(json.dumps(key)) + r"\s*:")
     found: JsonObject | None = None
     broken = False
+    malformed = 0
     candidate = _CANDIDATE.search(text)
     for _ in range(MAX_OBJECTS):
         if candidate is None:
@@ -70,8 +75,12 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
             if key in value:
                 found, broken = value, bool(constants)
         except json.JSONDecodeError as error:
+            malformed += 1
+            if malformed > MAX_MALFORMED:
+                return Invalid(f"The reply has more than {MAX_MALFORMED} malformed JSON objects.")
             end = max(error.pos, start + 1)
-            broken = broken or opener.match(text, start) is not None
+            # At that place, too: a comma may be missing just before the key.
+            broken = broken or (named.search(text, start, end) or named.match(text, end)) is not None
         except RecursionError:
             return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other.")
         constants.clear()

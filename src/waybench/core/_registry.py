@@ -1,5 +1,6 @@
 """The catalogue of environments: versioned ids whose code is loaded when it is needed."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -31,10 +32,13 @@ class Registry:
 
     Args:
         entries: The lines of the catalogue.
+        group: Name of the entry points by which installed packages add lines of theirs, each an `Entry` or a function
+            that returns one. They are looked for once, and not before an id is unknown or all lines are asked for.
     """
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[Entry], group: str | None = None) -> None:
         self._entries = {entry.id: entry for entry in entries}
+        self._group = group
 
     def register(self, entry: Entry) -> None:
         """Add an environment of one's own.
@@ -49,7 +53,25 @@ class Registry:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """All lines of the catalogue, by id."""
+        self._discover()
         return tuple(self._entries[id_] for id_ in sorted(self._entries))
+
+    def _discover(self) -> None:
+        group, self._group = self._group, None
+        if group is None:
+            return
+        from importlib.metadata import entry_points  # it reads the metadata of every installed package
+
+        for point in sorted(entry_points(group=group)):
+            try:
+                found: Any = point.load()
+                entry = found() if callable(found) else found
+                if not isinstance(entry, Entry):
+                    raise TypeError(f"{type(entry).__name__} is no Entry")
+                self.register(entry)
+            except Exception as error:  # somebody else's code; it must not take the rest of the catalogue with it
+                told = f"{group}: {point.name} = {point.value} is left out: {type(error).__name__}: {error}"
+                warnings.warn(told, RuntimeWarning, stacklevel=3)
 
     def load(self, env_id: str) -> Environment[Any, Any, Any]:
         """Return the environment of an id; "id@version" insists on a version.
@@ -58,6 +80,8 @@ class Registry:
             UsageError: If there is none, or none of this version.
         """
         name, _, version = env_id.partition("@")
+        if name not in self._entries:
+            self._discover()
         entry = self._entries.get(name)
         if entry is None:
             raise UsageError(unknown("environment", name, self._entries))

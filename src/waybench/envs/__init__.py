@@ -5,4 +5,4 @@ from waybench.envs._index import INDEX
 
 __all__ = ["registry"]
 
-registry = Registry(INDEX)
+registry = Registry(INDEX, group="waybench.environments")

@@ -40,8 +40,9 @@ _FAMILIES: dict[str, Any] = {
         items="mazes",
         drawer="waybench.envs.maze._draw:draw",
         legend=(
-            "The ring is the entrance, the square the exit. The line is the way walked, a dot marks where a request "
-            "ended, and a cross where a movement hit a wall or the edge; nothing of that movement was carried out."
+            "The ring is the entrance, the square the exit. The line is the way walked, pale and wide around it what "
+            "was walked more than once. A dot marks where a request ended, and a cross where a movement hit a wall or "
+            "the edge; nothing of that movement was carried out."
         ),
         reference="a shortest path (dashed)",
     ),

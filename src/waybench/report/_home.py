@@ -71,6 +71,7 @@ class Section:
         narrow: The chart for narrow ones.
         most_attempts: The highest number of an attempt.
         flagged: Whether a cell is flagged.
+        unconfirmed: Models' rows with episodes that do not replay.
     """
 
     env: Environment[Any, Any, Any]
@@ -85,6 +86,7 @@ class Section:
     narrow: Markup | None
     most_attempts: int
     flagged: bool
+    unconfirmed: list[Line]
 
 
 def sections(estimates: Sequence[Estimate], totals: Sequence[Estimate], pages: Mapping[Group, str]) -> list[Section]:
@@ -131,6 +133,7 @@ def _section(
         narrow=chart(estimates, metric, words.level, NARROW, label) if drawn else None,
         most_attempts=most,
         flagged=any(cell.flagged for line in lines for cell in line.cells if cell),
+        unconfirmed=[line for line in lines if line.total.unconfirmed],
     )
 
 
@@ -169,6 +172,7 @@ def _second_sentence(
     span = f"{words.level} {levels[0]}" if len(levels) == 1 else f"{words.level}s {levels[0]} to {levels[-1]}"
     each = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
     bounded = is_perfect(metric.high, metric) or is_perfect(metric.low, metric)
-    ended = ", none after a perfect one" if bounded and most > 1 else ""
-    tries = "one attempt" if most == 1 else f"at most {most} attempts"
-    return f"{span.capitalize()}, {each}; {tries} at each {words.item}{ended}."
+    # How many were allowed is not in the records: where each first one was perfect, no other was made.
+    ended = ", and none counts after a perfect one" if bounded else ""
+    tries = "one attempt was" if most == 1 else f"{most} attempts were"
+    return f"{span.capitalize()}, {each}; at most {tries} made at a {words.item}{ended}."

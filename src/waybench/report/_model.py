@@ -1,13 +1,14 @@
 """What a model's page shows: every item with its attempts, simulated again from the records."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from waybench.analysis import Estimate, LoggedEpisode, Row, grouped
 from waybench.core import End, Environment, EpisodeRecord, Instance, Outcome, TurnRecord, WaybenchError, replay
+from waybench.envs import registry
 from waybench.report._families import Family
 from waybench.report._format import LONGEST_MESSAGE, LONGEST_REPLY, LONGEST_UNSENT, Excerpt, excerpt, part, value_text
 
@@ -114,7 +115,21 @@ class Level:
     cards: list[Card] = field(default_factory=list[Card])
 
 
-Episodes = Sequence[tuple[Row, LoggedEpisode]]
+class Simulated(NamedTuple):
+    """What a new simulation confirms of a record.
+
+    Attributes:
+        instance: The instance; None if the record has none.
+        turns: The turns; none if record and simulation do not agree.
+        mismatch: Where they do not agree; "" if they do.
+    """
+
+    instance: Instance | None
+    turns: tuple[TurnRecord, ...]
+    mismatch: str
+
+
+Episodes = Sequence[tuple[Row, LoggedEpisode, Simulated]]
 
 
 def levels(
@@ -125,14 +140,16 @@ def levels(
     Args:
         env: The environment.
         words: What is known of its family.
-        episodes: The episodes of one group with their rows.
+        episodes: The episodes of one group with their rows and simulations.
         estimates: Its estimates by level.
     """
     draw = words.draw()
-    by_level = grouped(episodes, lambda pair: pair[0].level)
+    by_level = grouped(episodes, lambda played: played[0].level)
     found: list[Level] = []
     for estimate in estimates:
-        items = grouped(by_level[estimate.level or 0], lambda pair: (pair[0].index, pair[0].item, pair[0].instance))
+        items = grouped(
+            by_level[estimate.level or 0], lambda played: (played[0].index, played[0].item, played[0].instance)
+        )
         numbered = enumerate((items[key] for key in sorted(items)), start=1)
         cards = [_card(env, draw, some, f"i{estimate.level}-{number}") for number, some in numbered]
         found.append(Level(estimate, cards))
@@ -140,26 +157,26 @@ def levels(
 
 
 def _card(env: Environment[Any, Any, Any], draw: Callable[..., str] | None, some: Episodes, anchor: str) -> Card:
-    ordered = sorted(some, key=lambda pair: (bool(pair[0].aside), pair[0].attempt))
+    ordered = sorted(some, key=lambda played: (bool(played[0].aside), played[0].attempt))
     metric = env.metrics[0]
-    counted = [(row.metrics[metric.name], row) for row, _ in ordered if row.counts]
+    counted = [(row.metrics[metric.name], row) for row, _, _ in ordered if row.counts]
     scored = [(value, row) for value, row in counted if value is not None]
     best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
     shown = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
-    again = [_simulate(env, episode.record) for _, episode in ordered]
-    boards = _boards(draw, again, [row is shown for row, _ in ordered], anchor)
+    again = [simulated for _, _, simulated in ordered]
+    boards = _boards(draw, again, [row is shown for row, _, _ in ordered], anchor)
     opening = ordered[0][1].record.opening
     attempts = [
-        _attempt(env, row, episode, mismatch, board, with_prompt=episode.record.opening != opening)
-        for (row, episode), (_, _, mismatch), board in zip(ordered, again, boards[1:], strict=True)
+        _attempt(env, row, episode, simulated.mismatch, board, with_prompt=episode.record.opening != opening)
+        for (row, episode, simulated), board in zip(ordered, boards[1:], strict=True)
     ]
-    valid = [row for row, _ in ordered if not row.aside]
+    valid = [row for row, _, _ in ordered if not row.aside]
     return Card(
         item=ordered[0][0].item,
         anchor=anchor,
         best=value_text(best, metric),
         part=part(best, metric),
-        missing=not counted,
+        missing=bool(valid) and not counted,
         incomplete=bool(counted) and any(row.error for row in valid),
         shown=shown.attempt if shown else None,
         board=boards[0],
@@ -173,20 +190,30 @@ def _speaker(role: str) -> str:
     return {"system": "System prompt", "user": "Prompt"}.get(role, role)
 
 
-Simulated = tuple[Instance | None, tuple[TurnRecord, ...], str]
+def simulate(episodes: Iterable[LoggedEpisode]) -> list[Simulated]:
+    """Simulate episodes again from their records, in the given order."""
+    instances: dict[str, Instance] = {}
+    found: list[Simulated] = []
+    for episode in episodes:
+        again = _simulate(registry.load(episode.record.env), episode.record)
+        if again.instance is not None and not again.mismatch:
+            # Attempts at one instance share it: boards take more memory than what is done on them.
+            again = again._replace(instance=instances.setdefault(episode.record.instance_hash, again.instance))
+        found.append(again)
+    return found
 
 
 def _simulate(env: Environment[Any, Any, Any], record: EpisodeRecord) -> Simulated:
     """Return instance and turns of a record as a new simulation confirms them, and where it does not."""
     try:
         episode = replay(env, record)
-        return episode.item.instance, episode.turns, ""
+        return Simulated(episode.item.instance, episode.turns, "")
     except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
         told = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
     try:
-        return env.decode(record.instance), (), told[:LONGEST_UNSENT]
+        return Simulated(env.decode(record.instance), (), told[:LONGEST_UNSENT])
     except Exception:
-        return None, (), told[:LONGEST_UNSENT]
+        return Simulated(None, (), told[:LONGEST_UNSENT])
 
 
 def _boards(

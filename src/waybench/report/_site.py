@@ -31,7 +31,7 @@ from waybench.report._families import family
 from waybench.report._files import slug, write
 from waybench.report._format import amount, heading, interval_text, mean_text, percent, plural
 from waybench.report._home import sections
-from waybench.report._model import levels
+from waybench.report._model import levels, simulate
 
 SUMMARY_SCHEMA = 1
 PAGE_NAME = re.compile(r"[a-z0-9-]+\.html")
@@ -40,8 +40,8 @@ PAGE_NAME = re.compile(r"[a-z0-9-]+\.html")
 def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "waybench") -> Path:
     """Write a static site of some episodes: a first page, a page for each model with its settings, a summary.
 
-    Nothing in the pages is executed, and nothing is fetched. Every episode is simulated again from its record, and a
-    page says so where the two do not agree.
+    Nothing in the pages is executed, and nothing is fetched. Every episode is simulated again from its record; where
+    the two do not agree, the episode counts in no number, and the pages say so.
 
     Args:
         episodes: The episodes of any number of runs.
@@ -58,7 +58,8 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
     listed = list(episodes)
     if not listed:
         raise UsageError("no episodes to report: run a task first, as in `waybench run alicia --model waybench/oracle`")
-    all_rows = rows(listed)
+    again = simulate(listed)
+    all_rows = rows(listed, {position for position, simulated in enumerate(again) if simulated.mismatch})
     estimates, totals = by_level(all_rows), overall(all_rows)
     names = labels(total.group for total in totals)
     pages = {group: _page_name(group) for group in names}
@@ -66,7 +67,7 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
     for total in totals:
         group = total.group
         env, words = registry.load(group.env), family(group.env)
-        own = [(row, episode) for row, episode in zip(all_rows, listed, strict=True) if row.group == group]
+        own = [played for played in zip(all_rows, listed, again, strict=True) if played[0].group == group]
         of_group = [estimate for estimate in estimates if estimate.group == group]
         page = templates.get_template("model.html").render(
             name=names[group],

@@ -57,7 +57,8 @@ def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> l
     broken.step(Reply("", usage=Usage(3, 2, 1, 0, 0.25)))
     if not broken.done:
         broken.step(Reply("cut o", "truncated"))
-    broken.end(End.INFRASTRUCTURE, "the provider did not answer")
+    if not broken.done:
+        broken.end(End.INFRASTRUCTURE, "the provider did not answer")
     refusing: AnyEpisode = Episode(environment, item, options, player="refusing")
     while not refusing.done:
         refusing.step(Reply("I cannot help with that.", "refused"))
@@ -101,6 +102,10 @@ def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
     made |= {
         "another end": replace(record, end=other_end),
         "no end": replace(record, end=None),
+        "an infrastructure error after its end": replace(record, end=End.INFRASTRUCTURE, error="tampered"),
+        "an infrastructure error that nothing explains": replace(record, turns=(), end=End.INFRASTRUCTURE),
+        "an error": replace(record, error="tampered"),
+        "attempt 0": replace(record, attempt=0),
         "its last turn left out": replace(record, turns=record.turns[:-1], end=End.SOLVED),
         "a turn too many": replace(record, turns=(*record.turns, last)),
         "another opening": replace(record, opening=(first._replace(text=first.text + " "), *record.opening[1:])),

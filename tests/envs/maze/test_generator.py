@@ -202,6 +202,28 @@ def test_space_at_dimension_7_by_counting() -> None:
     assert MazeSource("k", 7, {"loops": 0.05, "algorithm": "prim", "sides": "top-bottom"}).space == found * 9
 
 
+@pytest.mark.slow
+def test_space_at_dimension_9_by_counting() -> None:
+    # What the documentation says of dimension 9: 2.8 million mazes with the default loops.
+    pairs = [(room, room + 1) for room in range(16) if room % 4 < 3] + [(room, room + 4) for room in range(12)]
+    found = 0
+    for chosen in combinations(pairs, 16):
+        piece = list(range(16))
+        for a, b in chosen:
+            while piece[a] != a:
+                a = piece[a]
+            while piece[b] != b:
+                b = piece[b]
+            piece[b] = a
+        found += sum(piece[room] == room for room in range(16)) == 1
+    assert found * 16 == 2_804_224
+
+
+def test_loops_are_any_number_where_the_asked_one_leaves_too_few_mazes() -> None:
+    assert {item.proof["loops"] for item in ALICIA.source("k", 5).head(20)} == {0, 1}
+    assert {item.proof["loops"] for item in ALICIA.source("k", 5, sides="any").head(48)} == {1}
+
+
 @pytest.mark.parametrize("size", [9, 21])
 def test_openings_favour_no_place(size: int) -> None:
     counts = Counter[int]()

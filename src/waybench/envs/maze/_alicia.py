@@ -17,8 +17,24 @@ the attempt is over. The score is 100 for a shortest path and falls with every s
 without end, so that the benchmark cannot be saturated, and no knowledge of the world helps.
 
 A re-implementation of AliciaBench after its author's description. Settled by us, for the description leaves it open:
-how loops are drawn, that an illegal movement is dropped as a whole, that an unparsed reply uses up its request, and
-that scores below 0 (more than twice the minimum steps) count as 0 beside the unclamped `raw_score`.
+
+* **Mazes.** Rooms lie at odd rows and columns. A spanning tree joins them, and a share `loops` of the walls that it
+  leaves is opened, at least one. Entrance and exit are on the top and the bottom side, unless `sides` says otherwise. A
+  maze's id is its dimension and its number in two digits: 501 to 510, 701, ...
+* **Sets.** The first ten mazes of a set differ from each other for certain (the first 16 at N = 9, and up to 64
+  beyond). From top to bottom there are only 20 mazes at N = 5 and, with the default `loops`, 1476 at N = 7, so two keys
+  share mazes there; from N = 9 on (2.8 million) they do but by rare chance.
+* **Conversation.** One attempt is one conversation: the earlier replies and the answers to them stay in it.
+* **Exit.** The prompt does not say where the exit is, as published; `exit_hint` adds that sentence.
+* **Unparsed replies.** A reply without a JSON object with a list of movements, or with an unknown direction, with
+  cells that are no whole number of at least 1, or with a key that stands twice, moves nothing and uses up its request;
+  the answer says what was wrong. Of several objects the last one counts.
+* **Illegal movements.** A movement that would cross a wall or leave the matrix is dropped as a whole, and all later
+  ones of that reply with it; those before it stay.
+* **Steps** are the cells moved in all requests of the attempt; an illegal movement adds none.
+* **Score.** Below 0 (more than twice the minimum steps) it counts as 0, beside the unclamped `raw_score`.
+* **Ladder.** The task goes on to the next dimension if any maze of this one was reached in some attempt, whatever its
+  score. There is no top dimension: `max_dimension` is a safety cap.
 """
 
 PLAY_OPTIONS = (

@@ -1,6 +1,8 @@
 """A maze's board as a drawing (SVG), with what an episode's turns did on it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 from waybench.core import Json, TurnRecord
@@ -41,7 +43,7 @@ def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
 
     Returns:
         An `<svg>` element. Classes: maze, maze-large (beyond dimension 41), maze-wall, maze-floor, maze-shortest
-        maze-trail, maze-stop, maze-hit, maze-start, maze-exit.
+        maze-again, maze-trail, maze-stop, maze-hit, maze-start, maze-exit.
     """
     size = maze.size
     legs = list(trail(maze, turns))
@@ -57,7 +59,7 @@ def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
     classes = "maze maze-large" if size > LARGE else "maze"
     return (
         f'<svg class="{classes}" viewBox="0 0 {size} {size}" role="img" aria-label="{label}">'
-        f"{board}{_shortest(maze)}{''.join(_leg(maze, leg) for leg in legs)}{_ends(maze)}</svg>"
+        f"{board}{_shortest(maze)}{_again(maze, legs)}{''.join(_leg(maze, leg) for leg in legs)}{_ends(maze)}</svg>"
     )
 
 
@@ -152,6 +154,31 @@ def _shortest(maze: Maze) -> str:
     return (
         f'<path class="maze-shortest reference" fill="none" stroke="#e69f00" stroke-width="{_wide(maze, 0.5)}" '
         f'stroke-dasharray="{_wide(maze, 1.2)} {_wide(maze, 1)}" d="{_line(maze, maze.entrance, moves)}"/>'
+    )
+
+
+def _again(maze: Maze, legs: Iterable[Leg]) -> str:
+    """Return a pale, wide line below the trail where it goes more than once, which the trail alone does not show."""
+    walked: Counter[tuple[int, int]] = Counter()
+    for leg in legs:
+        cell = leg.start
+        for move in leg.moves:
+            end = _after(maze, cell, [move])
+            step = abs(end - cell) // move[1]
+            walked.update((each, step) for each in range(min(cell, end), max(cell, end), step))
+            cell = end
+    twice = {edge for edge, times in walked.items() if times > 1}
+    parts: list[str] = []
+    for cell, step in sorted(twice):
+        if (cell - step, step) not in twice:
+            length = next(n for n in count(1) if (cell + n * step, step) not in twice)
+            x, y = _middle(maze, cell)
+            parts.append(f"M{x} {y}{'h' if step == 1 else 'v'}{length}")
+    if not parts:
+        return ""
+    return (
+        f'<path class="maze-again" fill="none" stroke="#0072b2" stroke-opacity="0.3" stroke-linecap="round" '
+        f'stroke-width="{_wide(maze, 2.6)}" d="{"".join(parts)}"/>'
     )
 
 

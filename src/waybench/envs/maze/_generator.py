@@ -22,7 +22,9 @@ OPTIONS = (
         default=0.05,
         low=0,
         high=1,
-        doc="Share of the walls left by the spanning tree that are opened; above 0 at least one is.",
+        doc="Share of the walls left by the spanning tree that are opened; above 0 at least one is. Where fewer than "
+        "ten mazes have so many loops, any number of them is taken: so at dimension 5 from one side to another, where "
+        "it can be 0.",
     ),
     Option(
         name="algorithm",
@@ -34,7 +36,8 @@ OPTIONS = (
         name="sides",
         default="top-bottom",
         choices=("any", *PAIRS),
-        doc='Sides of entrance and exit; "any": two different ones, drawn for each maze.',
+        doc='Sides of entrance and exit; "any": two different ones, drawn for each maze. From top to bottom there are '
+        "20 mazes at dimension 5 and 1476 at dimension 7 (with the default loops), so two keys share some.",
     ),
 )
 

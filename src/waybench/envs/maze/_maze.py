@@ -69,7 +69,6 @@ def prove(maze: Maze) -> dict[str, Json]:
     edges = nodes = junctions = 0
     for cell, open_ in enumerate(cells):
         if open_ and far[cell] >= 0:
-            # Only the two openings lie on the border, so that wrapping around a row's end meets no open cell twice.
             nodes += 1
             right = cell % width < width - 1 and cells[cell + 1]
             below = cell + width < len(cells) and cells[cell + width]

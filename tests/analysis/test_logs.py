@@ -1,0 +1,155 @@
+"""Logs of real runs, whole and damaged."""
+
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import inspect_ai.log as inspect_log
+import pytest
+
+from waybench.analysis import LoggedEpisode, estimate, labels, read_logs, rows
+from waybench.core import DataError, UsageError
+from waybench.llm import evaluate
+from waybench.tasks import TASKS, load_task
+
+_LOG: Any = inspect_log  # its types are not complete
+
+MAZES = 3
+
+
+def run(out: Path, player: str = "oracle", **config: Any) -> None:
+    entry = next(entry for entry in TASKS if entry.name == "alicia")
+    task = partial(load_task(entry), max_dimension=5, limit=MAZES)
+    assert evaluate([task], [f"waybench/{player}"], out, config=config) == []
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the log of a run of three mazes, each solved at once."""
+    out = tmp_path_factory.mktemp("whole")
+    run(out)
+    (log,) = out.glob("*.eval")
+    return log
+
+
+def changed(
+    whole: Path, to: Path, created: str, *, ids: Sequence[str] = (), errors: Sequence[str] = (), task_id: str = ""
+) -> None:
+    """Write a log with another time of creation, of which only some samples are left, and some have an error."""
+    log = _LOG.read_eval_log(str(whole))
+    log.eval.created = created
+    log.eval.task_id = task_id or log.eval.task_id
+    log.samples = [sample for sample in log.samples if not ids or sample.id in ids]
+    for sample in log.samples:
+        if sample.id in errors:
+            sample.error = _LOG.EvalError(message="Timeout", traceback="", traceback_ansi="")
+    _LOG.write_eval_log(log, str(to))
+
+
+def ends(episodes: Sequence[LoggedEpisode]) -> dict[str, tuple[str, str]]:
+    return {e.record.item["id"]: (str(e.record.end), Path(e.log).name) for e in episodes}
+
+
+def test_runs_with_different_settings_are_different_groups(tmp_path: Path) -> None:
+    for temperature in (0.0, 1.0):
+        run(tmp_path, temperature=temperature, max_connections=3, max_tokens=2000)
+    episodes = list(read_logs(tmp_path))
+    assert [episode.settings["temperature"] for episode in episodes] == [0.0] * MAZES + [1.0] * MAZES
+    assert all(episode.settings["max_tokens"] == 2000 for episode in episodes)
+    assert not {"max_connections", "max_retries"} & episodes[0].settings.keys()
+    assert [(found.items, found.attempts) for found in estimate(episodes)] == [(MAZES, MAZES)] * 2
+    names = labels(row.group for row in rows(episodes))
+    assert list(names.values()) == ["waybench/oracle (temperature: 0.0)", "waybench/oracle (temperature: 1.0)"]
+
+
+def test_logs_of_one_run_are_merged(whole: Path, tmp_path: Path) -> None:
+    changed(whole, tmp_path / "2026-01-01T00-00-00_alicia_a.eval", "2026-01-01T00:00:00+00:00", errors=["502-1"])
+    changed(whole, tmp_path / "2026-01-02T00-00-00_alicia_b.eval", "2026-01-02T00:00:00+00:00", ids=["502-1"])
+    # Killed while it took over what was finished, and one of those it began anew was lost.
+    last = tmp_path / "2026-01-03T00-00-00_alicia_c.eval"
+    changed(whole, last, "2026-01-03T00:00:00+00:00", ids=["501-1", "502-1"], errors=["502-1"])
+    episodes = list(read_logs(tmp_path))
+    assert len(episodes) == MAZES
+    assert ends(episodes) == {
+        "501": ("solved", last.name),
+        "502": ("solved", "2026-01-02T00-00-00_alicia_b.eval"),
+        "503": ("solved", "2026-01-01T00-00-00_alicia_a.eval"),
+    }
+    assert len({episode.run for episode in episodes}) == 1
+
+
+def test_of_a_sample_that_has_only_errors_the_newest_is_read(whole: Path, tmp_path: Path) -> None:
+    for day in (1, 2):
+        log = tmp_path / f"2026-01-0{day}T00-00-00_alicia_a.eval"
+        changed(whole, log, f"2026-01-0{day}T00:00:00+00:00", ids=["501-1"], errors=["501-1"])
+    assert ends(list(read_logs(tmp_path))) == {"501": ("infrastructure_error", "2026-01-02T00-00-00_alicia_a.eval")}
+
+
+def test_a_sample_that_was_restored_without_its_store_is_whole(whole: Path, tmp_path: Path) -> None:
+    log = _LOG.read_eval_log(str(whole))
+    for sample in log.samples:
+        sample.store = {}
+    _LOG.write_eval_log(log, str(tmp_path / whole.name))
+    assert [e.record for e in read_logs(tmp_path)] == [e.record for e in read_logs(whole.parent)]
+
+
+def test_later_runs_come_later_whatever_their_files_are_called(whole: Path, tmp_path: Path) -> None:
+    for name, created in (("a", "2026-01-03"), ("b", "2026-01-01"), ("c", "2026-01-02")):
+        log = tmp_path / name / f"{created}T00-00-00_alicia_{name}.eval"
+        log.parent.mkdir()
+        changed(whole, log, f"{created}T00:00:00+00:00", task_id=name)
+    for folders in ([tmp_path], [tmp_path / name for name in "abc"], [tmp_path / name for name in "cab"]):
+        episodes = list(read_logs(*folders))
+        assert [episode.run for episode in episodes] == ["b"] * MAZES + ["c"] * MAZES + ["a"] * MAZES
+        assert [row.aside for row in rows(episodes)] == ["repeated"] * 2 * MAZES + [""] * MAZES
+
+
+def test_damaged_and_foreign_files_are_passed_over(
+    whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(whole, tmp_path)
+    (tmp_path / "2026-01-01T00-00-00_cut_a.eval").write_bytes(whole.read_bytes()[:1000])
+    (tmp_path / "2026-01-01T00-00-00_empty_b.eval").write_bytes(b"")
+    (tmp_path / "2026-01-01T00-00-00_foreign_c.json").write_text('{"a": 1}')
+    (tmp_path / "package.json").write_text('{"a": 1}')
+    problems: list[str] = []
+    assert len(list(read_logs(tmp_path, on_problem=problems.append))) == MAZES
+    assert [any(name in problem for problem in problems) for name in ("_cut_a", "_empty_b", "_foreign_c")] == [True] * 3
+    assert all(problem.startswith(f"skipped {tmp_path}") for problem in problems)
+    assert capsys.readouterr().err == ""
+    assert len(list(read_logs(tmp_path))) == MAZES
+    told = capsys.readouterr().err.splitlines()
+    assert told == [f"waybench: {problem}" for problem in problems]
+
+
+def test_a_sample_that_cannot_be_read_is_passed_over(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Inspect leaves files open where a sample is damaged, which would end another test: its reader is replaced.
+    read = _LOG.read_eval_log_samples_by_id
+
+    def torn(location: str, some: list[tuple[str, int]], **how: Any) -> Any:
+        if ("502-1", 1) in some:
+            raise ValueError("torn")
+        return read(location, some, **how)
+
+    monkeypatch.setattr(_LOG, "read_eval_log_samples_by_id", torn)
+    problems: list[str] = []
+    assert set(ends(list(read_logs(whole.parent, on_problem=problems.append)))) == {"501", "503"}
+    assert [problem.endswith(f"{whole.name}, sample 502-1: torn") for problem in problems] == [True]
+
+
+def test_nothing_but_a_damaged_file(tmp_path: Path) -> None:
+    (tmp_path / "2026-01-01T00-00-00_empty_b.eval").write_bytes(b"")
+    problems: list[str] = []
+    with pytest.raises(UsageError, match="no episodes in"):
+        list(read_logs(tmp_path, on_problem=problems.append))
+    assert len(problems) == 1
+
+
+def test_a_record_that_is_none_is_named_with_its_log(whole: Path, tmp_path: Path) -> None:
+    log = _LOG.read_eval_log(str(whole))
+    log.samples[0].metadata["waybench"] = "{}"
+    _LOG.write_eval_log(log, str(tmp_path / whole.name))
+    with pytest.raises(DataError, match=rf"{whole.name}: sample 50\d-1: "):
+        list(read_logs(tmp_path))

@@ -1,0 +1,77 @@
+"""`waybench run`: how its parameters are read. What it does with them is tested with the tasks."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Command, one_line_error
+from waybench.cli._run import model_arguments, task_args, task_entry, task_parameters
+
+
+def alicia(*texts: str) -> dict[str, object]:
+    return task_args(task_entry("alicia"), task_parameters(texts))
+
+
+@pytest.mark.parametrize("key", ["null", "true", "1e3", "007", '"abc"', "[1]", "NaN", "a=b", "", " x ", "\u00e4"])
+def test_a_key_is_what_was_typed(key: str) -> None:
+    assert alicia(f"key={key}") == {"key": key}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("exit_hint=true", {"exit_hint": True}),
+        ("exit-hint=False", {"exit_hint": False}),
+        ("limit=5", {"limit": 5}),
+        ("loops=0.1", {"loops": 0.1}),
+        ("loops=0", {"loops": 0.0}),
+        ("max-dimension=9", {"max_dimension": 9}),
+        ("wording=ascii", {"wording": "ascii"}),
+    ],
+)
+def test_declared_parameters_make_their_types(text: str, wanted: dict[str, object]) -> None:
+    found = alicia(text)
+    assert found == wanted
+    assert [type(value) for value in found.values()] == [type(value) for value in wanted.values()]
+
+
+def test_the_last_value_counts() -> None:
+    assert alicia("max-dimension=9", "max_dimension=7") == {"max_dimension": 7}
+
+
+def test_flags_are_parameters_too() -> None:
+    assert task_parameters(["key=k"], limit=2, attempts=None) == {"key": "k", "limit": 2}
+    assert task_parameters(["limit=3"], limit=None, attempts=1) == {"limit": "3", "attempts": 1}
+
+
+def test_arguments_of_a_model_are_json_or_text() -> None:
+    given = ["model-path=./m", "n=3", "on=true", "no=null", 'quoted="3"', "many=[1,2]", "url=http://a?b=c"]
+    assert model_arguments(given) == {
+        "model_path": "./m",
+        "n": 3,
+        "on": True,
+        "no": None,
+        "quoted": "3",
+        "many": [1, 2],
+        "url": "http://a?b=c",
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["-T", "key"], "write it as key=value"),
+        (["-T", "=k"], "write it as key=value"),
+        (["-T", "limit=many"], "option limit='many': give a whole number"),
+        (["-T", "limt=3"], "did you mean 'limit'"),
+        (["-T", "key=\udcff"], "it has bytes that are no UTF-8"),
+        (["-T", "\udcff=k"], "it has bytes that are no UTF-8"),
+        (["-M", "x=\udcff"], "it has bytes that are no UTF-8"),
+        (["--limit", 2, "-T", "limit=3"], "--limit and -T limit are the same parameter: give one of them"),
+        (["--attempts", 2, "-T", "attempts=2"], "--attempts and -T attempts are the same parameter: give one of them"),
+    ],
+)
+def test_bad_parameters(command: Command, tmp_path: Path, args: list[object], expected: str) -> None:
+    result = command("run", "alicia", "--model", "waybench/null", "--out", tmp_path, *args)
+    assert expected in one_line_error(result)
+    assert not [*tmp_path.iterdir()]
