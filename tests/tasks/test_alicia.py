@@ -39,7 +39,9 @@ def _finished(sample: Any, player: str, end: End | None = None) -> Any:
         "end": episode.end_reason,
         "error": None,
     }
-    return SimpleNamespace(id=sample.id, epoch=1, error=None, metadata=sample.metadata, store={"waybench": progress})
+    return SimpleNamespace(
+        id=sample.id, epoch=1, error=None, metadata=sample.metadata, store={"waybench": progress}, scores=None
+    )
 
 
 def _ladder(levels: tuple[int, ...] = (5, 7, 9), mazes: int = 2, attempts: int = 3) -> Ladder:
@@ -87,6 +89,14 @@ def test_nothing_follows_from_an_infrastructure_error() -> None:
     ladder = _ladder()
     first = ladder.initial_samples()[0]
     assert asyncio.run(ladder.sample_complete(_finished(first, "null", End.INFRASTRUCTURE))) is None
+
+
+def test_what_was_saved_from_a_killed_run_has_its_progress_in_the_score() -> None:
+    ladder = _ladder(attempts=1)
+    done = _finished(ladder.initial_samples()[0], "oracle")
+    done.scores = {"episode": SimpleNamespace(metadata=dict(done.store))}
+    done.store = {}
+    assert [str(sample.id) for sample in asyncio.run(ladder.sample_complete(done)) or []] == ["701-1", "702-1"]
 
 
 def test_players_that_share_a_source_climb_each_for_itself() -> None:

@@ -10,7 +10,7 @@ from inspect_ai.log import EvalSample
 
 from waybench.core import End, Environment, EpisodeRecord, Item, Json
 from waybench.llm._errors import PrerequisiteError
-from waybench.llm._sample import stored_record, to_sample
+from waybench.llm._sample import finished_record, to_sample
 
 
 class Ladder(SampleSource):
@@ -61,7 +61,7 @@ class Ladder(SampleSource):
         """Return what follows from a finished attempt."""
         if sample.epoch != 1:
             raise PrerequisiteError("this task counts its own attempts: use -T attempts=n in place of --epochs n")
-        record = stored_record(sample.metadata, sample.store)
+        record = finished_record(sample)
         climb = self._climb_of(record.player, str(sample.id))
         if sample.error or record.end in (None, End.INFRASTRUCTURE):
             return None

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from inspect_ai.dataset import Sample
+from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 from inspect_ai.util import Store
 
@@ -58,6 +59,16 @@ def stored_record(metadata: Mapping[str, Json], store: _Readable) -> EpisodeReco
         store: Its store; without an episode's progress the record is that of an episode not begun.
     """
     return EpisodeRecord.assemble(metadata[KEY], store.get(KEY))
+
+
+def finished_record(sample: EvalSample) -> EpisodeRecord:
+    """Return the record of a sample that the engine has finished.
+
+    Of a sample that the engine saved from a killed run the store can be empty; the score has the progress too.
+    """
+    scores = (sample.scores or {}).values()
+    scored = next((score.metadata[KEY] for score in scores if score.metadata and KEY in score.metadata), None)
+    return EpisodeRecord.assemble(sample.metadata[KEY], sample.store.get(KEY) or scored)
 
 
 class Chat:

@@ -14,7 +14,7 @@ from waybench.core import End, Episode, Reply, Usage
 from waybench.envs import registry
 from waybench.llm._current import current_episode
 from waybench.llm._guard import guard
-from waybench.llm._sample import Chat, open_episode, store_episode, stored_record
+from waybench.llm._sample import KEY, Chat, open_episode, store_episode, stored_record
 
 _STOPS = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "refused"}
 _OF_TIME = ("time", "working")
@@ -127,6 +127,7 @@ def episode() -> Scorer:
         return Score(
             value={metric.name: metric.of(record) for metric in environment.metrics},
             answer=str(record.end),
+            metadata={KEY: state.store.get(KEY)},  # once more, for what `finished_record` says
             explanation="; ".join(f"{turn.outcome}: {turn.reason or dict(turn.events)}" for turn in record.turns),
         )
 
