@@ -37,7 +37,7 @@ check: $(VENV)/.stamp ## Check format, lint and types
 	@$(BIN)/ruff check
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
 
-bench: $(VENV)/.stamp ## Measure speed, memory and scale
+bench: $(VENV)/.stamp ## Measure speed, as ratios
 	@$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.stamp ## Write the generated pages of docs/ again

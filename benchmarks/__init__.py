@@ -1,1 +1,1 @@
-"""Speed, memory and scale, each as a ratio to something else in the same run: `make bench`."""
+"""Speed, as a ratio to something else in the same run: `make bench`."""
