@@ -14,7 +14,7 @@ from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
 from waybench.envs import registry
 
 _KEY = "waybench"
-_UNUSED = {"events", "timelines", "messages", "output", "scores"}
+_UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time
 # Settings of Inspect's that decide how requests are sent, not what is asked.
 _TRANSPORT = {
@@ -169,27 +169,19 @@ def _read(location: str, some: Sequence[tuple[Any, int]]) -> list[Any]:
     return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=_UNUSED)
 
 
-def _progress(sample: Any, location: str) -> Any:
-    """Return what an episode's store holds of it.
+def _progress(sample: Any) -> Any:
+    """Return what became of an episode, which its sample's store holds, and its score once more.
 
-    Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store,
-    whose last change is among the sample's events.
+    Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store.
     """
-    from inspect_ai.log import read_eval_log_sample
-
-    found = sample.store.get(_KEY)
-    if found is None and not sample.error and not sample.limit:
-        whole: Any = read_eval_log_sample(location, sample.id, sample.epoch, resolve_attachments="full")
-        for event in whole.events:
-            for change in event.changes if event.event == "store" else ():
-                if change.path == f"/{_KEY}" and change.op in ("add", "replace"):
-                    found = change.value
-    return found
+    scores: dict[str, Any] = sample.scores or {}
+    scored: list[Any] = [score.metadata[_KEY] for score in scores.values() if score.metadata and _KEY in score.metadata]
+    return sample.store.get(_KEY) or (scored[0] if scored else None)
 
 
 def _record(sample: Any, location: str) -> EpisodeRecord:
     try:
-        record = EpisodeRecord.assemble(sample.metadata[_KEY], _progress(sample, location))
+        record = EpisodeRecord.assemble(sample.metadata[_KEY], _progress(sample))
     except DataError as error:
         raise DataError(f"{location}: sample {sample.id}: {error}") from None
     if sample.error:
