@@ -94,7 +94,7 @@ class DialWording(Wording[Dial, DialState, int]):
     def rules(self, instance: Dial) -> str:
         return f"Turn the dial to {instance.goal}, but never to 0. Say up or down."
 
-    def observe(self, state: DialState, last: Transition[DialState] | Invalid | None) -> str:
+    def observe(self, state: DialState, last: Transition[DialState] | Invalid | None, turn: int) -> str:
         trouble = f"{last.reason} " if isinstance(last, Invalid) else ""
         return f"{trouble}The dial is at {state.at}."
 

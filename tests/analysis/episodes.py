@@ -38,7 +38,7 @@ def played(
         for number in range(mazes):
             for attempt in range(1, attempts + 1):
                 record = play_out(MAZE, item(level, number), policy(player), options, attempt=attempt).record()
-                used = [replace(turn, usage=Usage(1000, 50, seconds=2.0)) for turn in record.turns]
+                used = [turn._replace(usage=Usage(1000, 50, seconds=2.0)) for turn in record.turns]
                 record = replace(record, turns=tuple(used))
                 found.append(logged(record, model or f"waybench/{player}"))
                 reached |= record.end is End.SOLVED

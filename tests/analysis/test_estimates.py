@@ -166,7 +166,7 @@ def test_tokens_and_time_are_means_of_an_attempt_and_unknown_if_not_recorded() -
     bare = only(scores([[2]]))
     assert (bare.input_tokens, bare.output_tokens, bare.seconds) == (None, None, None)
     record = detour(item(), 2)
-    free = replace(record, turns=tuple(replace(turn, usage=Usage(seconds=2.0)) for turn in record.turns))
+    free = replace(record, turns=tuple(turn._replace(usage=Usage(seconds=2.0)) for turn in record.turns))
     found = only([logged(free)])
     assert (found.input_tokens, found.output_tokens, found.seconds) == (None, None, 2)
     assert found.to_json()["input_tokens"] is None

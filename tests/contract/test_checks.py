@@ -147,12 +147,12 @@ class Silent(DialWording):
     def rules(self, instance: Dial) -> str:
         return ""
 
-    def observe(self, state: DialState, last: object) -> str:
+    def observe(self, state: DialState, last: object, turn: int) -> str:
         return ""
 
 
 class SilentLater(DialWording):
-    def observe(self, state: DialState, last: object) -> str:
+    def observe(self, state: DialState, last: object, turn: int) -> str:
         return "" if last else "Here we are."
 
 
@@ -168,7 +168,7 @@ class Echoing(DialWording):
         self.said = reply[:10]
         return super().parse(reply, state)
 
-    def observe(self, state: DialState, last: object) -> str:
+    def observe(self, state: DialState, last: object, turn: int) -> str:
         return f"You said {self.said}. The dial is at {state.at}."
 
 
@@ -323,7 +323,7 @@ def test_an_instance_that_replays_otherwise_is_found() -> None:
     class Timely(DialWording):
         told = 0
 
-        def observe(self, state: DialState, last: object) -> str:
+        def observe(self, state: DialState, last: object, turn: int) -> str:
             Timely.told += 1
             return f"{Timely.told}: the dial is at {state.at}."
 

@@ -148,7 +148,7 @@ def test_an_illegal_action_is_not_an_invalid_reply() -> None:
 def test_guiding_keeps_what_was_said_apart_from_what_was_done() -> None:
     episode = Episode(DIAL, ITEM)
     turn = episode.step("down", execute=1)
-    assert (turn.reply, turn.action, turn.executed, turn.outcome) == ("down", -1, 1, Outcome.OK)
+    assert (turn.reply, turn.action, turn.executed, turn.outcome) == ("down", -1, 1, Outcome.UNPRODUCTIVE)
     assert episode.state.at == 6
     assert turn.message == "The dial is at 6."
 
@@ -218,8 +218,8 @@ def test_rules_from_the_system_with_fresh_memory() -> None:
 
 
 class AllInTheRules(DialWording):
-    def observe(self, state: DialState, last: Transition[DialState] | Invalid | None) -> str:
-        return "" if last is None else super().observe(state, last)
+    def observe(self, state: DialState, last: Transition[DialState] | Invalid | None, turn: int) -> str:
+        return "" if last is None else super().observe(state, last, turn)
 
 
 @pytest.mark.parametrize("role", ["user", "system"])

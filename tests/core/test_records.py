@@ -154,7 +154,7 @@ def test_a_record_of_a_newer_schema() -> None:
 
 def with_turn(record: EpisodeRecord, number: int, **changes: object) -> EpisodeRecord:
     turns = list(record.turns)
-    turns[number] = replace(turns[number], **changes)
+    turns[number] = turns[number]._replace(**changes)
     return replace(record, turns=tuple(turns))
 
 

@@ -117,7 +117,7 @@ def test_path_of_the_best_attempt_is_what_happened(tmp_path: Path) -> None:
 
 def test_a_record_that_does_not_agree_says_so(tmp_path: Path) -> None:
     record = detour(item(7), 2)
-    forged = replace(record, turns=(replace(record.turns[0], events={**record.turns[0].events, "moved": 1}),))
+    forged = replace(record, turns=(record.turns[0]._replace(events={**record.turns[0].events, "moved": 1}),))
     no_maze = replace(detour(item(7, 1), 2), instance={"maze": [[1, "<b>"]]})
     odd = replace(detour(item(7, 2), 2), options={**record.options, "wording": ["x"]})
     page = model_page(tmp_path, [logged(forged), logged(no_maze)])
@@ -130,7 +130,7 @@ def test_a_record_that_does_not_agree_says_so(tmp_path: Path) -> None:
 
 def test_a_forged_end_gives_no_score(tmp_path: Path) -> None:
     failure = said(["hm", "hm", "hm"], level=5)
-    turn = replace(detour(item(5), 0).turns[0], reply="trust me")
+    turn = detour(item(5), 0).turns[0]._replace(reply="trust me")
     forged = replace(failure, end=End.SOLVED, turns=(turn,))
     good = detour(item(5, 1), 2)
     home, models = site(tmp_path, [logged(forged), logged(good), logged(forged, model="vendor/other")])

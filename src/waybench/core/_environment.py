@@ -1,14 +1,15 @@
 """An environment: everything that one family of problems consists of, as one value."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from waybench.core._game import A, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
-from waybench.core._metrics import Metric
+from waybench.core._metrics import Metric, Series
 from waybench.core._options import Option, resolve
 from waybench.core._random import Stream
+from waybench.core._record import TurnRecord
 from waybench.core._wording import Wording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -24,11 +25,19 @@ class Play(Generic[I, S, A]):
         game: The rules.
         wording: The words.
         limits: What ends an episode from outside.
+        turns: Instance -> most turns, where that depends on the instance; it has the last word over the limits'.
+        guide: A teacher whose action is carried out in place of whatever the player says (teacher guiding). The
+            player's reply is read and recorded, and in the chat the teacher's answer stands in its place.
+        coach: (state, action, turns so far) -> why a legal action is refused, which is what the player is told; None
+            to let it pass. A refused reply costs nothing, so a coach has to give in at some time.
     """
 
     game: Game[I, S, A]
     wording: Wording[I, S, A]
     limits: Limits
+    turns: Callable[[I], int] | None = None
+    guide: Player[S, A] | None = None
+    coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +60,7 @@ class Environment(Generic[I, S, A]):
         level_of: Instance -> its level.
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
+        series: What is measured at every step of an episode.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
     """
@@ -70,6 +80,7 @@ class Environment(Generic[I, S, A]):
     level_of: Callable[[I], int]
     prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
+    series: tuple[Series, ...] = ()
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
 
     def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:
@@ -97,11 +108,21 @@ class Environment(Generic[I, S, A]):
         """
         return resolve(self.options, given)
 
-    def item(self, data: Json) -> Item[I]:
+    def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.
+
+        Args:
+            data: The instance as JSON.
+            examples: The instances of its in-context examples.
 
         Raises:
             DataError: If the data is no instance.
         """
         instance = self.decode(data)
-        return Item(instance, id=instance.hash[:12], level=self.level_of(instance), proof=self.prove(instance))
+        return Item(
+            instance,
+            id=instance.hash[:12],
+            level=self.level_of(instance),
+            proof=self.prove(instance),
+            examples=tuple(self.decode(example) for example in examples),
+        )

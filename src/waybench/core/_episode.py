@@ -1,13 +1,14 @@
 """The one stateful thing: an episode of one player on one instance."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Generic
 
 from waybench.core._environment import Environment, I
 from waybench.core._errors import ReplayError, WaybenchError
-from waybench.core._game import A, End, Json, Outcome, S, Transition
+from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._instance import Item
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, Usage
@@ -37,6 +38,8 @@ _NOT_CARRIED_OUT = {
     "refused": Invalid("The reply was a refusal, so nothing of it was carried out.", Outcome.REFUSED),
 }
 
+_COACHED: Mapping[str, Json] = MappingProxyType({"coached": True})
+
 
 class Episode(Generic[I, S, A]):
     """Plays one instance turn by turn and keeps the record.
@@ -54,9 +57,10 @@ class Episode(Generic[I, S, A]):
 
     __slots__ = (
         "_hash",
-        "_history",
         "_invalid_in_a_row",
+        "_kept",
         "_opening",
+        "_shown",
         "_spent",
         "_turns",
         "attempt",
@@ -64,6 +68,7 @@ class Episode(Generic[I, S, A]):
         "environment",
         "error",
         "item",
+        "limits",
         "options",
         "play",
         "player",
@@ -82,26 +87,50 @@ class Episode(Generic[I, S, A]):
         self.environment = environment
         self.item = item
         self.options = environment.resolve_options(options or {})
-        self.play = environment.play(self.options)
+        self.play = play = environment.play(self.options)
+        self.limits = play.limits if play.turns is None else replace(play.limits, turns=play.turns(item.instance))
         self.attempt = attempt
         self.player = player
-        self.state: S = self.play.game.start(item.instance)
-        self.end_reason: End | None = self.play.game.terminal(self.state)
+        self.state: S = play.game.start(item.instance)
+        self.end_reason: End | None = play.game.terminal(self.state)
         self.error: str | None = None
         self._hash = item.instance.hash
         self._turns: list[TurnRecord] = []
-        self._history: list[tuple[Message, Message]] = []
+        self._kept: list[str] = []  # of each turn, what the chat shows as the player's
+        self._shown: list[Message] = []  # the same turns as messages, made when they are asked for
         self._invalid_in_a_row = 0
         self._spent = 0  # turns that count towards the limit
-        self._opening = self._open(self.play.wording.observe(self.state, None))
+        self._opening = self._open(play.wording.observe(self.state, None, 0))
 
     def _open(self, observation: str) -> tuple[Message, ...]:
+        """Return rules, examples and an observation as chat turns; neighbours of one role are one turn."""
         wording = self.play.wording
-        rules = wording.rules(self.item.instance)
-        if wording.rules_role == "user":
-            return (Message("user", "\n\n".join(text for text in (rules, observation) if text)),)
-        opening = (Message(wording.rules_role, rules), Message("user", observation))
-        return tuple(message for message in opening if message.text)
+        told = [(wording.rules_role, wording.rules(self.item.instance))]
+        for instance in self.item.examples:
+            told += self._example(instance)
+        opening: list[Message] = []
+        for role, text in [*told, ("user", observation)]:
+            if opening and opening[-1].role == role:
+                text = "\n\n".join(part for part in (opening.pop().text, text) if part)
+            if text or role == "assistant":
+                opening.append(Message(role, text))
+        return tuple(opening)
+
+    def _example(self, instance: I) -> Iterator[tuple[str, str]]:
+        """Yield the oracle's whole episode on an instance."""
+        game, wording, oracle = self.play.game, self.play.wording, self.environment.players["oracle"]
+        state, turn = game.start(instance), 0
+        yield "user", wording.observe(state, None, 0)
+        while not game.terminal(state):
+            rng = Stream(self.environment.id, instance.hash, "example", turn)
+            action = oracle(state, rng)
+            yield "assistant", wording.render(action, state)
+            turn += 1
+            last = game.apply(state, action, rng)
+            state = last.state
+            yield "user", wording.observe(state, last, turn)
+        if wording.closing_answer:
+            yield "assistant", ""
 
     @property
     def done(self) -> bool:
@@ -121,19 +150,25 @@ class Episode(Generic[I, S, A]):
     @property
     def turns_left(self) -> int:
         """How many turns are left; invalid replies do not count where the limits forgive them."""
-        return self.play.limits.turns - self._spent
+        return self.limits.turns - self._spent
 
     @property
     def messages(self) -> list[Message]:
         """What the player is shown next, as chat turns, cut as the wording's memory says."""
         memory = self.play.wording.memory
-        if not self._history or memory.kind == "chat":
-            shown = self._history
-        elif memory.kind == "fresh":
-            return list(self._open(self._history[-1][1].text))
-        else:
-            shown = self._history[-memory.size :] if memory.size else []
-        return [*self._opening, *(message for pair in shown for message in pair)]
+        if not self._turns or memory.kind == "chat":
+            return [*self._opening, *self._chat()]
+        if memory.kind == "fresh":
+            return list(self._open(self._turns[-1].message))
+        return [*self._opening, *(self._chat()[-2 * memory.size :] if memory.size else ())]
+
+    def _chat(self) -> list[Message]:
+        # Each message is made once, so that it can be known again.
+        for number in range(len(self._shown) // 2, len(self._turns)):
+            turn, kept = self._turns[number], self._kept[number]
+            own = kept == turn.reply  # what stands in the reply's place is nobody's turn
+            self._shown += (Message("assistant", kept, number if own else None), Message("user", turn.message))
+        return self._shown
 
     def stream(self, purpose: str) -> Stream:
         """Return the random stream of one purpose in the present turn of this attempt."""
@@ -144,7 +179,7 @@ class Episode(Generic[I, S, A]):
 
         Args:
             reply: What the player said.
-            execute: What is done in place of what was said (teacher guiding).
+            execute: What is done in place of what was said; where the play has a guide, its action is.
 
         Returns:
             The turn.
@@ -152,50 +187,88 @@ class Episode(Generic[I, S, A]):
         Raises:
             WaybenchError: If the episode is over.
         """
-        if self.done:
+        if self.end_reason is not None:
             raise WaybenchError(f"the episode is over ({self.end_reason}): start a new one")
-        reply = Reply(reply) if isinstance(reply, str) else reply
-        game, wording = self.play.game, self.play.wording
-        said = _NOT_CARRIED_OUT.get(reply.stop) or wording.parse(reply.text, self.state)
-        done = said if execute is None else execute
-        last: Transition[S] | Invalid
-        if isinstance(done, Invalid):
-            last = done
-            turn = TurnRecord(
-                reply.text,
-                done.outcome,
-                reason=done.reason,
-                message=wording.observe(self.state, done),
-                usage=reply.usage,
-            )
+        play, state = self.play, self.state
+        text, stop, usage = (reply, "stop", None) if isinstance(reply, str) else (reply.text, reply.stop, reply.usage)
+        said = self._read(text, stop)
+        if execute is None and play.guide is not None:
+            execute = play.guide(state, self.stream("guide"))
+        if execute is not None:
+            turn, invalid = self._guided(text, said, execute, usage)
+            kept = play.wording.render(execute, state)
+        elif isinstance(said, Invalid):
+            turn, invalid = self._invalid(text, said, usage), True
+            kept = play.wording.remember(text, said)
         else:
-            last = game.apply(self.state, done, self.stream("game"))
-            self.state = last.state
-            turn = TurnRecord(
-                reply.text,
-                said.outcome if isinstance(said, Invalid) else last.outcome,
-                reason=said.reason if isinstance(said, Invalid) else None,
-                action=None if isinstance(said, Invalid) else game.encode(said),
-                executed=None if execute is None else game.encode(execute),
-                reward=last.reward,
-                events=last.events,
-                message=wording.observe(self.state, last),
-                usage=reply.usage,
-            )
-        self._history.append((Message("assistant", reply.text, len(self._turns)), Message("user", turn.message)))
+            kept = play.wording.remember(text, said)
+            objection = None if play.coach is None else play.coach(state, said, self._turns)
+            if objection is not None:
+                action = play.game.encode(said)
+                why = "The coach has refused it."
+                turn = TurnRecord(
+                    text, Outcome.UNPRODUCTIVE, why, action, events=_COACHED, message=objection, usage=usage
+                )
+                self._kept.append(kept)
+                self._turns.append(turn)
+                return turn
+            turn, invalid = self._carried_out(text, said, usage)
+        self._kept.append(kept)
         self._turns.append(turn)
-        self.end_reason = self._ending(isinstance(last, Invalid))
+        self.end_reason = self._ending(invalid)
         return turn
 
+    def _read(self, text: str, stop: str) -> A | Invalid:
+        cut = _NOT_CARRIED_OUT.get(stop)
+        if cut is None:
+            return self.play.wording.parse(text, self.state)
+        if stop == "truncated" and self.play.wording.reads_truncated:
+            said = self.play.wording.parse(text, self.state)
+            return cut if isinstance(said, Invalid) else said
+        return cut
+
+    def _invalid(self, text: str, said: Invalid, usage: Usage | None) -> TurnRecord:
+        self._spent += self.limits.invalid == "turn"
+        message = self.play.wording.observe(self.state, said, self._spent)
+        return TurnRecord(text, said.outcome, said.reason, message=message, usage=usage)
+
+    def _carried_out(self, text: str, said: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
+        """Do what was said; return the turn, and whether it costs what an invalid reply does."""
+        game = self.play.game
+        last = game.apply(self.state, said, self.stream("game"))
+        invalid = self.limits.illegal and last.outcome is Outcome.ILLEGAL
+        if not invalid or self.limits.invalid == "turn":
+            self._spent += 1
+        self.state = last.state
+        message = self.play.wording.observe(last.state, last, self._spent)
+        action = game.encode(said)
+        return TurnRecord(text, last.outcome, None, action, None, last.reward, last.events, message, usage), invalid
+
+    def _guided(self, text: str, said: A | Invalid, execute: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
+        """Do something in place of what was said, which is judged in the state that it was said in."""
+        game, before = self.play.game, self.state
+        last = game.apply(before, execute, self.stream("game"))
+        self._spent += 1
+        self.state = last.state
+        if isinstance(said, Invalid):
+            outcome, reason, action = said.outcome, said.reason, None
+        else:
+            outcome, reason, action = game.apply(before, said, self.stream("game")).outcome, None, game.encode(said)
+        message = self.play.wording.observe(last.state, last, self._spent)
+        executed = game.encode(execute)
+        return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage), False
+
     def _ending(self, invalid: bool) -> End | None:
-        limits = self.play.limits
-        self._invalid_in_a_row = self._invalid_in_a_row + 1 if invalid else 0
-        self._spent += not invalid or limits.invalid == "turn"
-        if not invalid and (end := self.play.game.terminal(self.state)):
-            return end
-        forgiven = {"turn": self._invalid_in_a_row, "retry": limits.retries, "end": 0}[limits.invalid]
-        if self._invalid_in_a_row > forgiven:
-            return End.INVALID_LIMIT
+        limits = self.limits
+        if invalid:
+            self._invalid_in_a_row += 1
+            forgiven = {"turn": self._invalid_in_a_row, "retry": limits.retries, "end": 0}[limits.invalid]
+            if self._invalid_in_a_row > forgiven:
+                return End.INVALID_LIMIT
+        else:
+            self._invalid_in_a_row = 0
+            if end := self.play.game.terminal(self.state):
+                return end
         return End.TURN_LIMIT if self._spent >= limits.turns else None
 
     def end(self, reason: End, error: str | None = None) -> None:
@@ -219,6 +292,7 @@ class Episode(Generic[I, S, A]):
             instance_hash=self._hash,
             item={"id": item.id, "level": item.level, "key": item.key, "index": item.index},
             proof=item.proof,
+            examples=tuple(example.to_json() for example in item.examples),
             attempt=self.attempt,
             player=self.player,
             opening=self._opening,
@@ -250,7 +324,8 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
         raise ReplayError(f"item: the record has {sorted(strange)[0][:40]!r}, which no item has")
     place: dict[str, Json] = {"id": found.id, "level": found.level, **record.item}
-    item = Item(found.instance, **place, proof=found.proof)
+    examples = tuple(environment.decode(example) for example in record.examples)
+    item = Item(found.instance, **place, proof=found.proof, examples=examples)
     episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
     if record.attempt < 1 or item.index < 0:
         raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
@@ -261,10 +336,10 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
     for number, turn in enumerate(record.turns):
         if episode.done:
             raise ReplayError(f"the record goes on after turn {number}, where the simulation ends")
-        execute = None if turn.executed is None else episode.play.game.decode(turn.executed)
+        put = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
         stop = turn.outcome if turn.outcome in _NOT_CARRIED_OUT else "stop"
-        again = episode.step(Reply(turn.reply, str(stop), turn.usage), execute)
-        for name in TurnRecord.__slots__:
+        again = episode.step(Reply(turn.reply, str(stop), turn.usage), put)
+        for name in TurnRecord._fields:
             _same(f"turn {number}: {name}", getattr(turn, name), getattr(again, name))
     # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
     end = record.end

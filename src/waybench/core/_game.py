@@ -128,8 +128,10 @@ class Limits:
         invalid: "turn": an invalid reply uses up its turn; "retry": it is forgiven, up to `retries` in a row, and
             costs no turn; "end": it ends the episode.
         retries: Invalid replies in a row that "retry" forgives; one more ends the episode.
+        illegal: Whether an illegal action costs what an invalid reply does; by default it is a turn like any other.
     """
 
     turns: int
     invalid: str = "turn"
     retries: int = field(default=0)
+    illegal: bool = False

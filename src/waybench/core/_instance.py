@@ -43,6 +43,7 @@ class Item(Generic[I]):
         key: The key of the set; a public set's name, or anything private.
         index: Its number within key and level, from 0.
         proof: What is known of its solution (that it is solvable, its optimum), as JSON values.
+        examples: Instances that the player is shown solved before this one (in-context examples), in this order.
     """
 
     instance: I
@@ -51,6 +52,7 @@ class Item(Generic[I]):
     key: str = ""
     index: int = 0
     proof: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    examples: tuple[I, ...] = ()
 
 
 class Source(ABC, Generic[I]):

@@ -1,6 +1,6 @@
 """Metrics: pure functions of an episode's record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from waybench.core._record import EpisodeRecord
@@ -19,6 +19,7 @@ class Metric:
         low: The least value possible (the floor), None if unbounded.
         high: The greatest value possible (the ceiling), None if unbounded.
         better: "higher", "lower", or "" where neither is better.
+        floor: The worst value on a record's own instance, where that is better than the worst value of all.
     """
 
     name: str
@@ -29,6 +30,28 @@ class Metric:
     low: float | None = None
     high: float | None = None
     better: str = "higher"
+    floor: Callable[[EpisodeRecord], float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """A number for each step of an episode; the mean over episodes, step by step, is a curve.
+
+    Attributes:
+        name: Its key in every output.
+        of: EpisodeRecord -> a number for each step, from the first; shorter episodes have shorter series.
+        title: Its name in tables and charts.
+        doc: What it measures, with the source of its definition.
+        low: The least value possible, None if unbounded.
+        high: The greatest value possible, None if unbounded.
+    """
+
+    name: str
+    of: Callable[[EpisodeRecord], Sequence[float]]
+    title: str
+    doc: str
+    low: float | None = None
+    high: float | None = None
 
 
 def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:

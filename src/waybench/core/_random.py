@@ -9,6 +9,11 @@ T = TypeVar("T")
 _WORDS = 8  # 64-bit words in one SHA-512 block
 
 
+def _digest(key: tuple[str | int, ...]) -> bytes:
+    text = "".join(f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in key)
+    return hashlib.sha512(text.encode("utf-8", "surrogatepass")).digest()
+
+
 class Stream:
     """A stream of random numbers that a key determines.
 
@@ -20,11 +25,11 @@ class Stream:
         *key: Strings and integers; their types and boundaries are part of the key.
     """
 
-    __slots__ = ("_block", "_key", "_next", "_words")
+    __slots__ = ("_block", "_key", "_next", "_parts", "_words")
 
     def __init__(self, *key: str | int) -> None:
-        text = "".join(f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in key)
-        self._key = hashlib.sha512(text.encode("utf-8", "surrogatepass")).digest()
+        self._parts = key
+        self._key: bytes | None = None  # made when a number is asked for: most streams of a game are never read
         self._block = 0
         self._words: tuple[int, ...] = ()
         self._next = _WORDS
@@ -32,6 +37,8 @@ class Stream:
     def word(self) -> int:
         """Return the next 64 random bits as an integer in [0, 2**64)."""
         if self._next == _WORDS:
+            if self._key is None:
+                self._key = _digest(self._parts)
             digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
             self._words = tuple(int.from_bytes(digest[i : i + 8], "big") for i in range(0, 64, 8))
             self._block += 1

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 from waybench._version import __version__
 from waybench.core._errors import DataError
@@ -37,8 +38,7 @@ class Usage:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRecord:
+class TurnRecord(NamedTuple):
     """One turn.
 
     Attributes:
@@ -46,7 +46,7 @@ class TurnRecord:
         outcome: What the turn came to.
         reason: Why the reply was not carried out, if it was not.
         action: What was said, as a JSON value; None if the reply was not parsed.
-        executed: What was done, where that differs from what was said (teacher guiding); otherwise None.
+        executed: What was done in place of what was said (teacher guiding); None where nothing was put in its place.
         reward: The step's reward.
         events: What happened.
         message: What the player was told, or would have been told had the episode gone on.
@@ -59,13 +59,13 @@ class TurnRecord:
     action: Json = None
     executed: Json = None
     reward: float = 0.0
-    events: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    events: Mapping[str, Json] = NOTHING
     message: str = ""
     usage: Usage | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the turn as JSON values."""
-        out: dict[str, Json] = {name: getattr(self, name) for name in self.__slots__}
+        out: dict[str, Json] = self._asdict()
         out["outcome"], out["events"] = str(self.outcome), dict(self.events)
         out["usage"] = asdict(self.usage) if self.usage else None
         return out
@@ -78,7 +78,7 @@ class TurnRecord:
     def from_json(cls, data: Mapping[str, Json]) -> "TurnRecord":
         """Read a turn back; raises what a wrong type or a missing field gives."""
         _check(data, _TURN)
-        known = {name: value for name, value in data.items() if name in cls.__slots__}
+        known = {name: value for name, value in data.items() if name in cls._fields}
         known["outcome"] = Outcome(data["outcome"])
         if data.get("usage"):
             _check(data["usage"], _USAGE)
@@ -98,6 +98,7 @@ class EpisodeRecord:
         instance_hash: SHA-256 of its canonical form.
         item: id, level, key and index of the item, where it came from a set.
         proof: What is known of the solution.
+        examples: The instances of the in-context examples, as JSON; empty without.
         attempt: Number of this attempt at the item, from 1.
         player: Who played.
         opening: The messages shown before the first reply.
@@ -115,6 +116,7 @@ class EpisodeRecord:
     instance_hash: str
     item: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     proof: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    examples: tuple[Json, ...] = ()
     attempt: int = 1
     player: str = ""
     opening: tuple[Message, ...] = ()
@@ -139,6 +141,7 @@ class EpisodeRecord:
         """Return the record as JSON values."""
         out: dict[str, Json] = {name: getattr(self, name) for name in self.__slots__}
         out["options"], out["item"], out["proof"] = dict(self.options), dict(self.item), dict(self.proof)
+        out["examples"] = list(self.examples)
         out["opening"] = [{"role": m.role, "text": m.text} for m in self.opening]
         out["turns"] = [turn.to_json() for turn in self.turns]
         out["end"] = None if self.end is None else str(self.end)
@@ -184,6 +187,7 @@ class EpisodeRecord:
                 raise DataError(f"record of schema {data['schema']}: this waybench reads up to {SCHEMA}; update it")
             known = {name: value for name, value in data.items() if name in cls.__slots__}
             _check(known.get("item", {}), _ITEM)
+            known["examples"] = tuple(data.get("examples", ()))
             known["opening"] = tuple(_message_from_json(message) for message in data["opening"])
             known["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
             known["end"] = None if data["end"] is None else End(data["end"])
@@ -217,6 +221,7 @@ _RECORD: dict[str, tuple[type, ...]] = {
     "instance_hash": _TEXT,
     "item": (dict,),
     "proof": (dict,),
+    "examples": (list,),
     "attempt": (int,),
     "player": _TEXT,
     "opening": (list,),

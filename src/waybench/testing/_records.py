@@ -89,13 +89,13 @@ def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
     other_outcome = Outcome.UNPARSED if last.outcome is not Outcome.UNPARSED else Outcome.OK
     other_end = End.FAILED if record.end is not End.FAILED else End.SOLVED
     turns = {
-        "another message": replace(last, message=last.message + " "),
-        "another reward": replace(last, reward=last.reward + 1),
-        "another outcome": replace(last, outcome=other_outcome),
-        "another event": replace(last, events={**last.events, "tampered": True}),
-        "another action": replace(last, action=["tampered"]),
-        "another reason": replace(last, reason="tampered"),
-        "another reply": replace(last, reply="tampered" if last.outcome is not Outcome.UNPARSED else "", action=1),
+        "another message": last._replace(message=last.message + " "),
+        "another reward": last._replace(reward=last.reward + 1),
+        "another outcome": last._replace(outcome=other_outcome),
+        "another event": last._replace(events={**last.events, "tampered": True}),
+        "another action": last._replace(action=["tampered"]),
+        "another reason": last._replace(reason="tampered"),
+        "another reply": last._replace(reply="tampered" if last.outcome is not Outcome.UNPARSED else "", action=1),
     }
     made = {name: replace(record, turns=(*record.turns[:-1], turn)) for name, turn in turns.items()}
     first = record.opening[0]

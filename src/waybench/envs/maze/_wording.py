@@ -131,7 +131,7 @@ class MazeWording(Wording[Maze, MazeState, Plan]):
             hint=f" The exit is located at position {_place(instance, instance.exit)}." if self._exit_hint else "",
         )
 
-    def observe(self, state: MazeState, last: Transition[MazeState] | Invalid | None) -> str:
+    def observe(self, state: MazeState, last: Transition[MazeState] | Invalid | None, turn: int) -> str:
         """Return the answer to a reply: what went wrong or is still missing, the map now, and the request for JSON."""
         if last is None:
             return ""
