@@ -114,7 +114,7 @@ class Episode(Generic[I, S, A]):
                 text = "\n\n".join(part for part in (opening.pop().text, text) if part)
             if text or role == "assistant":
                 opening.append(Message(role, text))
-        return tuple(opening)
+        return tuple(opening) or (Message("user", ""),)
 
     def _example(self, instance: I) -> Iterator[tuple[str, str]]:
         """Yield the oracle's whole episode on an instance."""

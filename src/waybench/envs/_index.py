@@ -2,4 +2,12 @@
 
 from waybench.core import Entry
 
-INDEX = (Entry("maze/alicia", 1, "waybench.envs.maze:ALICIA", "mazes as text, answered with a list of movements"),)
+INDEX = (
+    Entry("maze/alicia", 1, "waybench.envs.maze:ALICIA", "mazes as text, answered with a list of movements"),
+    Entry("search/bfs", 1, "waybench.envs.search:BFS", "an unknown tree, breadth first"),
+    Entry("search/cavebfs", 1, "waybench.envs.search:CAVEBFS", "the same as caves that a team explores"),
+    Entry("search/cavedfs", 1, "waybench.envs.search:CAVEDFS", "the same as caves that one walks through"),
+    Entry("search/coin", 1, "waybench.envs.search:COIN", "number guessing as coins in a chest"),
+    Entry("search/dfs", 1, "waybench.envs.search:DFS", "an unknown tree, depth first"),
+    Entry("search/guessnum", 1, "waybench.envs.search:GUESSNUM", "number guessing: bigger, smaller, right"),
+)

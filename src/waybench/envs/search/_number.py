@@ -1,0 +1,200 @@
+"""Guessing a number: the case, the rules and the scripted players."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from waybench.core import DataError, End, Facts, Game, Instance, Json, Outcome, Stream, Transition, is_object
+
+LARGEST = 2**62  # of a range's upper end
+SPARE = 5  # interactions beyond the optimum, as in both published modes (20 for 15, 30 for 25)
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Instance):
+    """A number to be guessed.
+
+    Attributes:
+        target: The number.
+        low: The least number possible.
+        high: The greatest, above `low`.
+    """
+
+    target: int
+    low: int
+    high: int
+
+    @property
+    def level(self) -> int:
+        """The whole part of the binary logarithm of high - low: 15 in EASY mode, 25 in HARD mode."""
+        return (self.high - self.low).bit_length() - 1
+
+    def canonical(self) -> str:
+        """Return the three numbers."""
+        return f"{self.target} {self.low} {self.high}"
+
+    def to_json(self) -> Json:
+        """Return {"target": ..., "min": ..., "max": ...}."""
+        return {"target": self.target, "min": self.low, "max": self.high}
+
+
+def decode(data: Json) -> Number:
+    """Read {"target": 777, "min": 32, "max": 32800}.
+
+    Raises:
+        DataError: If it is no such object.
+    """
+    values = [data.get(name) for name in ("target", "min", "max")] if is_object(data) else []
+    match values:
+        case [int(target), int(low), int(high)] if bool not in map(type, values):
+            if 0 <= low <= target <= high <= LARGEST and low < high:
+                return Number(target, low, high)
+            raise DataError("instance: the target must be from min to max, which are from 0 to 2**62 and differ")
+        case _:
+            raise DataError('instance: give {"target": 777, "min": 32, "max": 32800}, whole numbers')
+
+
+class Guessing(NamedTuple):
+    """What has been found out.
+
+    Attributes:
+        case: The number to be guessed.
+        low: The least number that is still possible by what was told.
+        high: The greatest.
+        found: Whether the number was guessed.
+    """
+
+    case: Number
+    low: int
+    high: int
+    found: bool = False
+
+
+class GuessGame(Game[Number, Guessing, int]):
+    """Each guess is answered with bigger, smaller or right. Event: `guess`.
+
+    A guess that what was told before has excluded is unproductive; one outside the range is illegal.
+    """
+
+    facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
+
+    def start(self, instance: Number) -> Guessing:
+        """Return the state in which every number of the range is possible."""
+        return Guessing(instance, instance.low, instance.high)
+
+    def legal(self, state: Guessing) -> Sequence[int]:
+        """Return the range."""
+        return () if state.found else range(state.case.low, state.case.high + 1)
+
+    def apply(self, state: Guessing, action: int, rng: Stream) -> Transition[Guessing]:
+        """Take a guess; the reward is 1 for the right one."""
+        case, low, high, _ = state
+        if not case.low <= action <= case.high:
+            return Transition(state, 0.0, {"guess": action}, Outcome.ILLEGAL)
+        if action == case.target:
+            return Transition(Guessing(case, action, action, True), 1.0, {"guess": action})
+        outcome = Outcome.OK if low <= action <= high else Outcome.UNPRODUCTIVE
+        if action < case.target:
+            low = max(low, action + 1)
+        else:
+            high = min(high, action - 1)
+        return Transition(Guessing(case, low, high), 0.0, {"guess": action}, outcome)
+
+    def terminal(self, state: Guessing) -> End | None:
+        """Return SOLVED once the number is found."""
+        return End.SOLVED if state.found else None
+
+    def encode(self, action: int) -> Json:
+        """Return the number."""
+        return action
+
+    def decode(self, action: Json) -> int:
+        """Read a number.
+
+        Raises:
+            DataError: If it is none.
+        """
+        return whole(action)
+
+
+def whole(action: Json) -> int:
+    """Read an action that is a whole number.
+
+    Raises:
+        DataError: If it is none.
+    """
+    if type(action) is not int:
+        raise DataError("action: give a whole number")
+    return action
+
+
+def teacher(state: Guessing, rng: Stream) -> int:
+    """Bisect the half-open range, the published optimal policy.
+
+    The ends are the largest guess that was too small (at first the least number) and the smallest one that was too
+    large (at first one above the greatest number).
+    """
+    left = state.low - (state.low > state.case.low)
+    return (left + state.high + 1) // 2
+
+
+def textbook(state: Guessing, rng: Stream) -> int:
+    """Bisect as textbooks do: the lower middle of what is still possible."""
+    return (state.low + state.high) // 2
+
+
+def linear(state: Guessing, rng: Stream) -> int:
+    """Try the least number that is still possible."""
+    return state.low
+
+
+PLAYERS = {"oracle": teacher, "heuristic": textbook, "bisection": textbook, "linear": linear}
+
+
+def optimal_steps(case: Number) -> int:
+    """Return how many guesses the teacher needs."""
+    low, high, steps = case.low, case.high + 1, 1
+    while (guess := (low + high) // 2) != case.target:
+        low, high = (guess, high) if guess < case.target else (low, guess)
+        steps += 1
+    return steps
+
+
+def prove(case: Number) -> dict[str, Json]:
+    """Return the optimal policy's number of steps as "minimum"."""
+    return {"minimum": optimal_steps(case)}
+
+
+def most_steps(case: Number) -> int:
+    """Return the default number of interactions: 20 in EASY mode, 30 in HARD mode."""
+    return case.level + SPARE
+
+
+class Bisection:
+    """Whether guesses follow a bisection.
+
+    Args:
+        case: The number to be guessed.
+        any_middle: Whether both middles of an even number of candidates count, or the teacher's alone.
+    """
+
+    def __init__(self, case: Number, any_middle: bool) -> None:
+        self._case = case
+        self._low, self._high = case.low, case.high
+        self._any = any_middle
+
+    def follows(self, answer: int) -> bool:
+        """Whether a guess is what the algorithm does now."""
+        if self._any:
+            return (self._low + self._high) // 2 <= answer <= (self._low + self._high + 1) // 2
+        return answer == teacher(Guessing(self._case, self._low, self._high), _NO_CHANCE)
+
+    def take(self, answer: int) -> None:
+        """Go on after a guess."""
+        if answer < self._case.target:
+            self._low = max(self._low, answer + 1)
+        elif answer > self._case.target:
+            self._high = min(self._high, answer - 1)
+
+
+_NO_CHANCE = Stream("search", "no chance")  # the teacher leaves nothing to it

@@ -1,0 +1,355 @@
+"""What an episode of a search is measured by (AQA-Bench, sections 3.1 to 3.3)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from typing import Protocol as Interface
+
+from waybench.core import End, EpisodeRecord, Instance, Metric, Outcome, Series, outcome_count
+from waybench.envs.search import _number, _walk
+from waybench.envs.search._protocol import PROTOCOLS, Protocol
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+VALID = (Outcome.OK, Outcome.UNPRODUCTIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers of an episode that count.
+
+    Attributes:
+        given: Each answer; None for an invalid one. In free play these are the valid answers, and a last None if
+            invalid replies ended the episode: those that were forgiven count nowhere. With a teacher all replies are.
+        taught: With a teacher, the teacher's answer at each step; otherwise None.
+        left: Interactions that the player had left when it was stopped short of the goal.
+    """
+
+    given: tuple[int | None, ...]
+    taught: tuple[int, ...] | None
+    left: int
+
+    @classmethod
+    def of(cls, record: EpisodeRecord, most: int) -> "Answers":
+        """Read them from a record.
+
+        Args:
+            record: The record.
+            most: Number of interactions allowed if the options do not say.
+        """
+        if record.options["teacher_guided"]:
+            given = [turn.action if turn.outcome in VALID else None for turn in record.turns]
+            return cls(tuple(given), tuple(turn.executed for turn in record.turns), 0)
+        valid: list[int | None] = [
+            turn.action for turn in record.turns if turn.outcome in VALID and "coached" not in turn.events
+        ]
+        stopped = record.end not in (None, End.SOLVED)
+        left = (record.options["max_steps"] or most) - len(valid) if stopped else 0
+        return cls((*valid, None) if record.end is End.INVALID_LIMIT else tuple(valid), None, left)
+
+    @property
+    def valid(self) -> int:
+        """Number of valid answers."""
+        return sum(answer is not None for answer in self.given)
+
+
+class Algorithm(Interface):
+    """Tells whether answers follow an algorithm."""
+
+    def follows(self, answer: int) -> bool:
+        """Whether an answer is what the algorithm gives now."""
+        ...
+
+    def take(self, answer: int) -> None:
+        """Go on after an answer."""
+        ...
+
+
+def followed(answers: Answers, algorithm: Algorithm) -> list[float]:
+    """Return 1 or 0 for each answer: whether it follows the algorithm.
+
+    In free play nothing follows after the first deviation; with a teacher each answer is judged by itself, after the
+    teacher's earlier ones. An invalid answer never follows.
+    """
+    found: list[float] = []
+    for number, answer in enumerate(answers.given):
+        follows = answer is not None and algorithm.follows(answer)
+        if answers.taught is None and not follows:
+            return found + [0.0] * (len(answers.given) - number)
+        found.append(float(follows))
+        algorithm.take(answers.taught[number] if answers.taught else answer or 0)
+    return found
+
+
+def errors(answers: Answers, case: _number.Number, whole_range: bool) -> list[float]:
+    """Return the distance of each answer from the target, as a share of the range; 1 for an invalid one."""
+    size = case.high - case.low + whole_range
+    return [1.0 if answer is None else abs(answer - case.target) / size for answer in answers.given]
+
+
+def gaps(answers: Answers, case: _walk.Terrain) -> list[float]:
+    """Return the share of nodes that are not visited after each answer.
+
+    In free play an invalid answer adds nothing to the list. With a teacher, what is visited are the teacher's earlier
+    nodes and this answer's; an invalid answer repeats the gap before it.
+    """
+    size, seen = case.graph.size, 1
+    found: list[float] = []
+    for number, answer in enumerate(answers.given):
+        if answer is not None:
+            found.append(1 - (seen | 1 << answer).bit_count() / size)
+        elif answers.taught is not None:
+            found.append(found[-1] if found else 1 - 1 / size)
+        visited = answer if answers.taught is None else answers.taught[number]
+        seen |= 0 if visited is None else 1 << visited
+    return found
+
+
+class Scores(Generic[I]):
+    """The metrics of one game, made of what differs between the two.
+
+    Args:
+        decode: JSON -> instance.
+        most_steps: Instance -> default number of interactions.
+        algorithm: (instance, protocol) -> what answers are compared with.
+    """
+
+    def __init__(
+        self,
+        decode: Callable[[object], I],
+        most_steps: Callable[[I], int],
+        algorithm: Callable[[I, Protocol], Algorithm],
+    ) -> None:
+        self._decode = decode
+        self._most = most_steps
+        self.algorithm = algorithm
+
+    def read(self, record: EpisodeRecord) -> tuple[I, Answers]:
+        """Return a record's instance and its answers."""
+        case = self._decode(record.instance)
+        return case, Answers.of(record, self._most(case))
+
+    def followed(self, record: EpisodeRecord, protocol: Protocol) -> list[float]:
+        """Return whether each answer follows the algorithm."""
+        case, answers = self.read(record)
+        return followed(answers, self.algorithm(case, protocol))
+
+    def accuracy(self, record: EpisodeRecord, protocol: Protocol) -> float:
+        """Return the share of answers that follow the algorithm; 0 without answers."""
+        found = self.followed(record, protocol)
+        return sum(found) / len(found) if found else 0.0
+
+    def guided_accuracy(self, record: EpisodeRecord) -> float | None:
+        """Return the same for an episode with a teacher, None without."""
+        return self.accuracy(record, own(record)) if record.options["teacher_guided"] else None
+
+
+NUMBERS = Scores(
+    _number.decode, _number.most_steps, lambda case, protocol: _number.Bisection(case, protocol.any_bisection)
+)
+DEPTH = Scores(_walk.decode, _walk.most_steps_depth, lambda case, protocol: _walk.DepthFirst(case))
+BREADTH = Scores(_walk.decode, _walk.most_steps_breadth, lambda case, protocol: _walk.BreadthFirst(case))
+
+
+def own(record: EpisodeRecord) -> Protocol:
+    """Return the protocol that an episode was played by."""
+    return PROTOCOLS[record.options["protocol"]]
+
+
+def _err(record: EpisodeRecord, protocol: Protocol) -> tuple[list[float], int]:
+    case, answers = NUMBERS.read(record)
+    return errors(answers, case, protocol.whole_range), answers.left
+
+
+def err_min(record: EpisodeRecord) -> float:
+    """Return the least error."""
+    return min(_err(record, own(record))[0], default=1.0)
+
+
+def err_sum(record: EpisodeRecord, protocol: Protocol) -> float:
+    """Return the sum of errors, with a 1 for each interaction left undone where that is charged."""
+    found, left = _err(record, protocol)
+    if protocol.charges_quitting:
+        return sum(found) + left - (record.end is End.INVALID_LIMIT)
+    return sum(found) if found else 1.0
+
+
+def err_avg(record: EpisodeRecord) -> float:
+    """Return the mean of errors."""
+    found = _err(record, own(record))[0]
+    return sum(found) / len(found) if found else 1.0
+
+
+def g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
+    """Return the gap at the end."""
+    case, answers = scores.read(record)
+    found = gaps(answers, case)
+    return found[-1] if found else 1 - 1 / case.graph.size
+
+
+def g_sum(scores: Scores[_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
+    """Return the sum of gaps, with a 1 for each interaction left undone where that is charged."""
+    case, answers = scores.read(record)
+    return sum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0.0)
+
+
+_BOTH = ' By the episode\'s own protocol; {name}_sound is always that of "sound".'
+
+
+def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
+    return (
+        Metric(
+            name="acc",
+            of=lambda record: scores.accuracy(record, own(record)),
+            title="ACC",
+            low=0,
+            high=1,
+            doc="Share of the answers that follow the algorithm, up to the first deviation (equation 5); with a "
+            "teacher every answer is judged by itself." + _BOTH.format(name="acc"),
+        ),
+        Metric(
+            name="psacc",
+            of=scores.guided_accuracy,
+            title="PSACC",
+            low=0,
+            high=1,
+            doc="With a teacher, the share of its steps at which the answer follows the algorithm. Not defined without "
+            "one. PSACC_k and PSACC_avg of a set of episodes (equations 6 and 7) are the curve of `follows`.",
+        ),
+        Metric(
+            name="acc_sound",
+            of=lambda record: scores.accuracy(record, PROTOCOLS["sound"]),
+            title="ACC, sound",
+            low=0,
+            high=1,
+            doc="ACC that takes every bisection for one.",
+        ),
+        Metric(
+            name="steps",
+            of=lambda record: float(scores.read(record)[1].valid),
+            title="Valid answers",
+            low=0,
+            better="",
+            doc="Number of valid answers.",
+        ),
+        Metric(
+            name="minimum",
+            of=lambda record: float(record.proof["minimum"]),
+            title="Optimal steps",
+            low=1,
+            better="",
+            doc="Number of answers of the optimal policy.",
+        ),
+        Metric(
+            name="unparsed",
+            of=outcome_count("unparsed"),
+            title="Unparsed",
+            low=0,
+            better="lower",
+            doc="Replies in which no number was read.",
+        ),
+        Metric(
+            name="illegal",
+            of=outcome_count("illegal"),
+            title="Illegal",
+            low=0,
+            better="lower",
+            doc="Replies with a number that cannot be taken.",
+        ),
+    )
+
+
+NUMBER_METRICS = (
+    Metric(
+        name="err_min",
+        of=err_min,
+        title="Err_min",
+        low=0,
+        high=1,
+        better="lower",
+        doc="Least error of an answer: |answer - target| / (max - min) as in the published program, by one more in "
+        '"sound" (equation 1, where "max" is printed for "min"); 1 without a valid answer.',
+    ),
+    Metric(
+        name="err_sum",
+        of=lambda record: err_sum(record, own(record)),
+        title="Err_sum",
+        low=0,
+        better="lower",
+        doc="Sum of the errors of all answers (equation 2); an invalid reply that ends the episode is one of 1."
+        + _BOTH.format(name="err_sum"),
+    ),
+    Metric(
+        name="err_avg",
+        of=err_avg,
+        title="Err_avg",
+        low=0,
+        high=1,
+        better="lower",
+        doc="Mean of the same errors; of the published program, not in the paper.",
+    ),
+    *_shared(NUMBERS),
+    Metric(
+        name="err_sum_sound",
+        of=lambda record: err_sum(record, PROTOCOLS["sound"]),
+        title="Err_sum, sound",
+        low=0,
+        better="lower",
+        doc="Err_sum by the whole range, with an error of 1 for every interaction that was left undone without the "
+        "right answer, so that giving up never lowers it.",
+    ),
+)
+
+
+def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
+    """Return the metrics of a walk."""
+    return (
+        Metric(
+            name="g_min",
+            of=lambda record: g_min(scores, record),
+            title="G_min",
+            low=0,
+            high=1,
+            better="lower",
+            floor=lambda record: 1 - 1 / len(record.instance["nodes"]),
+            doc="Share of the nodes that are not visited at the end (equation 3); node 0 counts as visited.",
+        ),
+        Metric(
+            name="g_sum",
+            of=lambda record: g_sum(scores, record, own(record)),
+            title="G_sum",
+            low=0,
+            better="lower",
+            doc="Sum over valid answers of the share of nodes not visited yet (equation 4); neither the start nor an "
+            "invalid reply that ends the episode adds anything." + _BOTH.format(name="g_sum"),
+        ),
+        *_shared(scores),
+        Metric(
+            name="g_sum_sound",
+            of=lambda record: g_sum(scores, record, PROTOCOLS["sound"]),
+            title="G_sum, sound",
+            low=0,
+            better="lower",
+            doc="G_sum with 1 for every interaction that was left undone with nodes unvisited, so that giving up never "
+            "lowers it.",
+        ),
+    )
+
+
+def series(scores: Scores[Any]) -> tuple[Series, ...]:
+    """Return what is measured at each step."""
+
+    def follows(record: EpisodeRecord) -> Sequence[float]:
+        return scores.followed(record, own(record))
+
+    return (
+        Series(
+            name="follows",
+            of=follows,
+            title="Per-step accuracy",
+            low=0,
+            high=1,
+            doc="Whether each answer follows the algorithm. With a teacher its mean at step k, over the episodes whose "
+            "optimal run has that step, is PSACC_k, and the mean of these over all k is PSACC_avg.",
+        ),
+    )

@@ -1,0 +1,125 @@
+"""The words of both games: one wording for numbers, one for walks, and the stories and protocols as data."""
+
+import re
+from typing import Any
+
+from waybench.core import Invalid, Outcome, Transition, Wording, without_reasoning
+from waybench.envs.search import _texts as texts
+from waybench.envs.search._number import Guessing, Number
+from waybench.envs.search._protocol import Protocol
+from waybench.envs.search._walk import Terrain, Walk
+
+MAX_DIGITS = 4300  # as many as Python converts; a longer number ended the published program
+MAX_CHARACTERS = 1_000_000
+
+_NUMBER = re.compile(r"\d+")
+_NO_NUMBER = Invalid("The reply has no number.")
+_TOO_LONG = Invalid(f"The number has more than {MAX_DIGITS} digits.")
+
+
+def read_number(reply: str, first: bool) -> int | Invalid:
+    """Read the number that a reply stands for.
+
+    Args:
+        reply: The raw reply.
+        first: Take the first run of digits of any script, without a sign before it, as published. Otherwise the
+            reply, reasoning left out, must hold exactly one whole number in digits 0 to 9; the same one may stand there
+            more than once.
+    """
+    if first:
+        found = _NUMBER.search(reply)
+        if found is None:
+            return _NO_NUMBER
+        return _TOO_LONG if found.end() - found.start() > MAX_DIGITS else int(found[0])
+    if len(reply) > MAX_CHARACTERS:
+        return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
+    text = without_reasoning(reply)
+    only: str | None = None
+    for found in _NUMBER.finditer(text):
+        before = text[max(found.start() - 1, 0) : found.start()]
+        digits = found[0]
+        if before in (".", ","):
+            return Invalid("The reply has a number with a point or a comma in it; a whole number is plain digits.")
+        if not digits.isascii():
+            return Invalid("The number must be written in the digits 0 to 9.")
+        number = ("-" if before == "-" else "") + digits
+        if only is not None and number != only:
+            return Invalid("The reply has more than one number; reply with one number alone.")
+        only = number
+    if only is None:
+        return _NO_NUMBER
+    return _TOO_LONG if len(only) > MAX_DIGITS else int(only)
+
+
+class _Answering(Wording[Any, Any, int]):
+    """What both wordings share: the reply is a number, and the rules are the system's."""
+
+    rules_role = "system"
+
+    def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
+        self.name = edition
+        self.reads_truncated = protocol.reads_truncated
+        self.closing_answer = protocol.closing_answer
+        self._story = story
+        self._prompt = story.prompts[edition]
+        self._first = protocol.first_number
+        self._normalised = protocol.normalised_history
+
+    def parse(self, reply: str, state: object) -> int | Invalid:
+        """Read the number in a reply; whether it can be taken is the game's matter."""
+        return read_number(reply, self._first)
+
+    def remember(self, reply: str, said: int | Invalid) -> str:
+        """Return the number that was read, as published, or the reply as it was said."""
+        return str(said) if self._normalised and isinstance(said, int) else reply
+
+    def render(self, action: int, state: object) -> str:
+        """Return the number."""
+        return str(action)
+
+
+class NumberWording(_Answering):
+    """Guessing a number, plain or from a witch's chest."""
+
+    def rules(self, instance: Number) -> str:
+        """Return the system prompt."""
+        return self._prompt.format(min=instance.low, max=instance.high)
+
+    def observe(self, state: Guessing, last: Transition[Guessing] | Invalid | None, turn: int) -> str:
+        """Return whether the number is bigger, smaller or right, or that the reply was invalid."""
+        if last is None:
+            return texts.START
+        case = state.case
+        if isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL:
+            return texts.INVALID_NUMBER.format(min=case.low, max=case.high)
+        guess = last.events["guess"]
+        said = texts.RIGHT if guess == case.target else texts.BIGGER if guess < case.target else texts.SMALLER
+        return said.format(thing=self._story.thing, guess=guess)
+
+    def refuse(self, state: Guessing) -> str:
+        """Return what a coach says to a guess that is no bisection."""
+        return texts.COACH_NUMBER.format(min=state.case.low, max=state.case.high)
+
+
+class WalkWording(_Answering):
+    """Visiting nodes or caves."""
+
+    def rules(self, instance: Terrain) -> str:
+        """Return the system prompt; of a graph with cycles it does not say that it has none."""
+        return self._prompt.replace(" non-cyclic", "") if instance.graph.cycles else self._prompt
+
+    def observe(self, state: Walk, last: Transition[Walk] | Invalid | None, turn: int) -> str:
+        """Return the neighbours of the node visited last, that the reply was invalid, or that all is done."""
+        story = self._story
+        if last is not None and (isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL):
+            return texts.INVALID_NODE.format(thing=story.thing, beside=story.beside)
+        if len(state.order) == state.graph.size:
+            return texts.DONE.format(end=story.end, steps=turn)
+        listed = ", ".join(map(str, state.graph.neighbours[state.at]))
+        return texts.ADJACENT.format(places=story.places, listed=listed)
+
+    def refuse(self, state: Walk) -> str:
+        """Return what a coach says to a visit that the algorithm would not make."""
+        story = self._story
+        algorithm = "depth" if story.beside == "current" else "breadth"
+        return texts.COACH_NODE.format(algorithm=algorithm, thing=story.thing, beside=story.beside)
