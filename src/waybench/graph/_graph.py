@@ -9,14 +9,15 @@ class Graph:
 
     Attributes:
         size: Number of nodes.
-        edges: Pairs of nodes. An edge (u, v) puts v at the end of u's neighbours and u at the end of v's.
+        edges: Pairs of nodes. An edge (u, v) puts v at the end of u's neighbours and u at the end of v's. Graphs with
+            the same neighbours in the same order are equal, whatever else the order of their edges is.
         neighbours: Of each node, its neighbours in that order.
         masks: Of each node, its neighbours as bits of a number.
     """
 
     size: int
-    edges: tuple[tuple[int, int], ...]
-    neighbours: tuple[tuple[int, ...], ...] = field(init=False, compare=False, repr=False)
+    edges: tuple[tuple[int, int], ...] = field(compare=False)
+    neighbours: tuple[tuple[int, ...], ...] = field(init=False, repr=False)
     masks: tuple[int, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

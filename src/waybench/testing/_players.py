@@ -3,7 +3,7 @@
 from statistics import fmean
 from typing import Any
 
-from waybench.core import Item, Metric, play_out, policy
+from waybench.core import Episode, EpisodeRecord, Item, Metric, play_out, policy
 from waybench.testing._require import AnyEnvironment, require
 from waybench.testing._walks import SAMPLE_PLAYERS, Options, items, play_name, way_of, ways
 
@@ -28,13 +28,18 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
     for options in ways(environment):
         deterministic = way_of(environment, options).game.facts.deterministic
         for item in sample:
-            for player, wanted in (("oracle", ceiling if deterministic else None), ("null", floor)):
+            worst = floor if headline.floor is None else headline.floor(_record(environment, item, options))
+            for player, wanted in (("oracle", ceiling if deterministic else None), ("null", worst)):
                 value = _value(environment, item, headline, player, options)
                 require(
                     wanted is None or abs(value - float(wanted)) <= _TINY,
                     f"{options}, item {item.id}: the {player} has {headline.name} {value}, not {wanted}",
                 )
     _require_order(environment, level, headline)
+
+
+def _record(environment: AnyEnvironment, item: Item[Any], options: Options) -> EpisodeRecord:
+    return Episode(environment, item, options).record()
 
 
 def _value(

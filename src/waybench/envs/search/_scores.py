@@ -170,7 +170,7 @@ def err_sum(record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of errors, with a 1 for each interaction left undone where that is charged."""
     found, left = _err(record, protocol)
     if protocol.charges_quitting:
-        return sum(found) + left - (record.end is End.INVALID_LIMIT)
+        return float(sum(found) + left - (record.end is End.INVALID_LIMIT))
     return sum(found) if found else 1.0
 
 
@@ -190,7 +190,7 @@ def g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
 def g_sum(scores: Scores[_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of gaps, with a 1 for each interaction left undone where that is charged."""
     case, answers = scores.read(record)
-    return sum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0.0)
+    return float(sum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0))
 
 
 _BOTH = ' By the episode\'s own protocol; {name}_sound is always that of "sound".'

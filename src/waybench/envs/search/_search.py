@@ -11,7 +11,14 @@ from waybench.envs.search._about import about
 from waybench.envs.search._coach import Coach
 from waybench.envs.search._protocol import PROTOCOLS
 from waybench.envs.search._scores import Scores
-from waybench.envs.search._sources import NUMBER_OPTIONS, WALK_OPTIONS, NumberSource, WalkSource
+from waybench.envs.search._sources import (
+    FEWEST_NODES,
+    LOWEST_LEVEL,
+    NUMBER_OPTIONS,
+    WALK_OPTIONS,
+    NumberSource,
+    WalkSource,
+)
 from waybench.envs.search._wording import NumberWording, WalkWording
 
 _ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
@@ -64,7 +71,7 @@ _KINDS = {
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
         decode=_number.decode,
-        smallest_level=3,
+        smallest_level=LOWEST_LEVEL,
         sample_levels=(3, 6, 10),
     ),
     "depth": _Kind(
@@ -79,7 +86,7 @@ _KINDS = {
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_prove_walk(_DEPTH_GAME, _walk.depth_first)),
         decode=_walk.decode,
-        smallest_level=5,
+        smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
     ),
     "breadth": _Kind(
@@ -94,7 +101,7 @@ _KINDS = {
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_prove_walk(_BREADTH_GAME, _walk.breadth_first)),
         decode=_walk.decode,
-        smallest_level=5,
+        smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
     ),
 }

@@ -13,7 +13,8 @@ I = TypeVar("I", bound=Instance)  # noqa: E741
 
 VERSION = 1  # of the generators; part of every item's key
 LOWEST = 32
-HIGHEST_LEVEL = 60
+LOWEST_LEVEL, HIGHEST_LEVEL = 3, 60
+FEWEST_NODES = 5  # with fewer, a random walk does about as well as a search
 LARGEST_FILE = 1 << 28  # bytes
 
 NUMBER_OPTIONS = (
@@ -46,8 +47,8 @@ class NumberSource(Source[_number.Number]):
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
-        if not 1 <= level <= HIGHEST_LEVEL:
-            raise UsageError(f"level {level}: give a number of bits from 1 to {HIGHEST_LEVEL}; the range has 2**level")
+        if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
+            raise UsageError(f"level {level}: give a number of bits from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
         self._span = int(options["span"] or 2**level)
         if self._span.bit_length() - 1 != level:
             raise UsageError(
@@ -87,8 +88,8 @@ class WalkSource(Source[_walk.Terrain]):
         options: Mapping[str, Json],
         prove: Callable[[_walk.Terrain], Mapping[str, Json]],
     ) -> None:
-        if not 2 <= level <= _walk.LARGEST:
-            raise UsageError(f"level {level}: give a number of nodes from 2 to {_walk.LARGEST}")
+        if not FEWEST_NODES <= level <= _walk.LARGEST:
+            raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_walk.LARGEST}")
         self._key, self._level, self._prove = key, level, prove
         self._shape, self._cycles = str(options["shape"]), int(options["cycles"])
 
