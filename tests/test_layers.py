@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": BOTTOM,
     "gym": PLAYED,
     "llm": PLAYED,
-    "tasks": PLAYED | {"llm"},
+    "tasks": PLAYED | {"llm", "data"},
     "analysis": PLAYED,
     "report": PLAYED | {"analysis"},
     "cli": PLAYED | {"data", "gym", "llm", "tasks", "analysis", "report", "testing"},

@@ -21,6 +21,7 @@ COMMANDS = {
     "demo": ("waybench.cli._demo:demo", "Run the embedded players on the tasks and report; needs no key or network."),
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under the same rules as a model."),
+    "data": ("waybench.cli._data:data", "List and download public data sets."),
 }
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1

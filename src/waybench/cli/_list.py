@@ -71,7 +71,7 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
         ("wordings", listed(_wordings(environment))),
         ("public key", environment.public_key),
         ("players", listed(_players(environment))),
-        ("tasks", listed(task.name for task in TASKS if task.env == environment.id) or "none"),
+        ("tasks", listed(task.name for task in TASKS if environment.id in task.envs) or "none"),
     ]
     return _sections(
         (
@@ -79,13 +79,14 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
             ("Options of play (play -O, and options of stored replies)", _option_rows(environment.options)),
             ("Options of items (generate -S, play -S)", _option_rows(environment.source_options)),
             ("Metrics", [(metric.name, _metric_text(metric)) for metric in environment.metrics]),
+            *([("At each step", [(one.name, one.doc) for one in environment.series])] if environment.series else []),
         ),
         environment.about,
     )
 
 
 def _task_page(task: TaskEntry) -> str:
-    facts = [("plays", task.env), ("summary", task.summary)]
+    facts = [("plays", ", ".join(task.envs)), ("summary", task.summary)]
     return _sections(((task.name, facts), ("Parameters (run -T)", _option_rows(task.options))))
 
 
@@ -139,7 +140,7 @@ def _everything() -> Json:
 
 
 def _task(task: TaskEntry) -> Json:
-    named = {name: getattr(task, name) for name in ("name", "env", "summary")}
+    named = {name: getattr(task, name) for name in ("name", "envs", "summary")}
     return {**named, "options": [_option(option) for option in task.options]}
 
 
@@ -157,6 +158,7 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
         "options": [_option(option) for option in environment.options],
         "source_options": [_option(option) for option in environment.source_options],
         "metrics": [_metric(metric) for metric in environment.metrics],
+        "series": [{"name": series.name, "title": series.title, "doc": series.doc} for series in environment.series],
     }
 
 

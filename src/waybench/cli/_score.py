@@ -29,10 +29,10 @@ def score(context: click.Context, file: str, out: str | None) -> None:
     {"env": "maze/alicia", "instance": {"maze": [[0,0,0,"X",0], ...]},
      "replies": ["...", {"text": "...", "stop": "truncated"}], "options": {"protocol": "paper"}}
 
-    "options", "attempt" and "id" may be left out. Lines of `waybench generate` with "replies" added are such objects,
-    and an episode's record is one too: it is simulated again and must agree. Each line gives one line with the
-    metrics, the end (null if the replies ran out before it) and the turns. A line that cannot be scored gives one with
-    "line" and "error" in its place, and the exit status is 1 at the end.
+    "options", "examples", "attempt" and "id" may be left out. Lines of `waybench generate` with "replies" added are
+    such objects, and an episode's record is one too: it is simulated again and must agree. Each line gives one line
+    with the metrics, the end (null if the replies ran out before it) and the turns. A line that cannot be scored
+    gives one with "line" and "error" in its place, and the exit status is 1 at the end.
     """  # noqa: D301  click's mark for a paragraph that keeps its lines is the character itself
     scored = failed = 0
     with _opened(file) as stream:

@@ -6,13 +6,24 @@ from collections.abc import Collection
 from itertools import islice
 from typing import Any, NoReturn, cast
 
-from waybench.core import DataError, End, Episode, EpisodeRecord, Json, Reply, TurnRecord, WaybenchError, replay
+from waybench.core import (
+    DataError,
+    End,
+    Environment,
+    Episode,
+    EpisodeRecord,
+    Json,
+    Reply,
+    TurnRecord,
+    WaybenchError,
+    replay,
+)
 from waybench.core import unknown as unknown_name
 from waybench.envs import registry
 
 STOPS = ("stop", "truncated", "refused")
 MOST_ATTEMPTS = 10**9
-_SCORED = ("instance", "replies", "options")  # what a score would be wrong without
+_SCORED = ("instance", "replies", "options", "examples")  # what a score would be wrong without
 _LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
 _MOST_COMPARED = 100
 
@@ -48,11 +59,12 @@ def score_replies(data: dict[str, Json]) -> dict[str, Json]:
 
     Args:
         data: "env", "instance", "replies" (texts, or objects with "text" and "stop"), and optionally "options",
-            "attempt", and "version" and "hash", which are checked.
+            "attempt", "examples" (instances shown solved before), and "version" and "hash", which are checked.
 
     Returns:
-        env, metrics, end (None if the replies ran out before the episode's end; the metrics are then those of the
-        episode so far), turns, and unused_replies if the episode ended before the replies did.
+        env, metrics (with what is measured at each step as lists), end (None if the replies ran out before the
+        episode's end; the metrics are then those of the episode so far), turns, and unused_replies if the episode
+        ended before the replies did.
 
     Raises:
         WaybenchError: If it is not such an object.
@@ -71,7 +83,8 @@ def score_replies(data: dict[str, Json]) -> dict[str, Json]:
         raise DataError(f'"attempt" must be from 1 to {MOST_ATTEMPTS}')
     if "instance" not in data:
         raise DataError('"instance" is missing')
-    item = environment.item(data["instance"])
+    examples: list[Json] = _typed(data, "examples", list) if "examples" in data else []
+    item = environment.item(data["instance"], examples)
     if data.get("hash", item.instance.hash) != item.instance.hash:
         raise DataError('"hash" is not the hash of this instance: one of them was changed')
     episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
@@ -107,15 +120,21 @@ def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
     scored = record.end is not End.INFRASTRUCTURE
     return {
         "env": record.env,
-        "metrics": {m.name: m.of(record) for m in episode.environment.metrics} if scored else None,
+        "metrics": _measured(episode.environment, record) if scored else None,
         "end": None if record.end is None else str(record.end),
         "turns": [_turn(turn) for turn in record.turns],
     }
 
 
+def _measured(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> dict[str, Json]:
+    numbers: dict[str, Json] = {metric.name: metric.of(record) for metric in environment.metrics}
+    return numbers | {series.name: list(series.of(record)) for series in environment.series}
+
+
 def _turn(turn: TurnRecord) -> dict[str, Json]:
     told: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
-    return told if turn.reason is None else {**told, "reason": turn.reason}
+    more = {"reason": turn.reason, "executed": turn.executed}
+    return told | {name: value for name, value in more.items() if value is not None}
 
 
 def _reply(data: Json, at: int) -> Reply:

@@ -23,7 +23,13 @@ def to_sample(
         id=f"{item.id}-{attempt}",
         input=Chat().messages(episode),
         # As one text, for the engine walks through structured metadata value by value, many times.
-        metadata={"level": item.level, "item": item.id, "attempt": attempt, KEY: episode.record().head()},
+        metadata={
+            "env": environment.id,
+            "level": item.level,
+            "item": item.id,
+            "attempt": attempt,
+            KEY: episode.record().head(),
+        },
     )
 
 
@@ -31,7 +37,8 @@ def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any,
     """Start the episode that a sample's metadata describes."""
     head = EpisodeRecord.assemble(metadata[KEY])
     environment = registry.load(f"{head.env}@{head.env_version}")
-    item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
+    examples = tuple(environment.decode(example) for example in head.examples)
+    item = Item(environment.decode(head.instance), **head.item, proof=head.proof, examples=examples)
     return Episode(environment, item, head.options, attempt=head.attempt, player=player)
 
 

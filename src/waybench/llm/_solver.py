@@ -18,6 +18,7 @@ from waybench.llm._sample import KEY, Chat, open_episode, store_episode, stored_
 
 _STOPS = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "refused"}
 _OF_TIME = ("time", "working")
+_BETTER = {"higher": max, "lower": min, "": max}
 
 
 @solver
@@ -83,28 +84,32 @@ def _reply(output: ModelOutput, seconds: float) -> Reply:
 
 @metric(scores="unreduced")
 def by_level() -> Metric:
-    """Sum the headline metric up by level: the mean of the items' best attempts, and the plain mean over all attempts.
+    """Sum the headline metric up by level, and by environment if there are several.
 
-    The plain mean counts failures too often where attempts after a perfect one are skipped; `waybench report` has the
-    estimate that does not, with its interval.
+    These are the mean of the items' best attempts, and the plain mean over all attempts. The plain mean counts
+    failures too often where attempts after a perfect one are skipped; `waybench report` has the estimate that does
+    not, with its interval.
     """
 
     def summary(scores: list[SampleScore]) -> Value:
-        best: dict[int, dict[str, float]] = {}
-        every: dict[int, list[float]] = {}
+        best: dict[tuple[str, int], dict[str, float]] = {}
+        every: dict[tuple[str, int], list[float]] = {}
         for score in scores:
             if not isinstance(score.score.value, dict):
                 continue  # an infrastructure error
             value = next(iter(score.score.value.values()))  # the headline metric comes first
             where = score.sample_metadata or {}
             if isinstance(value, int | float) and "level" in where:
-                level, item = where["level"], where["item"]
-                every.setdefault(level, []).append(value)
-                best.setdefault(level, {})[item] = max(value, best.get(level, {}).get(item, value))
+                place, item = (str(where.get("env", "")), int(where["level"])), where["item"]
+                better = _BETTER[registry.load(place[0]).metrics[0].better] if place[0] else max
+                every.setdefault(place, []).append(value)
+                best.setdefault(place, {})[item] = better(value, best.get(place, {}).get(item, value))
+        several = len({env for env, _ in every}) > 1
         summed: dict[str, float] = {}
-        for level in sorted(every):
-            summed[f"{level}_best"] = fmean(best[level].values())
-            summed[f"{level}_mean"] = fmean(every[level])
+        for env, level in sorted(every):
+            name = f"{env.partition('/')[2]}_{level}" if several else str(level)
+            summed[f"{name}_best"] = fmean(best[env, level].values())
+            summed[f"{name}_mean"] = fmean(every[env, level])
         return summed
 
     return summary

@@ -4,51 +4,16 @@ from functools import cache
 from itertools import count, takewhile
 from typing import Any
 
-from inspect_ai import Task, task
+from inspect_ai import Task
 
-from waybench.core import Item, UsageError, resolve
+from waybench.core import Item, UsageError
 from waybench.envs import registry
-from waybench.llm import Ladder, episode, one_line_errors, play
-from waybench.tasks._index import ALICIA_OPTIONS
-
-
-@task
-def alicia(
-    protocol: str = "paper",
-    wording: str = "matrix",
-    exit_hint: bool | None = None,
-    requests: int = 3,
-    key: str | None = None,
-    limit: int = 10,
-    attempts: int = 3,
-    min_dimension: int = 5,
-    max_dimension: int = 101,
-    loops: float = 0.05,
-    algorithm: str = "backtracker",
-    sides: str = "top-bottom",
-) -> Task:
-    """AliciaBench: mazes of growing dimension; the next one is run if any maze of this one was reached.
-
-    Args:
-        protocol: "paper" or "sound".
-        wording: How a maze is written: matrix, ascii, coordinates or prose.
-        exit_hint: Whether the prompt says where the exit is; the protocol decides if not given.
-        requests: Most requests of one attempt.
-        key: The set's key; the public set if not given.
-        limit: Mazes of each dimension.
-        attempts: Most attempts at a maze; a perfect one ends them.
-        min_dimension: The first dimension.
-        max_dimension: The last one, a cap on cost.
-        loops: Share of extra openings.
-        algorithm: How the spanning tree is drawn.
-        sides: Sides of entrance and exit.
-    """
-    given = dict(locals())
-    with one_line_errors():
-        return _alicia(**resolve(ALICIA_OPTIONS, given, "parameter of alicia"))
+from waybench.llm import Ladder, episode, play
+from waybench.tasks._declare import declared
 
 
 def _alicia(**given: Any) -> Task:
+    """Climb: the next dimension is run if any maze of this one was reached."""
     if given["min_dimension"] > given["max_dimension"]:
         raise UsageError(f"min_dimension={given['min_dimension']} is above max_dimension={given['max_dimension']}")
     environment = registry.load("maze/alicia")
@@ -78,3 +43,6 @@ def _alicia(**given: Any) -> Task:
         fail_on_error=True,
         continue_on_fail=True,
     )
+
+
+alicia = declared("alicia", _alicia)

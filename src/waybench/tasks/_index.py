@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from waybench.core import Option
 from waybench.envs.maze import ALICIA
+from waybench.envs.search import DFS, GUESSNUM
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,14 +13,14 @@ class TaskEntry:
 
     Attributes:
         name: What the user types.
-        env: The environment that it plays.
+        envs: The environments that it plays.
         summary: One line for listings.
         options: Its parameters.
         target: "module:function" of the Inspect task.
     """
 
     name: str
-    env: str
+    envs: tuple[str, ...]
     summary: str
     options: tuple[Option, ...]
     target: str
@@ -35,13 +36,77 @@ ALICIA_OPTIONS = (
     *ALICIA.source_options,
 )
 
+SEARCH = ("guessnum", "coin", "dfs", "cavedfs", "bfs", "cavebfs")
+_NUMBER, _WALK = GUESSNUM.source_options, DFS.source_options
+_LEVEL = Option(name="level", default=None, kind=int, low=1, doc="The level of generated cases; mode's if not given.")
+
+
+def _search_options(*drawn: Option, level: bool = True) -> tuple[Option, ...]:
+    return (
+        *DFS.options,
+        Option(
+            name="mode",
+            default="easy",
+            choices=("easy", "hard"),
+            doc="EASY: 32 to 32800, 8 nodes (depth first), 15 (breadth first); HARD: 32 to 33554464, 13 and 25 nodes.",
+        ),
+        *([_LEVEL] if level else []),
+        Option(name="icl", default=0, low=0, high=100, doc="Number of in-context examples."),
+        Option(
+            name="source",
+            default="generated",
+            doc="generated: cases by key; published: the benchmark's own, see `waybench data fetch aqa`; or a file's "
+            "path.",
+        ),
+        Option(
+            name="data_dir", default=None, kind=str, doc="Folder with aqa/dfs_0.json and so on, for published cases."
+        ),
+        Option(name="key", default=None, kind=str, doc="The key of generated cases; the public set if not given."),
+        Option(name="sets", default=1, low=1, high=100, doc="Number of generated sets, for the spread over sets."),
+        Option(
+            name="limit",
+            default=None,
+            kind=int,
+            low=1,
+            doc="Cases of each set; if not given, 400 in EASY and 1500 in HARD mode, as published.",
+        ),
+        Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each case."),
+        *drawn,
+    )
+
+
+_SUMMARIES = {
+    "guessnum": "AQA-Bench: guess a number by bigger and smaller",
+    "coin": "AQA-Bench: the same as coins in a chest",
+    "dfs": "AQA-Bench: visit all nodes of an unknown tree, depth first",
+    "cavedfs": "AQA-Bench: the same as caves that one walks through",
+    "bfs": "AQA-Bench: visit all nodes of an unknown tree, breadth first",
+    "cavebfs": "AQA-Bench: the same as caves that a team explores",
+}
 
 TASKS = (
     TaskEntry(
         "alicia",
-        "maze/alicia",
+        ("maze/alicia",),
         "AliciaBench: ten mazes a dimension, three attempts each, dimensions 5, 7, 9, ... as far as the player gets",
         ALICIA_OPTIONS,
         "waybench.tasks._alicia:alicia",
+    ),
+    TaskEntry(
+        "aqa",
+        tuple(f"search/{name}" for name in SEARCH),
+        "AQA-Bench: all six environments",
+        _search_options(*_NUMBER, *_WALK, level=False),
+        "waybench.tasks._search:aqa",
+    ),
+    *(
+        TaskEntry(
+            name,
+            (f"search/{name}",),
+            summary,
+            _search_options(*(_NUMBER if name in ("guessnum", "coin") else _WALK)),
+            f"waybench.tasks._search:{name}",
+        )
+        for name, summary in _SUMMARIES.items()
     ),
 )

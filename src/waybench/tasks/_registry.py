@@ -4,6 +4,7 @@ from inspect_ai.model import modelapi
 
 from waybench.llm import EmbeddedPlayer, by_level, episode, play
 from waybench.tasks._alicia import alicia
+from waybench.tasks._search import aqa, bfs, cavebfs, cavedfs, coin, dfs, guessnum
 
 
 @modelapi(name="waybench")
@@ -12,4 +13,17 @@ def waybench() -> type[EmbeddedPlayer]:
     return EmbeddedPlayer
 
 
-__all__ = ["alicia", "by_level", "episode", "play", "waybench"]
+__all__ = [
+    "alicia",
+    "aqa",
+    "bfs",
+    "by_level",
+    "cavebfs",
+    "cavedfs",
+    "coin",
+    "dfs",
+    "episode",
+    "guessnum",
+    "play",
+    "waybench",
+]

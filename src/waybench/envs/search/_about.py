@@ -16,9 +16,11 @@ _MEASURES = {
 
 _LEVELS = {
     "number": "The level is the binary logarithm of the range's size: 15 (32 to 32800) is EASY mode, 25 (32 to "
-    "33554464) HARD mode, and there are levels up to 60.",
-    "depth": "The level is the number of nodes: 8 is EASY mode, 13 HARD mode.",
-    "breadth": "The level is the number of nodes: 15 is EASY mode, 25 HARD mode.",
+    "33554464) HARD mode, and there are levels up to 60. Level + 5 valid answers are allowed.",
+    "depth": "The level is the number of nodes: 8 is EASY mode, 13 HARD mode. Twice as many valid answers, and 4 more, "
+    "are allowed.",
+    "breadth": "The level is the number of nodes: 15 is EASY mode, 25 HARD mode. As many valid answers, and 5 more, "
+    "are allowed.",
 }
 
 _DRAWN = {

@@ -33,7 +33,6 @@ class _Kind:
     scores: Scores[Any]
     case_of: Callable[[Any], Any]  # state -> instance
     most_steps: Callable[[Any], int]
-    limit: str  # most_steps in words
     players: Mapping[str, Player[Any, int]]
     metrics: tuple[Metric, ...]
     source_options: tuple[Option, ...]
@@ -65,7 +64,6 @@ _KINDS = {
         scores=_scores.NUMBERS,
         case_of=lambda state: state.case,
         most_steps=_number.most_steps,
-        limit="the level + 5",
         players=_number.PLAYERS,
         metrics=_scores.NUMBER_METRICS,
         source_options=NUMBER_OPTIONS,
@@ -80,7 +78,6 @@ _KINDS = {
         scores=_scores.DEPTH,
         case_of=lambda state: _walk.Terrain(state.graph),
         most_steps=_walk.most_steps_depth,
-        limit="twice the nodes + 4",
         players=_walk.DEPTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.DEPTH),
         source_options=WALK_OPTIONS,
@@ -95,7 +92,6 @@ _KINDS = {
         scores=_scores.BREADTH,
         case_of=lambda state: _walk.Terrain(state.graph),
         most_steps=_walk.most_steps_breadth,
-        limit="the nodes + 5",
         players=_walk.BREADTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.BREADTH),
         source_options=WALK_OPTIONS,
@@ -107,49 +103,48 @@ _KINDS = {
 }
 
 
-def _options(limit: str) -> tuple[Option, ...]:
-    return (
-        Option(
-            name="protocol",
-            default="paper",
-            choices=tuple(PROTOCOLS),
-            doc='"paper": replies, history and scores as in the published program; "sound": corrected, see above.',
-        ),
-        Option(
-            name="wording",
-            default="appendix",
-            choices=("appendix", "code"),
-            doc="The system prompt: as Appendix D of the paper prints it, or as the published program has it.",
-        ),
-        Option(
-            name="max_steps",
-            default=None,
-            kind=int,
-            low=1,
-            high=10**6,
-            doc=f"Most valid answers; if not given, {limit}: 20 in EASY mode, 30 in HARD mode.",
-        ),
-        Option(
-            name="max_retries",
-            default=3,
-            low=0,
-            high=1000,
-            doc="Invalid replies in a row that are forgiven; the next one ends the episode.",
-        ),
-        Option(
-            name="teacher_guided",
-            default=False,
-            doc="Whether the optimal policy's answer is carried out, and shown in the chat, in place of each reply.",
-        ),
-        Option(
-            name="weak_tg_chances",
-            default=0,
-            low=0,
-            high=1000,
-            doc="Weak teacher guiding: how many valid replies in a row that leave the algorithm are refused; the next "
-            "one is taken, and none is checked after it.",
-        ),
-    )
+OPTIONS = (
+    Option(
+        name="protocol",
+        default="paper",
+        choices=tuple(PROTOCOLS),
+        doc='"paper": replies, history and scores as in the published program; "sound": corrected, see above.',
+    ),
+    Option(
+        name="wording",
+        default="appendix",
+        choices=("appendix", "code"),
+        doc="The system prompt: as Appendix D of the paper prints it, or as the published program has it.",
+    ),
+    Option(
+        name="max_steps",
+        default=None,
+        kind=int,
+        low=1,
+        high=10**6,
+        doc="Most valid answers; if not given, 20 in EASY mode, 30 in HARD mode, and so on with the level.",
+    ),
+    Option(
+        name="max_retries",
+        default=3,
+        low=0,
+        high=1000,
+        doc="Invalid replies in a row that are forgiven; the next one ends the episode.",
+    ),
+    Option(
+        name="teacher_guided",
+        default=False,
+        doc="Whether the optimal policy's answer is carried out, and shown in the chat, in place of each reply.",
+    ),
+    Option(
+        name="weak_tg_chances",
+        default=0,
+        low=0,
+        high=1000,
+        doc="Weak teacher guiding: how many valid replies in a row that leave the algorithm are refused; the next "
+        "one is taken, and none is checked after it.",
+    ),
+)
 
 
 def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: str) -> Environment[Any, Any, int]:
@@ -182,7 +177,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         version=1,
         title=title,
         about=text,
-        options=_options(kind.limit),
+        options=OPTIONS,
         source_options=kind.source_options,
         smallest_level=kind.smallest_level,
         sample_levels=kind.sample_levels,

@@ -1,0 +1,93 @@
+"""`waybench data`: public data sets, their copies and their download."""
+
+import os
+from pathlib import Path
+
+import click
+
+from waybench.core import DataError, UsageError
+from waybench.data import DATASETS, DataFile, DataSet, dataset, fetch, folder
+
+_DATA_DIR = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    help="Folder of data sets to look in.  [default: $WAYBENCH_DATA, then the cache]",
+)
+
+
+@click.group("data", invoke_without_command=True)
+@click.pass_context
+def data(context: click.Context) -> None:
+    """List and download public data sets.
+
+    A data set stays where its authors publish it until it is fetched, is checked by SHA-256, and keeps their licence.
+    No task needs one, unless it is asked to play the published instances.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@data.command("list", short_help="List the data sets and where each was found.")
+@_DATA_DIR
+def list_(data_dir: Path | None) -> None:
+    """List the data sets, their licences and sizes, and where each was found."""
+    for wanted in DATASETS.values():
+        facts = f"{wanted.licence}, {_contents(wanted)}, {wanted.home}"
+        click.echo(f"{wanted.name}  {wanted.title}: {facts}")
+        click.echo(f"{'':{len(wanted.name)}}  {_whereabouts(wanted, data_dir)}")
+
+
+@data.command("fetch", short_help="Download data sets.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    help="Folder in which each data set gets a folder of its name.  [default: $WAYBENCH_CACHE, or the user's cache]",
+)
+def fetch_(names: tuple[str, ...], to: Path | None) -> None:
+    """Download data sets from where their authors publish them; files that are there already are kept.
+
+    $WAYBENCH_DATA_MIRROR names an address under which the files lie as NAME/FILE, for use instead of the authors' ones.
+    """
+    for wanted in [dataset(name) for name in dict.fromkeys(names)]:  # a wrong name is told before any download
+        _fetch(wanted, to)
+
+
+@data.command("path", short_help="Print the folder that has a data set.")
+@click.argument("name")
+@_DATA_DIR
+def path_(name: str, data_dir: Path | None) -> None:
+    """Print the folder that has all files of data set NAME, after a check of each."""
+    click.echo(os.fsencode(folder(name, data_dir)))  # as it is, for other programs, even where it is not valid text
+
+
+def _fetch(wanted: DataSet, to: Path | None) -> None:
+    kept = 0
+
+    def progress(file: DataFile, downloaded: bool) -> None:
+        nonlocal kept
+        if downloaded:
+            click.echo(f"{wanted.name}/{file.path} ({_size(file.size)})", err=True)
+        else:
+            kept += 1
+
+    home = fetch(wanted.name, to, progress)
+    were_there = f"; {kept} of them were there" if kept else ""
+    click.echo(f"{wanted.name}: {_contents(wanted)} in {click.format_filename(home)}{were_there}")
+
+
+def _whereabouts(wanted: DataSet, data_dir: Path | None) -> str:
+    try:
+        return f"in {click.format_filename(folder(wanted.name, data_dir))}"
+    except UsageError:
+        return "not here, or not all of it"
+    except DataError as error:
+        return f"damaged: {click.format_filename(str(error))}"
+
+
+def _contents(wanted: DataSet) -> str:
+    return f"{len(wanted.files)} files, {_size(wanted.size)}"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"

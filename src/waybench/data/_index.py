@@ -1,0 +1,54 @@
+"""The table of data sets.
+
+A new set is a new row. Its files are pinned: their addresses name a commit or a release, never a branch.
+"""
+
+from collections.abc import Iterable
+
+from waybench.core import UsageError, unknown
+from waybench.data._dataset import DataFile, DataSet
+
+_GITHUB = "https://raw.githubusercontent.com"
+
+
+def _files(base: str, rows: Iterable[tuple[str, int, str]]) -> tuple[DataFile, ...]:
+    """Return the files of rows (path, size, SHA-256) that are published under one address with these very paths."""
+    return tuple(DataFile(path, sha256, size, f"{base}/{path}") for path, size, sha256 in rows)
+
+
+_ALL = (
+    DataSet(
+        "aqa",
+        "AQA-Bench test cases",
+        "MIT",
+        "https://github.com/UCSC-VLAA/AQA-Bench",
+        _files(
+            f"{_GITHUB}/UCSC-VLAA/AQA-Bench/b3ceeb826880a6a703f024f1295377bc7b9368cf/datasets",
+            (
+                ("bfs_0.json", 156_240, "0e94aef1b4788ebf52b8730837ade8a45ffcd1bb20c88fa73e7960ca9e6a3ec5"),
+                ("binary_search_0.json", 14_934, "22018c5a0a5426235744c356a53eada52998e160daece27f686c115331279839"),
+                ("dfs_0.json", 83_200, "e8577f1d4f2a0d1b8355673b8d82005af17c9bd9f2925f7e6bb43e5f6fedf235"),
+                ("hard_bfs_0.json", 502_174, "32b9fb3f9754340e403d11e481074b9d380fb944b4e7e23ba8c8c956c5de795b"),
+                (
+                    "hard_binary_search_0.json",
+                    32_456,
+                    "7b30b8ce63c909651c04220dbe3635abb16d343f29b563883446f330e05becc7",
+                ),
+                ("hard_dfs_0.json", 251_358, "0e733661eb98a1f4888d82c7502a5e406780f80c56bf31b7adeb67497308fcbb"),
+            ),
+        ),
+    ),
+)
+
+DATASETS = {each.name: each for each in _ALL}
+
+
+def dataset(name: str) -> DataSet:
+    """Return a data set by its name.
+
+    Raises:
+        UsageError: If there is none of this name.
+    """
+    if name not in DATASETS:
+        raise UsageError(unknown("data set", name, DATASETS))
+    return DATASETS[name]

@@ -1,0 +1,139 @@
+"""Where copies of data sets lie, and whether they are what was published."""
+
+import difflib
+import hashlib
+import os
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from waybench.core import DataError, UsageError
+from waybench.data._dataset import DataFile, DataSet
+from waybench.data._index import dataset
+
+StrPath = str | os.PathLike[str]
+
+
+def cache_dir() -> Path:
+    """Return the folder into which data sets are downloaded: $WAYBENCH_CACHE, or the user's cache of waybench."""
+    given = os.environ.get("WAYBENCH_CACHE")
+    if given:
+        return Path(given)
+    pooch: Any = import_module("pooch")  # imported when it is needed, as everywhere; it carries no types
+    return Path(pooch.os_cache("waybench"))
+
+
+def locate(name: str, file: str, data_dir: StrPath | None = None) -> Path:
+    """Find a file of a data set.
+
+    A given folder is the only place that counts. Otherwise it is $WAYBENCH_DATA and, for what that has not, the cache.
+    In each of them the file lies at NAME/FILE.
+
+    Args:
+        name: The data set.
+        file: The file's path within the data set.
+        data_dir: The folder of all data sets; None for the usual places.
+
+    Raises:
+        UsageError: If there is no such data set or file, or the file is in none of the places.
+        DataError: If the file is there, but cannot be read or is not the published one.
+    """
+    wanted = dataset(name)
+    entry = _file(wanted, file)
+    for root in _roots(data_dir):
+        if _is_published(root, wanted, entry):
+            return place(root, wanted, entry)
+    raise _missing(wanted, entry, data_dir)
+
+
+def folder(name: str, data_dir: StrPath | None = None) -> Path:
+    """Find the folder that has all files of a data set, in the places of `locate`.
+
+    Args:
+        name: The data set.
+        data_dir: The folder of all data sets; None for the usual places.
+
+    Raises:
+        UsageError: If there is no such data set, or no place has all of its files.
+        DataError: If a file is there, but cannot be read or is not the published one.
+    """
+    wanted = dataset(name)
+    absent: DataFile | None = None
+    for root in _roots(data_dir):
+        lacking = [file for file in wanted.files if not _is_published(root, wanted, file)]
+        if not lacking:
+            return root / wanted.name
+        absent = lacking[0]
+    assert absent is not None, "there is always a place to look in"
+    raise _missing(wanted, absent, data_dir)
+
+
+def place(root: Path, wanted: DataSet, file: DataFile) -> Path:
+    """Return where a file lies, or would lie, in a folder of data sets."""
+    return root.joinpath(wanted.name, *file.path.split("/"))
+
+
+def checksum(path: Path) -> str:
+    """Return a file's SHA-256; that of an unchanged file is computed once in a process.
+
+    Raises:
+        OSError: If the file is not there or cannot be read.
+    """
+    found = path.stat()
+    return _checksum(os.path.abspath(path), (found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@cache
+def _checksum(path: str, identity: tuple[int, ...]) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _roots(data_dir: StrPath | None) -> Iterator[Path]:
+    if data_dir is not None:
+        yield Path(data_dir)
+        return
+    given = os.environ.get("WAYBENCH_DATA")
+    if given:
+        yield Path(given)
+    yield cache_dir()
+
+
+def _file(wanted: DataSet, path: str) -> DataFile:
+    for file in wanted.files:
+        if file.path == path:
+            return file
+    # A data set may have hundreds of files: too many to name them all, as for other names.
+    near = difflib.get_close_matches(path[:200], [file.path for file in wanted.files], n=1)
+    hint = f": did you mean {near[0]!r}?" if near else f"; it has {len(wanted.files)}, such as {wanted.files[0].path!r}"
+    raise UsageError(f"data set {wanted.name} has no file {path[:80]!r}{hint}")
+
+
+def _is_published(root: Path, wanted: DataSet, file: DataFile) -> bool:
+    """Return whether a folder has a file; one that is not what was published is an error."""
+    path = place(root, wanted, file)
+    try:
+        found = checksum(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise DataError(
+            f"cannot read {path}: {error.strerror}; mend that, or name the folder of another copy"
+        ) from None
+    if found != file.sha256:
+        again = f"waybench data fetch {wanted.name} --to {shlex.quote(str(root))}"
+        told = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
+        raise DataError(f"{path} is not the published file ({told}): replace it by `{again}`")
+    return True
+
+
+def _missing(wanted: DataSet, file: DataFile, data_dir: StrPath | None) -> UsageError:
+    places = " or ".join(str(root) for root in _roots(data_dir))
+    to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
+    return UsageError(
+        f"{wanted.name}/{file.path} is not in {places}: run `waybench data fetch {wanted.name}{to}`, "
+        "or name the folder of a copy with --data-dir or WAYBENCH_DATA"
+    )

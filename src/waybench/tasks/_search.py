@@ -1,0 +1,151 @@
+"""AQA-Bench's tasks: one for each environment, and all of them as one."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset
+
+from waybench.core import Environment, Instance, Item, Json, Source, UsageError
+from waybench.data import locate
+from waybench.envs import registry
+from waybench.llm import episode, play, to_sample
+from waybench.tasks._declare import declared
+from waybench.tasks._index import SEARCH
+
+# Game -> its published file, and the level of each mode. The numbers' files leave the range out.
+_PUBLISHED = {
+    "guessnum": ("binary_search_0.json", {"easy": 15, "hard": 25}),
+    "coin": ("binary_search_0.json", {"easy": 15, "hard": 25}),
+    "dfs": ("dfs_0.json", {"easy": 8, "hard": 13}),
+    "cavedfs": ("dfs_0.json", {"easy": 8, "hard": 13}),
+    "bfs": ("bfs_0.json", {"easy": 15, "hard": 25}),
+    "cavebfs": ("bfs_0.json", {"easy": 15, "hard": 25}),
+}
+_CASES = {"easy": 400, "hard": 1500}  # as many as the published tables are made of
+_NUMBERS = ("guessnum", "coin")
+_TRIES = 1000  # examples that are drawn for one item, at most
+
+Examples = Callable[[int, Item[Any]], tuple[Instance, ...]]
+
+
+def _task(names: Sequence[str]) -> Callable[..., Task]:
+    def make(**given: Any) -> Task:
+        samples = [sample for name in names for sample in _samples(name, given, prefix=len(names) > 1)]
+        return Task(
+            dataset=MemoryDataset(samples),
+            solver=play(),
+            scorer=episode(),
+            version=max(registry.load(f"search/{name}").version for name in names),
+            fail_on_error=True,
+            continue_on_fail=True,
+        )
+
+    return make
+
+
+def _samples(name: str, given: Mapping[str, Any], *, prefix: bool) -> Iterator[Any]:
+    environment = registry.load(f"search/{name}")
+    options = {option.name: given[option.name] for option in environment.options}
+    for number, (source, count) in enumerate(_sets(environment, name, given), start=1):
+        examples = _examples(environment, source, count, given)
+        for index in range(count):
+            item = source.item(index)
+            parts = [*([name] if prefix else []), item.id, *([f"set{number}"] if number > 1 else [])]
+            item = replace(item, id="-".join(parts), examples=examples(index, item))
+            for attempt in range(1, given["attempts"] + 1):
+                yield to_sample(environment, item, options, attempt)
+
+
+def _sets(environment: Environment[Any, Any, Any], name: str, given: Mapping[str, Any]) -> Iterator[tuple[Any, int]]:
+    """Yield the sources of all sets with the number of cases that are played of each."""
+    count = given["limit"] or _CASES[given["mode"]]
+    if given["source"] == "generated":
+        key = environment.public_key if given["key"] is None else given["key"]
+        for number in range(1, given["sets"] + 1):
+            yield _generated(environment, name, given, key if number == 1 else f"{key}/{number}"), count
+        return
+    if given["sets"] > 1 or given["key"] is not None or given.get("level") is not None:
+        raise UsageError(
+            "sets, key and level are for generated cases: leave them out, or leave source out; a file has its own cases"
+        )
+    source = _from_file(environment, name, given)
+    yield source, min(count, len(source)) if given["limit"] is None else count
+
+
+def _level(name: str, given: Mapping[str, Any]) -> int:
+    level = given.get("level")
+    return _PUBLISHED[name][1][given["mode"]] if level is None else level
+
+
+def _generated(environment: Environment[Any, Any, Any], name: str, given: Mapping[str, Any], key: str) -> Source[Any]:
+    style = {option.name: given[option.name] for option in environment.source_options}
+    return environment.source(key, _level(name, given), **style)
+
+
+def _from_file(environment: Environment[Any, Any, Any], name: str, given: Mapping[str, Any]) -> Any:
+    from waybench.envs.search import CaseFile
+
+    file = ("hard_" if given["mode"] == "hard" else "") + _PUBLISHED[name][0]
+    if given["source"] == "published":
+        folder = given["data_dir"]
+        path = locate("aqa", file, None if folder is None else Path(folder))
+        key = f"aqa-{given['mode']}"
+    else:
+        path = Path(given["source"])
+        try:
+            key = f"{path.name}-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
+        except OSError as error:
+            raise UsageError(
+                f"source={given['source'][:80]!r}: cannot be read ({error.strerror}); give generated, published or a "
+                "file of cases"
+            ) from None
+    level = _PUBLISHED[name][1][given["mode"]]
+    common: dict[str, Json] = {"min": 32, "max": 32 + 2**level} if name in _NUMBERS else {}
+    return CaseFile(path, key, environment.decode, environment.level_of, environment.prove, common)
+
+
+def _examples(
+    environment: Environment[Any, Any, Any], source: Source[Any], count: int, given: Mapping[str, Any]
+) -> Examples:
+    """Return the function that chooses an item's in-context examples, none of which is the item itself.
+
+    As published they are the cases just before it: the window begins with the last cases of the file, or, of a set
+    that has no end, with those that follow the last one that is played. In "sound" each item has examples of its own.
+    """
+    wanted = given["icl"]
+    if not wanted:
+        return lambda index, item: ()
+
+    def window(index: int, item: Item[Any]) -> tuple[Instance, ...]:
+        start = 0 if hasattr(source, "__len__") else count + wanted
+        return tuple(source.item(i if i >= 0 else start + i).instance for i in range(index - wanted, index))
+
+    def own(index: int, item: Item[Any]) -> tuple[Instance, ...]:
+        drawn = environment.source(f"{item.key}/examples", item.level, **_style_of(environment, item, given))
+        found: dict[str, Instance] = {}
+        for number in range(_TRIES):
+            example = drawn.item(index * _TRIES + number).instance
+            if example.hash != item.instance.hash:
+                found.setdefault(example.hash, example)
+            if len(found) == wanted:
+                return tuple(found.values())
+        raise UsageError(
+            f"icl={wanted}: level {item.level} has not so many different cases; lower icl or raise the level"
+        )
+
+    return window if given["protocol"] == "paper" else own
+
+
+def _style_of(environment: Environment[Any, Any, Any], item: Item[Any], given: Mapping[str, Any]) -> dict[str, Json]:
+    """Return how to draw cases that are like an item."""
+    if environment.id.partition("/")[2] in _NUMBERS:
+        return {"lowest": item.instance.low, "span": item.instance.high - item.instance.low}
+    return {option.name: given[option.name] for option in environment.source_options}
+
+
+guessnum, coin, dfs, cavedfs, bfs, cavebfs = (declared(name, _task([name])) for name in SEARCH)
+aqa = declared("aqa", _task(SEARCH))
