@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
+from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._intervals import Mean, clustered_mean
 from waybench.analysis._rows import UNCONFIRMED, Group, Row, grouped, is_perfect, rows
@@ -35,7 +37,9 @@ class Estimate:
             half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
         metrics: Of every metric that is defined for some attempt, what a single attempt gives on average: the mean
             over items of `single_attempt`.
-        solved: Share of single attempts that are solved, likewise.
+        guided: Whether a teacher's actions were carried out in place of the player's, in some attempt.
+        solved: Share of single attempts that are solved, likewise; None where that is a teacher's merit.
+        curves: Of every series that some attempt has, its means step by step, clustered by instance; at one level only.
         replies: Number of replies.
         outcomes: Share of each outcome among the replies; those that did not occur are left out.
         input_tokens: Mean tokens of an attempt's requests; None if not known.
@@ -57,7 +61,9 @@ class Estimate:
     best: Mean | None
     mean: Mean | None
     metrics: Mapping[str, Mean]
+    guided: bool
     solved: Mean | None
+    curves: Mapping[str, Curve]
     replies: int
     outcomes: Mapping[str, float]
     input_tokens: float | None
@@ -76,8 +82,7 @@ class Estimate:
 
     def to_json(self) -> dict[str, Json]:
         """Return the estimate as JSON values; what is not known is null."""
-        out: dict[str, Json] = asdict(self)
-        out["group"]["options"] = dict(self.group.options)
+        out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
         return out
 
@@ -125,34 +130,78 @@ def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
     return sum(imperfect) / len(imperfect)
 
 
+class ItemKey(NamedTuple):
+    """What attempts at one item have in common.
+
+    Attributes:
+        level: The level.
+        item: The item's id.
+        instance: SHA-256 of the instance.
+    """
+
+    level: int
+    item: str
+    instance: str
+
+
+def at_items(some: Iterable[Row]) -> dict[ItemKey, list[Row]]:
+    """Return the attempts that count by item, in their order; items without one are left out."""
+    counted = grouped((row for row in some if row.counts), lambda row: ItemKey(row.level, row.item, row.instance))
+    return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
+
+
+def item_values(
+    items: Mapping[ItemKey, Sequence[Row]], head: Metric, value_of: Callable[[Row], float | None]
+) -> dict[ItemKey, float]:
+    """Return what a single attempt at each item gives on average; items where nothing is defined are left out.
+
+    Args:
+        items: Attempts by item.
+        head: The headline metric, which says what attempts are perfect.
+        value_of: Row -> the value.
+    """
+    found: dict[ItemKey, float] = {}
+    for key, item in items.items():
+        defined = [(value, row) for row in item if (value := value_of(row)) is not None]
+        if defined:
+            perfect = [is_perfect(row.metrics[head.name], head) for _, row in defined]
+            found[key] = single_attempt([value for value, _ in defined], perfect)
+    return found
+
+
 def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
-    metrics = registry.load(group.env).metrics
-    kept = (row for row in some if not row.aside)
-    at_items = list(grouped(kept, lambda row: (row.level, row.item, row.instance)).values())
-    tried = [[row for row in sorted(item, key=lambda row: row.attempt) if row.counts] for item in at_items]
-    tried = [item for item in tried if item]
-    counted = [row for item in tried for row in item]
+    environment = registry.load(group.env)
+    metrics, head = environment.metrics, environment.metrics[0]
+    kept = grouped((row for row in some if not row.aside), lambda row: ItemKey(row.level, row.item, row.instance))
+    tried = at_items(some)
+    counted = [row for item in tried.values() for row in item]
+    guided = any(row.guided for row in some)
     replies = Counter[str]()
     for row in counted:
         replies.update(row.outcomes)
-    head = metrics[0]
     single = {metric.name: _single(tried, head, _value(metric), metric.low, metric.high) for metric in metrics}
+    curves = {
+        series.name: curve([row.series[series.name] for row in counted], _instances(counted), series.low, series.high)
+        for series in (environment.series if level is not None else ())
+    }
     return Estimate(
         group=group,
         level=level,
         headline=head.name,
         items=len(tried),
-        missing=len(at_items) - len(tried),
-        incomplete=sum(any(row.error for row in item) and any(row.counts for row in item) for item in at_items),
+        missing=len(kept) - len(tried),
+        incomplete=sum(any(row.error for row in item) and key in tried for key, item in kept.items()),
         attempts=len(counted),
         most_attempts=max(row.attempt for row in some),
         errors=sum(row.error and not row.aside for row in some),
         aside=sum(bool(row.aside) for row in some),
         unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
         best=_best(tried, head),
-        mean=_single([[row] for row in counted], head, _value(head), head.low, head.high),
+        mean=_mean(counted, head),
         metrics={name: mean for name, mean in single.items() if mean is not None},
-        solved=_single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
+        guided=guided,
+        solved=None if guided else _single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
+        curves={name: found for name, found in curves.items() if found is not None},
         replies=replies.total(),
         outcomes={outcome: count / replies.total() for outcome, count in sorted(replies.items())},
         input_tokens=_average(row.input_tokens for row in counted),
@@ -165,30 +214,34 @@ def _value(metric: Metric) -> Callable[[Row], float | None]:
     return lambda row: row.metrics[metric.name]
 
 
+def _instances(some: Iterable[Row]) -> list[str]:
+    return [row.instance for row in some]
+
+
 def _single(
-    tried: Iterable[Sequence[Row]],
+    tried: Mapping[ItemKey, Sequence[Row]],
     head: Metric,
     value_of: Callable[[Row], float | None],
     low: float | None,
     high: float | None,
 ) -> Mean | None:
-    found: list[tuple[float, str]] = []
-    for item in tried:
-        defined = [(value, row) for row in item if (value := value_of(row)) is not None]
-        if defined:
-            perfect = [is_perfect(row.metrics[head.name], head) for _, row in defined]
-            found.append((single_attempt([value for value, _ in defined], perfect), item[0].instance))
-    return clustered_mean([value for value, _ in found], [instance for _, instance in found], low, high)
+    found = item_values(tried, head, value_of)
+    return clustered_mean(list(found.values()), [key.instance for key in found], low, high)
 
 
-def _best(tried: Iterable[Sequence[Row]], metric: Metric) -> Mean | None:
+def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
+    found = [(value, row.instance) for row in counted if (value := row.metrics[metric.name]) is not None]
+    return clustered_mean([value for value, _ in found], [instance for _, instance in found], metric.low, metric.high)
+
+
+def _best(tried: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> Mean | None:
     best_of = min if metric.better == "lower" else max
-    found: list[tuple[float, str]] = []
-    for item in tried:
+    found: dict[ItemKey, float] = {}
+    for key, item in tried.items():
         values = [value for row in item if (value := row.metrics[metric.name]) is not None]
         if values:
-            found.append((best_of(values), item[0].instance))
-    return clustered_mean([value for value, _ in found], [instance for _, instance in found], metric.low, metric.high)
+            found[key] = best_of(values)
+    return clustered_mean(list(found.values()), [key.instance for key in found], metric.low, metric.high)
 
 
 def _average(values: Iterable[float | None]) -> float | None:

@@ -12,16 +12,24 @@ LONGEST = 60
 def labels(groups: Iterable[Group]) -> dict[Group, str]:
     """Return a label for each group: the model's name, and those settings in which groups of one name differ.
 
-    Settings that are left to their default (None) are not named.
+    Settings that are left to their default (None) are not named, nor is a "no" where all others are "yes".
     """
     listed = list(dict.fromkeys(groups))
     found: dict[Group, str] = {}
     for group in listed:
         rivals = [other for other in listed if (other.model, other.env) == (group.model, group.env)]
-        settings = ", ".join(_brief(name, value) for name, value in _differing(group, rivals) if value is not None)
+        settings = ", ".join(
+            _brief(name, value) for name, value in _differing(group, rivals) if _said(name, value, rivals)
+        )
         name = one_line(group.model, LONGEST) or "(no name)"
         found[group] = f"{name} ({one_line(settings, LONGEST)})" if settings else name
     return found
+
+
+def _said(name: str, value: Json, rivals: Iterable[Group]) -> bool:
+    if value is False:
+        return any(rival.settings.get(name) is None for rival in rivals)
+    return value is not None
 
 
 def differing(group: Group, among: Iterable[Group]) -> list[str]:

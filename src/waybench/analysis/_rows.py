@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
@@ -12,6 +12,7 @@ from waybench.envs import registry
 REPEATED = "repeated"
 AFTER_PERFECT = "after a perfect attempt"
 UNCONFIRMED = "does not replay"
+EXAMPLES = "examples"  # the setting that says how many in-context examples there were
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -26,7 +27,8 @@ class Group:
         task: The task's name.
         env: The environment's id.
         version: The environment's version; scores of different versions are not comparable.
-        options: All options of play, how the items were drawn and how the model was asked, as (name, value).
+        options: All options of play, how the items were drawn and how the model was asked, as (name, value); and the
+            number of in-context examples as "examples", where there were any.
         key: The key of the set of items.
         embedded: Whether the player is one of waybench's own.
     """
@@ -44,6 +46,19 @@ class Group:
         """Everything but the model, by name."""
         return {"task": self.task, "version": self.version, **dict(self.options), "key": self.key}
 
+    @property
+    def examples(self) -> int:
+        """Number of in-context examples."""
+        return dict(self.options).get(EXAMPLES, 0)
+
+    def without(self, option: str) -> "Group":
+        """Return the group with one option left out."""
+        return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the group as JSON values."""
+        return {**asdict(self), "options": dict(self.options)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -60,6 +75,9 @@ class Row:
         error: Whether that was an infrastructure error, or no end at all. Such a row is in no denominator.
         aside: Why the row does not count, "" if it does (see `rows`).
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
+        series: Every series of the environment, a number for each step; none after an infrastructure error.
+        guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
+            the teacher's merit.
         outcomes: Number of replies of each outcome that occurred.
         input_tokens: Tokens of all requests; None if not known.
         output_tokens: Tokens of all replies; None if not known.
@@ -78,6 +96,8 @@ class Row:
     error: bool
     aside: str = ""
     metrics: Mapping[str, float | None]
+    series: Mapping[str, tuple[float, ...]]
+    guided: bool
     outcomes: Mapping[str, int]
     input_tokens: int | None
     output_tokens: int | None
@@ -167,6 +187,7 @@ def _row(episode: LoggedEpisode) -> Row:
     used = any(turn.usage for turn in record.turns)
     # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
     tokens = record.tokens if any(record.tokens) else (None, None)
+    examples = {EXAMPLES: len(record.examples)} if record.examples else {}
     try:
         item = dict(record.item)
         group = Group(
@@ -175,7 +196,7 @@ def _row(episode: LoggedEpisode) -> Row:
             env=record.env,
             version=record.env_version,
             # An option that came after the record was written had its default then.
-            options=tuple({**_defaults(environment), **record.options, **episode.settings}.items()),
+            options=tuple({**_defaults(environment), **record.options, **episode.settings, **examples}.items()),
             key=str(item["key"]),
             embedded=episode.embedded,
         )
@@ -190,6 +211,9 @@ def _row(episode: LoggedEpisode) -> Row:
             end=str(record.end or ""),
             error=error,
             metrics={m.name: None if error else _number(m.of(record)) for m in environment.metrics},
+            series={} if error else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
+            guided=record.options.get("teacher_guided") is True
+            or any(turn.executed is not None for turn in record.turns),
             outcomes=Counter(str(turn.outcome) for turn in record.turns),
             input_tokens=tokens[0],
             output_tokens=tokens[1],

@@ -1,40 +1,46 @@
 """The table of scores for a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from waybench.analysis._estimates import Estimate
 from waybench.analysis._labels import labels
+from waybench.analysis._measures import Measure, measure, merit
+from waybench.analysis._numbers import better_text, mean_text
 from waybench.analysis._rows import Group, grouped
 from waybench.analysis._text import width
+from waybench.core import Environment
 from waybench.envs import registry
 
 _STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
-    """Return the estimates by group and level: the best group first, and embedded players after all models.
+    """Return the estimates by group and level: the best group first (`merit`), and embedded players after all models.
 
-    Levels that were not run add nothing to a group's rank, for what ends a ladder is that nothing was reached.
+    Groups with a teacher come after those without, for they are judged by another number (`measure`).
     """
     by_group: dict[Group, dict[int, Estimate]] = {}
     for estimate in found:
         if estimate.level is not None:
             by_group.setdefault(estimate.group, {})[estimate.level] = estimate
 
-    def rank(group: Group) -> tuple[bool, float, str]:
-        total = sum(estimate.best.value for estimate in by_group[group].values() if estimate.best)
-        better = registry.load(group.env).metrics[0].better
-        return group.embedded, total if better == "lower" else -total, group.model
+    def rank(group: Group) -> tuple[bool, bool, float, float, str]:
+        cells = list(by_group[group].values())
+        levels, total = merit(cells)
+        return group.embedded, any(cell.guided for cell in cells), -levels, -total, group.model
 
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
 
 
 def text_table(estimates: Iterable[Estimate], columns: int = 100) -> str:
-    """Return the scores as an aligned table of plain text, one for each environment.
+    """Return the scores as an aligned table of plain text, one for each environment, and one more with a teacher.
 
-    Rows are models, the embedded players after a line; columns are levels; a cell is the mean over items of the best
-    attempt. A blank cell was not run; "n/a" could not be had for infrastructure errors; "*" marks a cell in which
-    some items are missing or had fewer attempts for them, as a last line says.
+    A table's first cell says what is in it where that is no score of which more is better. Rows are models, the
+    embedded players after a line; columns are levels; a cell is the mean over items of the best attempt, or with a
+    teacher the mean of the first series over its steps. A blank cell was not run; "n/a" could not be had for
+    infrastructure errors; "*" marks a cell in which some items are missing or had fewer attempts for them, as a last
+    line says.
 
     Args:
         estimates: The estimates by level.
@@ -42,14 +48,15 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100) -> str:
     """
     tables: list[str] = []
     starred = False
-    for env, some in grouped(estimates, lambda estimate: estimate.group.env).items():
+    for (env, guided), some in grouped(estimates, lambda estimate: (estimate.group.env, estimate.guided)).items():
+        measured = measure(registry.load(env), guided)
         levels = sorted({estimate.level for estimate in some if estimate.level is not None})
         groups = ranked(some)
         names = labels(groups)
-        lines = [[registry.load(env).title, *map(str, levels)]]
+        lines = [[_title(registry.load(env), measured), *map(str, levels)]]
         marks = [""]
         for group, cells in groups.items():
-            lines.append([names[group], *(_cell(cells.get(level)) for level in levels)])
+            lines.append([names[group], *(_cell(cells.get(level), measured) for level in levels)])
             marks.append("embedded" if group.embedded else "model")
         tables += [_aligned(block, marks) for block in _blocks(lines, columns)]
         starred |= any(cell.endswith("*") for line in lines[1:] for cell in line[1:])
@@ -58,12 +65,20 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100) -> str:
     return "\n\n".join(tables)
 
 
-def _cell(estimate: Estimate | None) -> str:
+def _title(env: Environment[Any, Any, Any], measured: Measure) -> str:
+    told = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
+    if measured.series:
+        return f"{env.title}, with a teacher: {told}"
+    return env.title if measured.metric.better == "higher" else f"{env.title}: {told}"
+
+
+def _cell(estimate: Estimate | None, measured: Measure) -> str:
     if estimate is None:
         return ""
-    if estimate.best is None:
+    mean = measured.mean(estimate)
+    if mean is None:
         return "n/a"
-    return f"{estimate.best.value:.1f}{'*' if estimate.missing or estimate.incomplete else ''}"
+    return f"{mean_text(mean.value, measured.metric)}{'*' if estimate.missing or estimate.incomplete else ''}"
 
 
 def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:

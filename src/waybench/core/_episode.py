@@ -38,6 +38,7 @@ _NOT_CARRIED_OUT = {
     "refused": Invalid("The reply was a refusal, so nothing of it was carried out.", Outcome.REFUSED),
 }
 
+_NO_CHANCE = Stream("no chance")
 _COACHED: Mapping[str, Json] = MappingProxyType({"coached": True})
 
 
@@ -56,6 +57,8 @@ class Episode(Generic[I, S, A]):
     """
 
     __slots__ = (
+        "_chance",
+        "_game",
         "_hash",
         "_invalid_in_a_row",
         "_kept",
@@ -63,6 +66,7 @@ class Episode(Generic[I, S, A]):
         "_shown",
         "_spent",
         "_turns",
+        "_wording",
         "attempt",
         "end_reason",
         "environment",
@@ -91,6 +95,8 @@ class Episode(Generic[I, S, A]):
         self.limits = play.limits if play.turns is None else replace(play.limits, turns=play.turns(item.instance))
         self.attempt = attempt
         self.player = player
+        self._game, self._wording = play.game, play.wording
+        self._chance = None if play.game.facts.deterministic else "game"
         self.state: S = play.game.start(item.instance)
         self.end_reason: End | None = play.game.terminal(self.state)
         self.error: str | None = None
@@ -190,8 +196,12 @@ class Episode(Generic[I, S, A]):
         if self.end_reason is not None:
             raise WaybenchError(f"the episode is over ({self.end_reason}): start a new one")
         play, state = self.play, self.state
-        text, stop, usage = (reply, "stop", None) if isinstance(reply, str) else (reply.text, reply.stop, reply.usage)
-        said = self._read(text, stop)
+        if isinstance(reply, str):
+            text, usage = reply, None
+            said = self._wording.parse(reply, state)
+        else:
+            text, usage = reply.text, reply.usage
+            said = self._read(text, reply.stop)
         if execute is None and play.guide is not None:
             execute = play.guide(state, self.stream("guide"))
         if execute is not None:
@@ -201,7 +211,7 @@ class Episode(Generic[I, S, A]):
             turn, invalid = self._invalid(text, said, usage), True
             kept = play.wording.remember(text, said)
         else:
-            kept = play.wording.remember(text, said)
+            kept = self._wording.remember(text, said)
             objection = None if play.coach is None else play.coach(state, said, self._turns)
             if objection is not None:
                 action = play.game.encode(said)
@@ -234,26 +244,30 @@ class Episode(Generic[I, S, A]):
 
     def _carried_out(self, text: str, said: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
         """Do what was said; return the turn, and whether it costs what an invalid reply does."""
-        game = self.play.game
-        last = game.apply(self.state, said, self.stream("game"))
+        game = self._game
+        last = game.apply(self.state, said, self._rng())
         invalid = self.limits.illegal and last.outcome is Outcome.ILLEGAL
         if not invalid or self.limits.invalid == "turn":
             self._spent += 1
-        self.state = last.state
-        message = self.play.wording.observe(last.state, last, self._spent)
-        action = game.encode(said)
-        return TurnRecord(text, last.outcome, None, action, None, last.reward, last.events, message, usage), invalid
+        following, reward, events, outcome = last
+        self.state = following
+        message = self._wording.observe(following, last, self._spent)
+        return TurnRecord(text, outcome, None, game.encode(said), None, reward, events, message, usage), invalid
+
+    def _rng(self) -> Stream:
+        # A game that declares itself deterministic ignores it, which the contract tests check.
+        return _NO_CHANCE if self._chance is None else self.stream(self._chance)
 
     def _guided(self, text: str, said: A | Invalid, execute: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
         """Do something in place of what was said, which is judged in the state that it was said in."""
         game, before = self.play.game, self.state
-        last = game.apply(before, execute, self.stream("game"))
+        last = game.apply(before, execute, self._rng())
         self._spent += 1
         self.state = last.state
         if isinstance(said, Invalid):
             outcome, reason, action = said.outcome, said.reason, None
         else:
-            outcome, reason, action = game.apply(before, said, self.stream("game")).outcome, None, game.encode(said)
+            outcome, reason, action = game.apply(before, said, self._rng()).outcome, None, game.encode(said)
         message = self.play.wording.observe(last.state, last, self._spent)
         executed = game.encode(execute)
         return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage), False
@@ -267,7 +281,7 @@ class Episode(Generic[I, S, A]):
                 return End.INVALID_LIMIT
         else:
             self._invalid_in_a_row = 0
-            if end := self.play.game.terminal(self.state):
+            if (end := self._game.terminal(self.state)) is not None:
                 return end
         return End.TURN_LIMIT if self._spent >= limits.turns else None
 

@@ -41,11 +41,12 @@ class ScriptedPolicy(Policy):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self._purpose = f"player {name}"
 
     def action(self, episode: Episode[Any, Any, Any]) -> Any:
         """Return the action this player takes now."""
         player: Player[Any, Any] | None = episode.environment.players.get(self.name)
-        stream = episode.stream(f"player {self.name}")
+        stream = episode.stream(self._purpose)
         if player is not None:
             return player(episode.state, stream)
         if self.name == "random":

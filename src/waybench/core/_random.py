@@ -29,18 +29,15 @@ class Stream:
 
     def __init__(self, *key: str | int) -> None:
         self._parts = key
-        self._key: bytes | None = None  # made when a number is asked for: most streams of a game are never read
-        self._block = 0
-        self._words: tuple[int, ...] = ()
-        self._next = _WORDS
+        self._next = -1  # the rest is made when a number is asked for: most streams of a game are never read
 
     def word(self) -> int:
         """Return the next 64 random bits as an integer in [0, 2**64)."""
+        if self._next < 0:
+            self._key, self._block, self._next = _digest(self._parts), 0, _WORDS
         if self._next == _WORDS:
-            if self._key is None:
-                self._key = _digest(self._parts)
             digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
-            self._words = tuple(int.from_bytes(digest[i : i + 8], "big") for i in range(0, 64, 8))
+            self._words: tuple[int, ...] = tuple(int.from_bytes(digest[i : i + 8], "big") for i in range(0, 64, 8))
             self._block += 1
             self._next = 0
         self._next += 1

@@ -89,16 +89,13 @@ class GuessGame(Game[Number, Guessing, int]):
     def apply(self, state: Guessing, action: int, rng: Stream) -> Transition[Guessing]:
         """Take a guess; the reward is 1 for the right one."""
         case, low, high, _ = state
-        if not case.low <= action <= case.high:
-            return Transition(state, 0.0, {"guess": action}, Outcome.ILLEGAL)
+        if not low <= action <= high:
+            outside = not case.low <= action <= case.high
+            return Transition(state, 0.0, {"guess": action}, Outcome.ILLEGAL if outside else Outcome.UNPRODUCTIVE)
         if action == case.target:
             return Transition(Guessing(case, action, action, True), 1.0, {"guess": action})
-        outcome = Outcome.OK if low <= action <= high else Outcome.UNPRODUCTIVE
-        if action < case.target:
-            low = max(low, action + 1)
-        else:
-            high = min(high, action - 1)
-        return Transition(Guessing(case, low, high), 0.0, {"guess": action}, outcome)
+        following = Guessing(case, action + 1, high) if action < case.target else Guessing(case, low, action - 1)
+        return Transition(following, 0.0, {"guess": action})
 
     def terminal(self, state: Guessing) -> End | None:
         """Return SOLVED once the number is found."""

@@ -81,6 +81,12 @@ class _Answering(Wording[Any, Any, int]):
 class NumberWording(_Answering):
     """Guessing a number, plain or from a witch's chest."""
 
+    def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
+        super().__init__(story, edition, protocol)
+        self._bigger, self._smaller, self._right = (
+            text.replace("{thing}", story.thing) for text in (texts.BIGGER, texts.SMALLER, texts.RIGHT)
+        )
+
     def rules(self, instance: Number) -> str:
         """Return the system prompt."""
         return self._prompt.format(min=instance.low, max=instance.high)
@@ -93,8 +99,8 @@ class NumberWording(_Answering):
         if isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL:
             return texts.INVALID_NUMBER.format(min=case.low, max=case.high)
         guess = last.events["guess"]
-        said = texts.RIGHT if guess == case.target else texts.BIGGER if guess < case.target else texts.SMALLER
-        return said.format(thing=self._story.thing, guess=guess)
+        said = self._right if guess == case.target else self._bigger if guess < case.target else self._smaller
+        return said.format(guess=guess)
 
     def refuse(self, state: Guessing) -> str:
         """Return what a coach says to a guess that is no bisection."""
