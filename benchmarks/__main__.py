@@ -2,12 +2,13 @@
 
 from benchmarks._engine import engine
 from benchmarks._mazes import episodes, generation
+from benchmarks._search import search
 
 
 def main() -> None:
     """Print the table."""
     print("| what | waybench | compared with | which is | time ratio |\n|---|---|---|---|---|")
-    for part in (generation, episodes, engine):
+    for part in (generation, episodes, search, engine):
         for comparison in part():
             print(comparison.line(), flush=True)
 

@@ -57,7 +57,8 @@ def page(environment: Environment[Any, Any, Any]) -> str:
                 (f"`{m.name}`", m.unit, f"{_bound(m.low)} to {_bound(m.high)}", m.better, m.doc)
                 for m in environment.metrics
             ),
-        ),
+        )
+        + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.series),
         "## Players\n\n"
         + table(
             ("player", "what it does"),

@@ -5,6 +5,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,21 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
         # Spoilt plans show more of a wording's answers than an oracle's first reply.
         name = f"noisy-0.5 {options['protocol']} {options['wording']}"
         yield name, transcript(play_out(environment, item, policy("noisy-0.5"), options))
+    if "teacher_guided" in default_options(environment):
+        guided = {**default, "teacher_guided": True}
+        yield "stumbling guided", transcript(play_out(environment, item, StumblingPolicy(), guided))
+        coached = {**default, "weak_tg_chances": 1}
+        yield "noisy-0.5 coached", transcript(play_out(environment, item, policy("noisy-0.5"), coached))
+        examples = tuple(environment.source("examples").item(index).instance for index in range(2))
+        for protocol in ("paper", "sound"):
+            episode = play_out(environment, replace(item, examples=examples), policy("oracle"), {"protocol": protocol})
+            yield f"examples {protocol}", transcript(episode)
+
+
+def default_options(environment: Any) -> dict[str, Any]:
+    """Return the options of play with their defaults."""
+    options: dict[str, Any] = environment.resolve_options({})
+    return options
 
 
 def transcript(episode: AnyEpisode) -> str:
@@ -49,6 +65,7 @@ def transcript(episode: AnyEpisode) -> str:
     values = {metric.name: metric.of(record) for metric in episode.environment.metrics}
     lines += ["", _rule(f"end: {record.end}")]
     lines += [f"{name}: {'-' if value is None else f'{value:g}'}" for name, value in values.items()]
+    lines += [f"{one.name}: {_json(list(one.of(record)))}" for one in episode.environment.series]
     return "\n".join(lines) + "\n"
 
 
@@ -59,6 +76,8 @@ def _facts(turn: TurnRecord) -> Iterator[str]:
         yield f"action: {_json(turn.action)}"
         yield f"reward: {turn.reward:g}"
         yield f"events: {_json(turn.events)}"
+    if turn.executed is not None:
+        yield f"executed: {_json(turn.executed)}"
 
 
 def _json(value: Any) -> str:

@@ -42,8 +42,8 @@ that was left |
 }
 
 _TEXT = """\
-{first} {measures} A larger level is always harder, so that the benchmark cannot be saturated, and no knowledge of the
-world helps.
+{first} {measures} The level can grow far beyond the published ones, so that the benchmark cannot be saturated, and no
+knowledge of the world helps.
 
 A re-implementation of AQA-Bench (arXiv:2402.09404) after its paper and its published program:
 
@@ -57,7 +57,7 @@ A re-implementation of AQA-Bench (arXiv:2402.09404) after its paper and its publ
   message: in `paper` on the cases just before this one, in `sound` on cases of their own for each item.
 * **The optimal policy** is {teacher}.
 
-What `paper` and `sound` differ in; the scores of `sound` that need no other replies (`acc_sound`, `{sum}_sound`) are
+What `paper` and `sound` differ in; the scores of `sound` that need no other replies ({both}) are
 reported of every run:
 
 | | `paper` | `sound` |
@@ -93,5 +93,5 @@ def about(name: str) -> str:
         drawn=_DRAWN[game],
         teacher=_TEACHERS[kind],
         scores=_SCORES[game],
-        sum="err_sum" if kind == "number" else "g_sum",
+        both="`acc_sound`, `err_sum_sound`" if kind == "number" else "`g_sum_sound`",
     )

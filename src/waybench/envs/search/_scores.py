@@ -205,7 +205,7 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             low=0,
             high=1,
             doc="Share of the answers that follow the algorithm, up to the first deviation (equation 5); with a "
-            "teacher every answer is judged by itself." + _BOTH.format(name="acc"),
+            "teacher every answer is judged by itself.",
         ),
         Metric(
             name="psacc",
@@ -215,14 +215,6 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             high=1,
             doc="With a teacher, the share of its steps at which the answer follows the algorithm. Not defined without "
             "one. PSACC_k and PSACC_avg of a set of episodes (equations 6 and 7) are the curve of `follows`.",
-        ),
-        Metric(
-            name="acc_sound",
-            of=lambda record: scores.accuracy(record, PROTOCOLS["sound"]),
-            title="ACC, sound",
-            low=0,
-            high=1,
-            doc="ACC that takes every bisection for one.",
         ),
         Metric(
             name="steps",
@@ -289,6 +281,14 @@ NUMBER_METRICS = (
         doc="Mean of the same errors; of the published program, not in the paper.",
     ),
     *_shared(NUMBERS),
+    Metric(
+        name="acc_sound",
+        of=lambda record: NUMBERS.accuracy(record, PROTOCOLS["sound"]),
+        title="ACC, sound",
+        low=0,
+        high=1,
+        doc="ACC that takes every bisection for one.",
+    ),
     Metric(
         name="err_sum_sound",
         of=lambda record: err_sum(record, PROTOCOLS["sound"]),
