@@ -239,7 +239,8 @@ class Episode(Generic[I, S, A]):
 
     def _invalid(self, text: str, said: Invalid, usage: Usage | None) -> TurnRecord:
         self._spent += self.limits.invalid == "turn"
-        message = self.play.wording.observe(self.state, said, self._spent)
+        self.state = self._game.forfeit(self.state)
+        message = self._wording.observe(self.state, said, self._spent)
         return TurnRecord(text, said.outcome, said.reason, message=message, usage=usage)
 
     def _carried_out(self, text: str, said: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
@@ -281,8 +282,8 @@ class Episode(Generic[I, S, A]):
                 return End.INVALID_LIMIT
         else:
             self._invalid_in_a_row = 0
-            if (end := self._game.terminal(self.state)) is not None:
-                return end
+        if (end := self._game.terminal(self.state)) is not None:
+            return end
         return End.TURN_LIMIT if self._spent >= limits.turns else None
 
     def end(self, reason: End, error: str | None = None) -> None:

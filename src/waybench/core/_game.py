@@ -110,6 +110,10 @@ class Game(ABC, Generic[I, S, A]):
             DataError: If it wrote no such thing.
         """
 
+    def forfeit(self, state: S) -> S:
+        """Return the state after a reply that was not carried out; by default nothing happens."""
+        return state
+
     def perturb(self, state: S, action: A, rate: float, rng: Stream) -> A:
         """Spoil an action with a given rate of error, for a `NoisyPolicy`.
 

@@ -19,7 +19,8 @@ class Metric:
         low: The least value possible (the floor), None if unbounded.
         high: The greatest value possible (the ceiling), None if unbounded.
         better: "higher", "lower", or "" where neither is better.
-        floor: The worst value on a record's own instance, where that is better than the worst value of all.
+        floor: What saying nothing comes to on a record's own instance, where that is not the least value possible.
+        ceiling: The best value on a record's own instance, where that is not the greatest value possible.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Metric:
     high: float | None = None
     better: str = "higher"
     floor: Callable[[EpisodeRecord], float] | None = None
+    ceiling: Callable[[EpisodeRecord], float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
