@@ -38,6 +38,22 @@ _ALL = (
             ),
         ),
     ),
+    DataSet(
+        "gtb",
+        "GameTraversalBenchmark maps",
+        "Apache-2.0",
+        "https://github.com/umair-nasir14/Game-Traversal-Benchmark",
+        _files(
+            f"{_GITHUB}/umair-nasir14/Game-Traversal-Benchmark/9b548726fd17b444c6deaaf26dbe20e5a0f99c4a/data",
+            (
+                (
+                    "traversal_benchmark.json",
+                    1_381_077,
+                    "e6c70bf8d512d15eae1683043008da0b885e1a49fe4865f88de8543283e58012",
+                ),
+            ),
+        ),
+    ),
 )
 
 DATASETS = {each.name: each for each in _ALL}
