@@ -5,8 +5,9 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
-from waybench.analysis import estimate
-from waybench.report._chart import NARROW, WIDE, Shape, chart, chart_data, chart_spec
+from waybench.analysis import LoggedEpisode, Measure, estimate
+from waybench.report._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
+from waybench.report._points import Point, by_level
 from waybench.report._svg import inline
 
 EPISODES = [
@@ -18,41 +19,47 @@ EPISODES = [
 ]
 
 
+def points_of(episodes: list[LoggedEpisode]) -> list[Point]:
+    return by_level(estimate(episodes), Measure(SCORE))
+
+
+def plot_of(episodes: list[LoggedEpisode]) -> Plot:
+    return Plot(points_of(episodes), SCORE, "Dimension")
+
+
 def test_points_are_the_estimates() -> None:
     found = estimate(EPISODES)
-    points = chart_data(found, SCORE)
+    points = points_of(EPISODES)
     known = {(e.group.model.rpartition("/")[2], e.level): e.best for e in found if e.best}
-    assert {(p["label"], p["level"]) for p in points} == set(known)
+    assert {(point.label, point.at) for point in points} == set(known)
     for point in points:
-        best = known[point["label"], point["level"]]
-        assert (point["score"], point["low"], point["high"]) == (best.value, best.low, best.high)
+        assert point.mean == known[point.label, point.at]
     # The level of which nothing is known has no point, and neither have levels that were not run.
     assert ("walker", 11) not in known
     assert ("oracle", 7) not in known
-    assert {p["label"] for p in points if p["reference"]} == {"oracle", "null"}
+    assert {point.label for point in points if point.reference} == {"oracle", "null"}
 
 
 @pytest.mark.parametrize("shape", [WIDE, NARROW])
 def test_drawing_has_a_mark_at_the_height_of_each_score(shape: Shape) -> None:
-    found = estimate(EPISODES)
-    points = chart_data(found, SCORE)
-    drawn = ElementTree.fromstring(chart(found, SCORE, "dimension", shape, "Score by dimension"))
+    points = points_of(EPISODES)
+    drawn = ElementTree.fromstring(chart(plot_of(EPISODES), shape, "Score by dimension"))
     marks = {
         mark.findtext("title"): float(re.findall(r"[-.\d]+", mark.get("transform", ""))[1])
         for mark in drawn.iter("path")
         if mark.find("title") is not None
     }
-    assert set(marks) == {point["text"] for point in points}
+    assert set(marks) == {point.text for point in points}
     for point in points:
-        assert marks[point["text"]] == pytest.approx(shape.height * (1 - point["score"] / 100), abs=0.6)
+        assert marks[point.text] == pytest.approx(shape.height * (1 - point.mean.value / 100), abs=0.6)
     assert drawn.get("aria-label") == "Score by dimension"
     texts = [text.text for text in drawn.iter("text")]
-    assert {"walker", "drifter", "oracle", "null", "Dimension"} <= set(texts)
+    assert {"walker", "drifter", "oracle", "null", "Dimension", "↑ higher is better"} <= set(texts)
 
 
 def test_labels_do_not_overlap() -> None:
     episodes = [e for n in range(9) for e in played("oracle", (5, 7), mazes=2, model=f"vendor/model-{n}")]
-    spec = chart_spec(estimate(episodes), SCORE, "dimension", WIDE)
+    spec = chart_spec(plot_of(episodes), WIDE)
     (labels,) = [layer["data"]["values"] for layer in spec["layer"][-1:]]
     heights = sorted(label["score"] * WIDE.height / 100 for label in labels)
     assert len(labels) == 9
@@ -62,16 +69,16 @@ def test_labels_do_not_overlap() -> None:
 def test_only_references_are_coloured_and_beside_models_they_are_grey() -> None:
     def colours(models: bool) -> set[str]:
         episodes = [e for e in EPISODES if models or e.embedded]
-        spec = chart_spec(estimate(episodes), SCORE, "dimension", WIDE)
-        return {p["colour"] for p in spec["layer"][1]["data"]["values"] if p["reference"]}
+        spec = chart_spec(plot_of(episodes), WIDE)
+        references = {point.line for point in points_of(episodes) if point.reference}
+        return {shown["colour"] for shown in spec["layer"][1]["data"]["values"] if shown["series"] in references}
 
     assert colours(models=True) == {"var(--c-reference)"}
     assert colours(models=False) == {"var(--c0)", "var(--c1)"}
 
 
 def test_one_point_is_a_chart_too() -> None:
-    found = estimate(played("oracle", (5,), mazes=1))
-    assert "oracle" in chart(found, SCORE, "dimension", WIDE, "x")
+    assert "oracle" in chart(plot_of(played("oracle", (5,), mazes=1)), WIDE, "x")
 
 
 def test_drawing_keeps_shapes_and_text_only() -> None:

@@ -164,7 +164,7 @@ def item_values(
     for key, item in items.items():
         defined = [(value, row) for row in item if (value := value_of(row)) is not None]
         if defined:
-            perfect = [is_perfect(row.metrics[head.name], head) for _, row in defined]
+            perfect = [not row.guided and is_perfect(row.metrics[head.name], head) for _, row in defined]
             found[key] = single_attempt([value for value, _ in defined], perfect)
     return found
 

@@ -55,6 +55,10 @@ class Group:
         """Return the group with one option left out."""
         return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
 
+    def without_key(self) -> "Group":
+        """Return the group of any set of items."""
+        return replace(self, key="")
+
     def to_json(self) -> dict[str, Json]:
         """Return the group as JSON values."""
         return {**asdict(self), "options": dict(self.options)}
@@ -121,7 +125,7 @@ def rows(episodes: Iterable[LoggedEpisode], unconfirmed: Container[int] = ()) ->
       ended without an infrastructure error gives all attempts at that item, or else the last one, for attempts of
       different runs are no series; within a run, the same holds for episodes of the same item and attempt;
     * "after a perfect attempt": attempts at an item with a higher number than its first perfect one, whatever they
-      came to, for a run that skips them must have the same scores.
+      came to, for a run that skips them must have the same scores; with a teacher no attempt is perfect.
 
     Args:
         episodes: The episodes; those of a later run come later.
@@ -269,7 +273,7 @@ def _set_aside_after_perfect(made: list[Row]) -> None:
     kept = [position for position, row in enumerate(made) if not row.aside]
     for positions in grouped(kept, lambda position: same(made[position])).values():
         headline = registry.load(made[positions[0]].group.env).metrics[0]
-        scores = {made[p].attempt: made[p].metrics[headline.name] for p in positions}
+        scores = {made[p].attempt: made[p].metrics[headline.name] for p in positions if not made[p].guided}
         perfect = [attempt for attempt, score in scores.items() if is_perfect(score, headline)]
         for position in positions:
             if perfect and made[position].attempt > min(perfect):

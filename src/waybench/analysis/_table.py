@@ -25,10 +25,10 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
         if estimate.level is not None:
             by_group.setdefault(estimate.group, {})[estimate.level] = estimate
 
-    def rank(group: Group) -> tuple[bool, bool, float, float, str]:
+    def rank(group: Group) -> tuple[bool, bool, float, float, str, int]:
         cells = list(by_group[group].values())
         levels, total = merit(cells)
-        return group.embedded, any(cell.guided for cell in cells), -levels, -total, group.model
+        return group.embedded, any(cell.guided for cell in cells), -levels, -total, group.model, group.examples
 
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
 

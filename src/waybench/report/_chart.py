@@ -1,8 +1,7 @@
-"""The chart of score by level."""
+"""Charts: a line for each group, with intervals, and with labels at the lines' ends."""
 
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,13 +10,14 @@ import altair as alt
 import vl_convert
 from markupsafe import Markup
 
-from waybench.analysis import Estimate, Group, labels, ranked
+from waybench.analysis import better_text
 from waybench.core import Metric
-from waybench.report._format import interval_text, is_share, mean_text
+from waybench.report._points import Point
 from waybench.report._svg import inline
 
 COLOURS = 7
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
+_ROOM = 24  # pixels between two places on the axis, below which intervals are bands and marks are small
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,78 +41,72 @@ WIDE = Shape(760, 340, 13, 36)
 NARROW = Shape(250, 300, 12, 12)
 
 
-def chart(estimates: Sequence[Estimate], metric: Metric, level: str, shape: Shape, label: str) -> Markup:
-    """Draw the best scores by level, a line for each group, with intervals and with labels at the lines' ends.
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What is drawn.
+
+    Attributes:
+        points: The points.
+        metric: What they are the means of: its bounds are the axis, its direction is said.
+        across: What stands on the other axis.
+        bands: Whether intervals are bands along the lines rather than strokes at the points.
+    """
+
+    points: Sequence[Point]
+    metric: Metric
+    across: str
+    bands: bool = False
+
+
+def chart(plot: Plot, shape: Shape, label: str) -> Markup:
+    """Draw a plot.
 
     Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
     text), so that one drawing serves light and dark pages.
 
     Args:
-        estimates: Estimates of one environment.
-        metric: Its headline metric.
-        level: What a level is called.
+        plot: What to draw.
         shape: Measures.
         label: What the chart shows, for those who cannot see it.
     """
-    spec = chart_spec(estimates, metric, level, shape)
+    spec = chart_spec(plot, shape)
     version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     return inline(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=version, allowed_base_urls=[]), label)
 
 
-def chart_data(estimates: Iterable[Estimate], metric: Metric) -> list[dict[str, Any]]:
-    """Return one record for each point: series, label, reference, level, score, low, high and a description.
-
-    Levels that were not run, or of which nothing is known, have no record.
-    """
-    groups = ranked(estimates)
-    names = _short(labels(groups))
-    points: list[dict[str, Any]] = []
-    for number, (group, cells) in enumerate(groups.items()):
-        for level, estimate in cells.items():
-            if (best := estimate.best) is not None:
-                ends = interval_text(best, metric)
-                points.append(
-                    {
-                        "series": number,
-                        "label": names[group],
-                        "reference": group.embedded,
-                        "level": level,
-                        "score": best.value,
-                        "low": best.low,
-                        "high": best.high,
-                        "text": f"{names[group]}, {level}: {mean_text(best.value, metric)}"
-                        + (f" ({ends})" if ends else ""),
-                    }
-                )
-    return points
-
-
-def chart_spec(estimates: Sequence[Estimate], metric: Metric, level: str, shape: Shape) -> dict[str, Any]:
-    """Return the chart as a Vega-Lite specification."""
-    points = chart_data(estimates, metric)
-    levels = sorted({point["level"] for point in points})
-    shown = _styled(points, levels)
-    domain = _domain(points, metric)
-    ends = _ends(shown, levels, domain, shape)
+def chart_spec(plot: Plot, shape: Shape) -> dict[str, Any]:
+    """Return a plot as a Vega-Lite specification."""
+    places = sorted({point.at for point in plot.points})
+    shown = _styled(plot, places)
+    domain = _domain(plot)
+    ends = _ends(shown, places, domain, shape)
     data = alt.Data(values=shown)
-    gap = _gap(levels)
+    gap = _gap(places)
+    roomy = gap * shape.width / (places[-1] - places[0] + gap) >= _ROOM if places else True
     x = alt.X(
         "x:Q",
-        title=level.capitalize(),
-        scale=alt.Scale(domain=[levels[0] - gap / 2, levels[-1] + gap / 2] if levels else [0, 1], nice=False),
-        axis=alt.Axis(values=_thinned(levels, shape.width // 34), format="d", grid=False),
+        title=plot.across,
+        scale=alt.Scale(domain=[places[0] - gap / 2, places[-1] + gap / 2] if places else [0, 1], nice=False),
+        axis=alt.Axis(values=_thinned(places, shape.width // 34), format="d", grid=False),
     )
-    y_axis = alt.Axis(tickCount=5, format=".0%" if is_share(metric) else alt.Undefined)
-    y = alt.Y("score:Q", title=None, scale=alt.Scale(domain=list(domain), nice=False), axis=y_axis)
+    arrow = {"lower": "↓", "higher": "↑"}.get(plot.metric.better, "")
+    y = alt.Y(
+        "score:Q",
+        title=f"{arrow} {better_text(plot.metric)}".strip() or None,
+        scale=alt.Scale(domain=list(domain), nice=False),
+        axis=alt.Axis(tickCount=5, titleAngle=0, titleAlign="left", titleX=0, titleY=-14, titleBaseline="bottom"),
+    )
     colour = alt.Color("colour:N", scale=None, legend=None)
     base = alt.Chart(data).encode(x=x, color=colour)
     dash = alt.StrokeDash("dash:N", scale=alt.Scale(domain=[0, 1], range=[[1, 0], [5, 4]]), legend=None)
     kind = alt.Shape("series:N", scale=alt.Scale(range=list(SHAPES)), legend=None)
     text = alt.Chart(alt.Data(values=ends)).encode(x="x:Q", y="score:Q", text="label:N")
+    strokes = base.transform_filter("datum.interval")
+    strokes = strokes.mark_area(opacity=0.16) if plot.bands else strokes.mark_rule(strokeWidth=1.6, opacity=0.5)
     layers = [
-        base.transform_filter("datum.interval").mark_rule(strokeWidth=1.6, opacity=0.5).encode(y="low:Q", y2="high:Q"),
+        strokes.encode(y="low:Q", y2="high:Q", **({"detail": "series:N"} if plot.bands else {})),
         base.mark_line(strokeWidth=2.2, strokeJoin="round").encode(y=y, detail="series:N", strokeDash=dash),
-        base.mark_point(filled=True, size=58, opacity=1).encode(y=y, shape=kind, description="text:N"),
+        base.mark_point(filled=True, size=58 if roomy else 22, opacity=1).encode(y=y, shape=kind, description="text:N"),
         text.mark_text(align="left", dx=11, stroke="var(--page)", strokeWidth=4, strokeJoin="round"),
         text.mark_text(align="left", dx=11).encode(color=alt.Color("colour:N", scale=None, legend=None)),
     ]
@@ -134,30 +128,24 @@ def _config(size: int) -> dict[str, Any]:
     }
 
 
-def _short(names: dict[Group, str]) -> dict[Group, str]:
-    """Leave out the providers' names where the rest tells all groups apart."""
-    short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
-    return short if len(set(short.values())) == len(short) and all(short.values()) else names
-
-
-def _styled(points: Sequence[dict[str, Any]], levels: Sequence[int]) -> list[dict[str, Any]]:
-    """Add colours, and shift the series beside each other so that their intervals can be told apart."""
-    series = sorted({point["series"] for point in points})
-    grey = any(not point["reference"] for point in points)
-    step = 0.36 * _gap(levels) / max(len(series), 5)
+def _styled(plot: Plot, places: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the points with their colours; strokes are shifted beside each other so that they can be told apart."""
+    lines = sorted({point.line for point in plot.points})
+    grey = any(not point.reference for point in plot.points)
+    step = 0.0 if plot.bands else 0.36 * _gap(places) / max(len(lines), 5)
     out: list[dict[str, Any]] = []
-    for point in points:
-        number = point["series"]
-        plain = point["reference"] and grey
-        shift = (series.index(number) - (len(series) - 1) / 2) * step
+    for point in plot.points:
+        plain = point.reference and grey
+        shift = (lines.index(point.line) - (len(lines) - 1) / 2) * step
         out.append(
             {
-                **point,
-                "x": point["level"] + shift,
-                "colour": "var(--c-reference)" if plain else f"var(--c{number % COLOURS})",
-                "ink": "var(--soft)" if plain else f"var(--t{number % COLOURS})",
+                **{"series": point.line, "label": point.label, "level": point.at, "text": point.text},
+                **{"score": point.mean.value, "low": point.mean.low, "high": point.mean.high},
+                "x": point.at + shift,
+                "colour": "var(--c-reference)" if plain else f"var(--c{point.line % COLOURS})",
+                "ink": "var(--soft)" if plain else f"var(--t{point.line % COLOURS})",
                 "dash": int(plain),
-                "interval": point["low"] is not None and not plain,
+                "interval": point.mean.low is not None and not plain,
             }
         )
     return out
@@ -172,10 +160,11 @@ def _thinned(levels: Sequence[int], most: int) -> list[int]:
     return list(levels[::every])
 
 
-def _domain(points: Sequence[dict[str, Any]], metric: Metric) -> tuple[float, float]:
-    values = [v for point in points for v in (point["score"], point["low"], point["high"]) if v is not None] or [0.0]
-    low = min(values) if metric.low is None else metric.low
-    high = max(values) if metric.high is None else metric.high
+def _domain(plot: Plot) -> tuple[float, float]:
+    means = [point.mean for point in plot.points]
+    values = [value for mean in means for value in (mean.value, mean.low, mean.high) if value is not None] or [0.0]
+    low = min(values) if plot.metric.low is None else plot.metric.low
+    high = max(values) if plot.metric.high is None else plot.metric.high
     return (low, high) if high > low else (low - 1, low + 1)
 
 
@@ -194,15 +183,22 @@ def _ends(
         tracks.setdefault(point["series"], []).append(at)
     last = {point["series"]: point for point in sorted(shown, key=lambda point: point["level"])}
     line = shape.font * 1.25
+    # From the end of the axis that most lines are near: there is the least room to move the labels after the first.
+    middle = (domain[0] + domain[1]) / 2
+    rising = sum(point["score"] < middle for point in last.values()) * 2 > len(last)
     taken: list[Box] = []
     out: list[dict[str, Any]] = []
-    for series, point in sorted(last.items(), key=lambda pair: -pair[1]["score"]):
+    for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
         text = point["label"] if len(point["label"]) <= shape.letters else point["label"][: shape.letters - 1] + "…"
         # Beside the rightmost point of this level, so that it covers none.
         beside = max(other["x"] for other in shown if other["level"] == point["level"])
         x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
         box = Box(x + 9, y - line / 2, x + 13 + len(text) * shape.font * 0.56, y + line / 2)
-        best = min(_moves(len(last)), key=lambda move: abs(move) + _cost(box.down(move * line), taken, tracks, shape))
+
+        def cost(move: float, box: Box = box) -> float:
+            return abs(move) + _cost(box.down(move * line), taken, tracks, shape, rising)
+
+        best = min(_moves(len(last)), key=cost)
         taken.append(box.down(best * line))
         out.append({"x": beside, "score": point["score"] - best * line / down, "label": text, "colour": point["ink"]})
     return out
@@ -231,13 +227,18 @@ def _moves(labels: int) -> list[float]:
     return [half / 2 for half in range(-2 * labels - 4, 2 * labels + 5)]
 
 
-def _cost(box: Box, taken: Sequence[Box], tracks: Mapping[int, Sequence[tuple[float, float]]], shape: Shape) -> float:
+def _cost(
+    box: Box, taken: Sequence[Box], tracks: Mapping[int, Sequence[tuple[float, float]]], shape: Shape, rising: bool
+) -> float:
     """Return how bad a place is, in lines that one would rather move the label by."""
-    above = any(box.left < other.right and other.left < box.right and box.top < other.top for other in taken)
+    beyond = any(
+        box.left < other.right and other.left < box.right and (box.top > other.top if rising else box.top < other.top)
+        for other in taken
+    )
     outside = box.top < -1.8 * shape.font or box.bottom > shape.height + 0.5 * shape.font
     crossed = sum(_crosses(box, a, b) for track in tracks.values() for a, b in pairwise(track))
     # Labels come in the order of their scores and should stay in it.
-    return 1000 * sum(box.meets(other) for other in taken) + 20 * above + 50 * outside + 1.6 * min(crossed, 2)
+    return 1000 * sum(box.meets(other) for other in taken) + 20 * beyond + 50 * outside + 1.6 * min(crossed, 2)
 
 
 def _crosses(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:

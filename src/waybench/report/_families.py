@@ -1,28 +1,41 @@
-"""What the report knows of single families: their words, and who draws their boards."""
+"""What the report knows of single families: their words, their tables, and who draws their boards."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How a family of environments is spoken of and drawn.
+    """How a family of environments is spoken of, put into tables and drawn.
 
     Attributes:
+        title: Its name, over a table of several of its environments.
+        lead: What it is, in one or two sentences.
         level: What a level is called.
         item: What an item is called.
         items: The same for several.
+        metrics: Names of the metrics that its table shows, of each environment those that it has. The goal metric
+            comes first. Without any there is no such table.
+        parts: The environments (ids) that stand side by side in one table, by the table's name; those that are in
+            none have one together.
+        modes: Levels of different environments that belong together, by their common name: environment -> level.
+            Other levels are taken together if they are the same number.
         drawer: "module:function" of (instance, turns, *, board_id, reuse) -> SVG; "" if there is none. The function
             lets no text of a reply into its drawing.
         legend: What is seen in a drawing, in one sentence.
         reference: What a drawing shows besides what was done, for a switch that hides it (class "reference").
     """
 
+    title: str = ""
+    lead: str = ""
     level: str = "level"
     item: str = "item"
     items: str = "items"
+    metrics: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    modes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     drawer: str = ""
     legend: str = ""
     reference: str = ""
@@ -32,6 +45,14 @@ class Family:
         module, _, name = self.drawer.partition(":")
         return getattr(import_module(module), name) if module else None
 
+    def mode(self, env_id: str, level: int) -> str:
+        """Return what an environment's level is called where several environments stand side by side."""
+        named = (name for name, levels in self.modes.items() if levels.get(env_id) == level)
+        return next(named, f"{self.level.capitalize()} {level}")
+
+
+_BASE = "search/guessnum", "search/dfs", "search/bfs"
+_EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
 
 _FAMILIES: dict[str, Any] = {
     "maze": Family(
@@ -45,6 +66,22 @@ _FAMILIES: dict[str, Any] = {
             "the edge; nothing of that movement was carried out."
         ),
         reference="a shortest path (dashed)",
+    ),
+    "search": Family(
+        title="Algorithmic search (AQA-Bench)",
+        lead=(
+            "Binary, depth-first and breadth-first search, each told plainly and as a story. The goal metric says how "
+            "near the goal a player came, the sum of its gaps how fast, and ACC how long it kept to the algorithm. "
+            "Players that give up early have small sums, so the goal metric comes first."
+        ),
+        item="case",
+        items="cases",
+        metrics=("err_min", "err_sum", "g_min", "g_sum", "acc"),
+        parts={"Base environments": _BASE, "Embodied environments": _EMBODIED},
+        modes={
+            "EASY mode": dict(zip((*_BASE, *_EMBODIED), (15, 8, 15) * 2, strict=True)),
+            "HARD mode": dict(zip((*_BASE, *_EMBODIED), (25, 13, 25) * 2, strict=True)),
+        },
     ),
 }
 

@@ -1,14 +1,15 @@
 """Numbers and texts as the pages show them."""
 
+import re
 from typing import NamedTuple
 
-from waybench.analysis import Mean
+from waybench.analysis import NOTHING, Mean, mean_text
 from waybench.core import Metric
 
 LONGEST_REPLY = 20_000
+REPLIES_OF_A_PAGE = 3_000_000  # characters of all replies of a page, beyond which each is cut shorter
 LONGEST_MESSAGE = 6_000  # ours, and mostly maps that are drawn beside it
 LONGEST_UNSENT = 1_000
-NOTHING = "–"
 
 
 class Excerpt(NamedTuple):
@@ -33,23 +34,19 @@ def excerpt(text: str, longest: int) -> Excerpt:
     return Excerpt(text[:longest], len(text))
 
 
-def is_share(metric: Metric) -> bool:
-    """Return whether a metric's mean is a share, shown in per cent."""
-    return (metric.low, metric.high, metric.unit) == (0, 1, "")
-
-
-def mean_text(value: float | None, metric: Metric | None = None) -> str:
-    """Return a mean for a table: one decimal, shares in per cent without the sign."""
-    if value is None:
-        return NOTHING
-    shown = f"{100 * value if metric is not None and is_share(metric) else value:,.1f}"
-    return shown.replace("-", "−")
-
-
 def heading(metric: Metric) -> str:
     """Return a metric's name with its unit for a table's head: "Score, %"."""
-    unit = "%" if is_share(metric) else metric.unit
-    return f"{metric.title}, {unit}" if unit else metric.title
+    return f"{metric.title}, {metric.unit}" if metric.unit else metric.title
+
+
+def in_words(metric: Metric) -> str:
+    """Return a metric's name for the middle of a sentence: "score", but "Err_min" and "ACC"."""
+    return metric.title.lower() if re.fullmatch(r"[A-Z][a-z -]+", metric.title) else metric.title
+
+
+def told(metric: Metric) -> str:
+    """Return the same for a caption, which says where less is better: "Err_min (lower is better)"."""
+    return f"{heading(metric)} (lower is better)" if metric.better == "lower" else heading(metric)
 
 
 def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
@@ -60,19 +57,19 @@ def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
 
 
 def value_text(value: float | None, metric: Metric) -> str:
-    """Return one episode's value with its unit: "66.7 %", "8"."""
+    """Return one episode's value with its unit: "66.7 %", "8", "0.125"."""
     if value is None:
         return NOTHING
-    number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
-    number = number.replace("-", "−")
+    number = f"{value:,.0f}".replace("-", "−") if float(value).is_integer() else mean_text(value, metric)
     return f"{number}\N{NO-BREAK SPACE}{metric.unit}" if metric.unit else number
 
 
 def part(value: float | None, metric: Metric) -> float | None:
-    """Return where a value lies between a metric's bounds, from 0 to 1; None if it has none."""
-    if value is None or metric.low is None or metric.high is None:
+    """Return how good a value is between a metric's bounds, from 0 to 1; None if it has none or neither is better."""
+    if value is None or metric.low is None or metric.high is None or not metric.better:
         return None
-    return round((value - metric.low) / (metric.high - metric.low), 3)
+    share = (value - metric.low) / (metric.high - metric.low)
+    return round(1 - share if metric.better == "lower" else share, 3)
 
 
 def percent(share: float | None) -> str:

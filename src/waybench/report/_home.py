@@ -4,14 +4,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
-from waybench.analysis import Estimate, Group, differing, grouped, is_perfect, ranked, setting
+from waybench.analysis import (
+    Change,
+    Estimate,
+    Group,
+    Margins,
+    Measure,
+    differing,
+    grouped,
+    is_perfect,
+    mean_text,
+    measure,
+    ranked,
+    setting,
+    spread,
+)
 from waybench.core import Environment, Metric
 from waybench.envs import registry
-from waybench.report._chart import NARROW, WIDE, chart
 from waybench.report._families import Family, family
-from waybench.report._format import interval_text, mean_text, part, plural
+from waybench.report._figures import Figure, figures
+from waybench.report._format import interval_text, part, plural
+from waybench.report._overview import Overview, in_order, overviews
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +32,10 @@ class Cell:
     """The scores of one model at one level.
 
     Attributes:
-        best: Mean of the best attempts, as text.
-        single: What a single attempt gives on average, as text.
+        best: Mean of the best attempts, as text; with a teacher the mean of the curve over its steps.
+        single: What a single attempt gives on average, as text; "" with a teacher.
         interval: Its interval, as text.
-        part: Where `best` lies between the metric's bounds, from 0 to 1; None if it has none.
+        part: How good `best` is between the metric's bounds, from 0 to 1; None if it has none.
         note: The numbers behind it.
         flagged: Whether infrastructure errors left something out.
     """
@@ -55,106 +68,228 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Scores:
+    """A table of scores by level.
+
+    Attributes:
+        measured: What is in it.
+        guided: Whether it is of episodes with a teacher.
+        levels: All levels that were run.
+        models: Rows of models.
+        references: Rows of the embedded players.
+        most_attempts: The highest number of an attempt.
+        flagged: Whether a cell is flagged.
+    """
+
+    measured: Measure
+    guided: bool
+    levels: list[int]
+    models: list[Line]
+    references: list[Line]
+    most_attempts: int
+    flagged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadLine:
+    """How much a model's numbers differ between sets of items.
+
+    Attributes:
+        name: The model.
+        differs: The settings in which it differs from other rows, in words.
+        level: The level.
+        guided: Whether a teacher played.
+        sets: Number of sets.
+        keys: Their keys.
+        cells: Of each metric, average, lower and upper margin, as texts; None where it is not known.
+    """
+
+    name: str
+    differs: list[str]
+    level: int
+    guided: bool
+    sets: int
+    keys: tuple[str, ...]
+    cells: list[tuple[str, str, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """One environment on the first page.
 
     Attributes:
         env: The environment.
         family: What is known of its family.
-        metric: Its headline metric.
+        overviews: The family's tables, before its first environment.
         about: What was measured, in two sentences.
         common: The settings that all rows share, in words.
-        levels: All levels that were run.
-        models: Rows of models.
+        figures: Its charts.
+        scores: Its tables of scores by level.
+        models: Rows of models, for how it went.
         references: Rows of the embedded players.
-        wide: The chart for wide pages; None if there is nothing to draw.
-        narrow: The chart for narrow ones.
-        most_attempts: The highest number of an attempt.
-        flagged: Whether a cell is flagged.
-        unconfirmed: Models' rows with episodes that do not replay.
+        spread_metrics: Columns of the table of several sets.
+        spread: Its rows; none where there is one set.
+        uneven: Whether some rows have other levels than others.
+        guided: Whether a teacher played in some rows.
+        unconfirmed: Rows with episodes that do not replay.
     """
 
     env: Environment[Any, Any, Any]
     family: Family
-    metric: Metric
+    overviews: list[Overview]
     about: tuple[str, str]
     common: list[str]
-    levels: list[int]
+    figures: list[Figure]
+    scores: list[Scores]
     models: list[Line]
     references: list[Line]
-    wide: Markup | None
-    narrow: Markup | None
-    most_attempts: int
-    flagged: bool
+    spread_metrics: list[Metric]
+    spread: list[SpreadLine]
+    uneven: bool
+    guided: bool
     unconfirmed: list[Line]
 
 
-def sections(estimates: Sequence[Estimate], totals: Sequence[Estimate], pages: Mapping[Group, str]) -> list[Section]:
-    """Return the sections of the first page, one for each environment."""
+def sections(
+    estimates: Sequence[Estimate], totals: Sequence[Estimate], changes: Sequence[Change], pages: Mapping[Group, str]
+) -> list[Section]:
+    """Return the sections of the first page, one for each environment, those of one family together.
+
+    Args:
+        estimates: The estimates by level.
+        totals: Those over all levels.
+        changes: What in-context examples change.
+        pages: File names of the groups' pages.
+    """
     total_of = {total.group: total for total in totals}
     by_env = grouped(estimates, lambda estimate: estimate.group.env)
-    return [_section(registry.load(env), some, total_of, pages) for env, some in by_env.items()]
+    found: list[Section] = []
+    for envs in grouped(by_env, lambda env: env.partition("/")[0]).values():
+        words = family(envs[0])
+        everything = [estimate for env in envs for estimate in by_env[env]]
+        tables = overviews(words, everything, changes, pages) if words.metrics else []
+        for number, env in enumerate(in_order(words, envs)):
+            before = [] if number else tables
+            found.append(_section(registry.load(env), before, by_env[env], total_of, pages))
+    return found
 
 
 def _section(
     env: Environment[Any, Any, Any],
+    tables: list[Overview],
     estimates: Sequence[Estimate],
     total_of: Mapping[Group, Estimate],
     pages: Mapping[Group, str],
 ) -> Section:
+    words = family(env.id)
     groups = ranked(estimates)
     levels = sorted({level for cells in groups.values() for level in cells})
-    metric, words = env.metrics[0], family(env.id)
+    lines = [
+        (group, Line(group.model, pages[group], differing(group, groups), [], total_of[group])) for group in groups
+    ]
+    first = next(iter(groups))
+    varied = set(differing(first, groups))
+    by_guide = grouped(estimates, lambda estimate: estimate.guided)
+    # The family's tables have it all where there is one level.
+    scored = [_scores(env, by_guide[guided], total_of, pages) for guided in sorted(by_guide)]
+    spread_metrics, spread_lines = _spread(env, words, estimates)
+    return Section(
+        env=env,
+        family=words,
+        overviews=tables,
+        about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], words, levels)),
+        common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
+        figures=figures(env, words, estimates),
+        scores=scored if not words.metrics or len(levels) > 1 else [],
+        models=[line for group, line in lines if not group.embedded],
+        references=[line for group, line in lines if group.embedded],
+        spread_metrics=spread_metrics,
+        spread=spread_lines,
+        uneven=len({tuple(cells) for cells in groups.values()}) > 1,
+        guided=True in by_guide,
+        unconfirmed=[line for _, line in lines if line.total.unconfirmed],
+    )
+
+
+def _scores(
+    env: Environment[Any, Any, Any],
+    estimates: Sequence[Estimate],
+    total_of: Mapping[Group, Estimate],
+    pages: Mapping[Group, str],
+) -> Scores:
+    groups = ranked(estimates)
+    levels = sorted({level for cells in groups.values() for level in cells})
+    guided = estimates[0].guided
+    measured, words = measure(env, guided), family(env.id)
     lines = [
         Line(
             name=group.model,
             page=pages[group],
             differs=differing(group, groups),
-            cells=[_cell(cells.get(level), metric, words) for level in levels],
+            cells=[_cell(cells.get(level), measured, words) for level in levels],
             total=total_of[group],
         )
         for group, cells in groups.items()
     ]
-    first = next(iter(groups))
-    varied = set(differing(first, groups))
-    label = f"{metric.title} by {words.level} for each model; the table below has the same numbers"
-    drawn = any(estimate.best for estimate in estimates)
-    most = max(estimate.most_attempts for estimate in estimates)
-    return Section(
-        env=env,
-        family=words,
-        metric=metric,
-        about=(_first_sentence(env.about), _second_sentence(estimates, metric, words, levels, most)),
-        common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
+    return Scores(
+        measured=measured,
+        guided=guided,
         levels=levels,
-        models=[line for line, group in zip(lines, groups, strict=True) if not group.embedded],
-        references=[line for line, group in zip(lines, groups, strict=True) if group.embedded],
-        wide=chart(estimates, metric, words.level, WIDE, label) if drawn else None,
-        narrow=chart(estimates, metric, words.level, NARROW, label) if drawn else None,
-        most_attempts=most,
+        models=[line for line in lines if not line.total.group.embedded],
+        references=[line for line in lines if line.total.group.embedded],
+        most_attempts=max(estimate.most_attempts for estimate in estimates),
         flagged=any(cell.flagged for line in lines for cell in line.cells if cell),
-        unconfirmed=[line for line in lines if line.total.unconfirmed],
     )
 
 
-def _cell(estimate: Estimate | None, metric: Metric, words: Family) -> Cell | None:
+def _cell(estimate: Estimate | None, measured: Measure, words: Family) -> Cell | None:
     if estimate is None:
         return None
+    metric, mean = measured.metric, measured.mean(estimate)
     note = f"{plural(estimate.items, words.item, words.items)}, {plural(estimate.attempts, 'attempt')}"
     if estimate.missing:
         note += f", {estimate.missing} missing"
     if estimate.incomplete:
         note += f", {estimate.incomplete} incomplete"
-    if estimate.best is not None and (ends := interval_text(estimate.best, metric)):
+    if not measured.series and (ends := interval_text(mean, metric)):
         note += f"; best of attempts {ends}"
+    single = mean if measured.series else estimate.single
     return Cell(
-        best=mean_text(estimate.best.value if estimate.best else None, metric),
-        single=mean_text(estimate.single.value if estimate.single else None, metric),
-        interval=interval_text(estimate.single, metric),
-        part=part(estimate.best.value if estimate.best else None, metric),
+        best=mean_text(mean.value if mean else None, metric),
+        single="" if measured.series else mean_text(single.value if single else None, metric),
+        interval=interval_text(single, metric),
+        part=part(mean.value if mean else None, metric),
         note=note,
         flagged=bool(estimate.missing or estimate.incomplete),
     )
+
+
+def _spread(
+    env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]
+) -> tuple[list[Metric], list[SpreadLine]]:
+    """Return columns and rows of the table of several sets; what a teacher has done has a dash."""
+    spreads = spread(estimates)
+    guided = {each.group.without_key(): each.guided for each in estimates}
+    names = words.metrics or (env.metrics[0].name,)
+    free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
+    asked = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
+    lines: list[SpreadLine] = []
+    for group, some in grouped(spreads, lambda each: each.group).items():
+        for each in some:
+            cells = [None if guided[group] else _margins(each.metrics.get(metric.name), metric) for metric in free]
+            cells += [
+                _margins(each.curves.get(measured.series), measured.metric) if guided[group] else None
+                for measured in asked
+            ]
+            differs = differing(group, [other.group for other in spreads])
+            lines.append(SpreadLine(group.model, differs, each.level, guided[group], len(each.keys), each.keys, cells))
+    return [*free, *(measured.metric for measured in asked)], lines
+
+
+def _margins(found: Margins | None, metric: Metric) -> tuple[str, str, str] | None:
+    if found is None:
+        return None
+    return mean_text(found.average, metric), mean_text(found.margin_min, metric), mean_text(found.margin_max, metric)
 
 
 def _first_sentence(about: str) -> str:
@@ -163,15 +298,15 @@ def _first_sentence(about: str) -> str:
     return text if end < 0 else text[: end + 1]
 
 
-def _second_sentence(
-    estimates: Sequence[Estimate], metric: Metric, words: Family, levels: Sequence[int], most: int
-) -> str:
+def _second_sentence(estimates: Sequence[Estimate], metric: Metric, words: Family, levels: Sequence[int]) -> str:
+    most = max(estimate.most_attempts for estimate in estimates)
     items = {estimate.items + estimate.missing for estimate in estimates}
     count = plural(max(items), words.item, words.items)
     up_to = "" if len(items) == 1 else "up to "
     span = f"{words.level} {levels[0]}" if len(levels) == 1 else f"{words.level}s {levels[0]} to {levels[-1]}"
     each = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
-    bounded = is_perfect(metric.high, metric) or is_perfect(metric.low, metric)
+    free = any(not estimate.guided for estimate in estimates)
+    bounded = free and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
     # How many were allowed is not in the records: where each first one was perfect, no other was made.
     ended = ", and none counts after a perfect one" if bounded else ""
     tries = "one attempt was" if most == 1 else f"{most} attempts were"

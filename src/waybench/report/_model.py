@@ -1,16 +1,39 @@
 """What a model's page shows: every item with its attempts, simulated again from the records."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from waybench.analysis import Estimate, LoggedEpisode, Row, grouped
-from waybench.core import End, Environment, EpisodeRecord, Instance, Outcome, TurnRecord, WaybenchError, replay
+from waybench.analysis import Estimate, LoggedEpisode, Measure, Row, grouped, measure
+from waybench.core import (
+    End,
+    Environment,
+    EpisodeRecord,
+    Instance,
+    Message,
+    Metric,
+    Outcome,
+    TurnRecord,
+    WaybenchError,
+    replay,
+)
 from waybench.envs import registry
 from waybench.report._families import Family
-from waybench.report._format import LONGEST_MESSAGE, LONGEST_REPLY, LONGEST_UNSENT, Excerpt, excerpt, part, value_text
+from waybench.report._figures import Figure, curve_figures
+from waybench.report._format import (
+    LONGEST_MESSAGE,
+    LONGEST_REPLY,
+    LONGEST_UNSENT,
+    REPLIES_OF_A_PAGE,
+    Excerpt,
+    excerpt,
+    part,
+    plural,
+    value_text,
+)
 
 ENDS = {
     End.SOLVED: "solved",
@@ -31,6 +54,7 @@ class Said:
         text: What it says.
         outcome: Of a reply, what it came to.
         reason: Of a reply, why it was not carried out.
+        instead: Of a reply, what a teacher did in place of it, if that was something else.
     """
 
     who: str
@@ -38,6 +62,7 @@ class Said:
     text: Excerpt
     outcome: str = ""
     reason: str = ""
+    instead: Excerpt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +71,7 @@ class Attempt:
 
     Attributes:
         number: From 1.
-        score: The headline metric, as text.
+        score: What it is judged by (see `measure`), as text.
         facts: Other metrics worth showing, as (title, value).
         end: How it ended, in words.
         outcomes: What each reply came to.
@@ -70,6 +95,11 @@ class Attempt:
     board: Markup | None
     log: str
 
+    @property
+    def counts(self) -> list[tuple[Outcome, int]]:
+        """What the replies came to, each outcome with its number, the most frequent first."""
+        return Counter(self.outcomes).most_common()
+
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -79,13 +109,13 @@ class Card:
         item: Its id.
         anchor: Its id in the page.
         best: The best score, as text.
-        part: Where it lies between the metric's bounds, from 0 to 1; None if there is none.
+        part: How good it is between the metric's bounds, from 0 to 1; None if there is none.
         missing: Whether all attempts were infrastructure errors.
         incomplete: Whether some were.
         shown: Number of the attempt that the board shows; None if it shows none.
         board: The drawing.
         observation: The first message, where there is no drawing.
-        prompt: What the player was told at first.
+        prompt: What the player was told at first, as far as it is not shown elsewhere.
         attempts: The attempts.
     """
 
@@ -108,10 +138,14 @@ class Level:
 
     Attributes:
         estimate: What they come to.
+        figures: Its curves.
+        rules: The first message, where it is the same for all items.
         cards: The items.
     """
 
     estimate: Estimate
+    figures: list[Figure]
+    rules: Said | None
     cards: list[Card] = field(default_factory=list[Card])
 
 
@@ -144,33 +178,88 @@ def levels(
         estimates: Its estimates by level.
     """
     draw = words.draw()
+    replies = sum(len(episode.record.turns) for _, episode, _ in episodes)
+    longest = min(LONGEST_REPLY, max(LONGEST_UNSENT, REPLIES_OF_A_PAGE // max(replies, 1)))
     by_level = grouped(episodes, lambda played: played[0].level)
     found: list[Level] = []
     for estimate in estimates:
-        items = grouped(
-            by_level[estimate.level or 0], lambda played: (played[0].index, played[0].item, played[0].instance)
-        )
-        numbered = enumerate((items[key] for key in sorted(items)), start=1)
-        cards = [_card(env, draw, some, f"i{estimate.level}-{number}") for number, some in numbered]
-        found.append(Level(estimate, cards))
+        level = estimate.level or 0
+        own = by_level[level]
+        items = grouped(own, lambda played: (played[0].index, played[0].item, played[0].instance))
+        rules = _shared([played[1].record.opening for played in own])
+        cards = [
+            _card(env, words, draw, items[key], f"i{level}-{number}", rules, longest, whole=number == 1)
+            for number, key in enumerate(sorted(items), start=1)
+        ]
+        curves = curve_figures(env, words, level, estimate.group.examples, [estimate], small=True)
+        found.append(Level(estimate, curves, _said(rules) if rules else None, cards))
     return found
 
 
-def _card(env: Environment[Any, Any, Any], draw: Callable[..., str] | None, some: Episodes, anchor: str) -> Card:
+def _shared(openings: Iterable[Sequence[Message]]) -> Message | None:
+    """Return the first message if all openings begin with it and go on."""
+    firsts = {opening[0] if len(opening) > 1 else None for opening in openings}
+    return firsts.pop() if len(firsts) == 1 else None
+
+
+def _said(message: Message) -> Said:
+    return Said("prompt", _speaker(message.role), excerpt(message.text, LONGEST_MESSAGE))
+
+
+def _prompt(record: EpisodeRecord, rules: Message | None, *, whole: bool) -> list[Said]:
+    """Return what a player was told at first, without the rules that all were told.
+
+    Args:
+        record: The episode's record.
+        rules: The rules that are shown elsewhere.
+        whole: Whether in-context examples are shown too; they are long, and mostly the same as the item's before.
+    """
+    told = record.opening[1:] if rules else record.opening
+    examples = told[:-1]
+    if not record.examples or whole or len(examples) < 2:
+        return [_said(message) for message in told]
+    count = plural(len(record.examples), "in-context example")
+    left_out = f"{count}, {plural(len(examples), 'message')}: left out here, see the first one on this page."
+    return [Said("prompt", "In-context examples", Excerpt(left_out, len(left_out))), _said(told[-1])]
+
+
+def _card(
+    env: Environment[Any, Any, Any],
+    words: Family,
+    draw: Callable[..., str] | None,
+    some: Episodes,
+    anchor: str,
+    rules: Message | None,
+    longest: int,
+    *,
+    whole: bool,
+) -> Card:
     ordered = sorted(some, key=lambda played: (bool(played[0].aside), played[0].attempt))
-    metric = env.metrics[0]
-    counted = [(row.metrics[metric.name], row) for row, _, _ in ordered if row.counts]
+    measured = measure(env, any(row.guided for row, _, _ in some))
+    metric = measured.metric
+    counted = [(measured.value(row), row) for row, _, _ in ordered if row.counts]
     scored = [(value, row) for value, row in counted if value is not None]
     best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
     shown = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
     again = [simulated for _, _, simulated in ordered]
     boards = _boards(draw, again, [row is shown for row, _, _ in ordered], anchor)
-    opening = ordered[0][1].record.opening
+    first = ordered[0][1].record
     attempts = [
-        _attempt(env, row, episode, simulated.mismatch, board, with_prompt=episode.record.opening != opening)
+        _attempt(
+            measured,
+            _facts(env.metrics, words, row, metric),
+            row,
+            episode,
+            simulated.mismatch,
+            board,
+            longest,
+            _prompt(episode.record, rules, whole=whole) if episode.record.opening != first.opening else [],
+        )
         for (row, episode, simulated), board in zip(ordered, boards[1:], strict=True)
     ]
     valid = [row for row, _, _ in ordered if not row.aside]
+    prompt = _prompt(first, rules, whole=whole)
+    observed = prompt[-1].text if boards[0] is None and prompt else None
     return Card(
         item=ordered[0][0].item,
         anchor=anchor,
@@ -180,8 +269,8 @@ def _card(env: Environment[Any, Any, Any], draw: Callable[..., str] | None, some
         incomplete=bool(counted) and any(row.error for row in valid),
         shown=shown.attempt if shown else None,
         board=boards[0],
-        observation=excerpt(opening[-1].text, LONGEST_MESSAGE) if boards[0] is None and opening else None,
-        prompt=[Said("prompt", _speaker(message.role), excerpt(message.text, LONGEST_MESSAGE)) for message in opening],
+        observation=observed,
+        prompt=prompt[:-1] if observed else prompt,
         attempts=attempts,
     )
 
@@ -236,32 +325,33 @@ def _boards(
 
 
 def _attempt(
-    env: Environment[Any, Any, Any],
+    measured: Measure,
+    facts: list[tuple[str, str]],
     row: Row,
     episode: LoggedEpisode,
     mismatch: str,
     board: Markup | None,
-    *,
-    with_prompt: bool,
+    longest: int,
+    prompt: Iterable[Said],
 ) -> Attempt:
     record = episode.record
-    told = [
-        Said("prompt", _speaker(message.role), excerpt(message.text, LONGEST_MESSAGE)) for message in record.opening
-    ]
-    conversation = told if with_prompt else []
+    conversation = list(prompt)
     for number, turn in enumerate(record.turns, start=1):
         last = number == len(record.turns) and not row.error
-        reply, reason = excerpt(turn.reply, LONGEST_REPLY), (turn.reason or "")[:LONGEST_UNSENT]
-        conversation.append(Said("reply", f"Reply {number}", reply, turn.outcome, reason))
+        reply, reason = excerpt(turn.reply, longest), (turn.reason or "")[:LONGEST_UNSENT]
+        other = turn.executed is not None and turn.executed != turn.action
+        instead = excerpt(str(turn.executed), LONGEST_UNSENT) if other else None
+        conversation.append(Said("reply", f"Reply {number}", reply, turn.outcome, reason, instead))
         answer = excerpt(turn.message, LONGEST_UNSENT if last else LONGEST_MESSAGE)
         unsent = " (not sent, the attempt was over)" if last else ""
         conversation.append(Said("answer", f"Answer {number}{unsent}", answer))
     error = record.error or ("the episode has no end" if row.error else "")
+    end = ENDS[record.end] if record.end else "no end"
     return Attempt(
         number=row.attempt,
-        score=value_text(row.metrics[env.metrics[0].name], env.metrics[0]),
-        facts=_facts(env, row),
-        end=ENDS[record.end] if record.end else "no end",
+        score=value_text(measured.value(row), measured.metric),
+        facts=facts,
+        end=f"{end}, by the teacher" if row.guided and record.end is End.SOLVED else end,
         outcomes=[turn.outcome for turn in record.turns],
         error=excerpt(error, LONGEST_UNSENT) if row.error else None,
         aside=row.aside,
@@ -272,11 +362,12 @@ def _attempt(
     )
 
 
-def _facts(env: Environment[Any, Any, Any], row: Row) -> list[tuple[str, str]]:
+def _facts(metrics: Iterable[Metric], words: Family, row: Row, shown: Metric) -> list[tuple[str, str]]:
     """Return the metrics that describe an attempt, and of those that count mishaps the ones that happened."""
     found: list[tuple[str, str]] = []
-    for metric in env.metrics[1:]:
+    for number, metric in enumerate(metrics):
         value = row.metrics[metric.name]
-        if value is not None and (metric.better == "" or (metric.better == "lower" and value)):
+        telling = metric.better == "" or (metric.better == "lower" and value)
+        if number and metric is not shown and value is not None and (telling or metric.name in words.metrics):
             found.append((metric.title, value_text(value, metric)))
     return found

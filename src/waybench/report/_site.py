@@ -17,19 +17,24 @@ from waybench.analysis import (
     Estimate,
     Group,
     LoggedEpisode,
+    as_metric,
     by_level,
+    example_changes,
     labels,
+    mean_text,
+    measure,
     one_line,
     overall,
     rows,
     setting,
+    spread,
     visible,
 )
 from waybench.core import UsageError
 from waybench.envs import registry
 from waybench.report._families import family
 from waybench.report._files import slug, write
-from waybench.report._format import amount, heading, interval_text, mean_text, percent, plural
+from waybench.report._format import amount, heading, in_words, interval_text, percent, plural, told
 from waybench.report._home import sections
 from waybench.report._model import levels, simulate
 
@@ -61,6 +66,7 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
     again = simulate(listed)
     all_rows = rows(listed, {position for position, simulated in enumerate(again) if simulated.mismatch})
     estimates, totals = by_level(all_rows), overall(all_rows)
+    changes = example_changes(all_rows)
     names = labels(total.group for total in totals)
     pages = {group: _page_name(group) for group in names}
     templates = _templates(title)
@@ -75,14 +81,19 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
             settings=[setting(name, value) for name, value in group.settings.items()],
             env=env,
             family=words,
-            metric=env.metrics[0],
+            measured=measure(env, total.guided),
+            series=[as_metric(series) for series in env.series],
             total=total,
             levels=levels(env, words, own, of_group),
         )
         write(out / "models" / pages[group], page)
-    home = templates.get_template("index.html").render(sections=sections(estimates, totals, pages), totals=totals)
+    home = templates.get_template("index.html").render(sections=sections(estimates, totals, changes, pages))
     _remove_stale(out, set(pages.values()))
-    write(out / "summary.json", _summary(title, estimates, totals, pages))
+    more = {
+        "changes": [change.to_json() for change in changes],
+        "spreads": [each.to_json() for each in spread(estimates)],
+    }
+    write(out / "summary.json", _summary(title, estimates, totals, pages, more))
     write(out / "index.html", home)
     return out / "index.html"
 
@@ -90,6 +101,10 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
 def _page_name(group: Group) -> str:
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
     return f"{slug(f'{group.model}-{group.task}', identity)}.html"
+
+
+def _anchor(env_id: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", env_id)
 
 
 def _remove_stale(out: Path, pages: Collection[str]) -> None:
@@ -122,13 +137,19 @@ def _templates(title: str) -> Templates:
     )
     values, filters = cast(dict[str, Any], templates.globals), cast(dict[str, Any], templates.filters)
     values |= {"site": one_line(title, 80), "version": __version__, "confidence": f"{100 * CONFIDENCE:.0f}"}
-    for function in (amount, heading, one_line, percent, plural):
+    for function in (amount, heading, in_words, one_line, percent, plural, told):
         filters[function.__name__] = function
-    filters |= {"interval": interval_text, "mean": mean_text}
+    filters |= {"interval": interval_text, "mean": mean_text, "anchor": _anchor}
     return templates
 
 
-def _summary(title: str, estimates: Sequence[Estimate], totals: Sequence[Estimate], pages: Mapping[Group, str]) -> str:
+def _summary(
+    title: str,
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    pages: Mapping[Group, str],
+    more: Mapping[str, Any],
+) -> str:
     def listed(some: Sequence[Estimate]) -> list[dict[str, Any]]:
         return [{**estimate.to_json(), "page": f"models/{pages[estimate.group]}"} for estimate in some]
 
@@ -139,5 +160,6 @@ def _summary(title: str, estimates: Sequence[Estimate], totals: Sequence[Estimat
         "confidence": CONFIDENCE,
         "levels": listed(estimates),
         "overall": listed(totals),
+        **more,
     }
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"

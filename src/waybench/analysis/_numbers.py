@@ -1,0 +1,39 @@
+"""How a metric's numbers are written: in a terminal as on a page."""
+
+from waybench.core import Metric
+
+NOTHING = "–"
+
+
+def decimals(metric: Metric | None) -> int:
+    """Return how many decimals a mean of a metric is written with.
+
+    Three where its values lie within [0, 1], two for an unbounded plain number, of which nobody knows how small its
+    differences are, and one for everything else: per cents, and what is no metric (times, numbers of requests).
+    """
+    if metric is None or metric.unit:
+        return 1
+    if metric.low is not None and metric.high is not None:
+        return 3 if metric.high - metric.low <= 1 else 1
+    return 2
+
+
+def mean_text(value: float | None, metric: Metric | None = None) -> str:
+    """Return a mean for a table, without its unit."""
+    return NOTHING if value is None else _signs(f"{value:,.{decimals(metric)}f}")
+
+
+def change_text(value: float, metric: Metric | None = None) -> str:
+    """Return a difference with its sign: "+0.120", "−3.0", "±0.000"."""
+    shown = f"{value:+,.{decimals(metric)}f}"
+    return _signs(shown) if any(digit in shown for digit in "123456789") else f"±{shown[1:]}"
+
+
+def _signs(shown: str) -> str:
+    zero = not any(digit in shown for digit in "123456789")
+    return shown.lstrip("-") if zero else shown.replace("-", "−")
+
+
+def better_text(metric: Metric) -> str:
+    """Return which direction is good, in words; "" where neither is."""
+    return f"{metric.better} is better" if metric.better else ""

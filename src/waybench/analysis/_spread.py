@@ -1,0 +1,85 @@
+"""How much estimates differ between several sets of items, drawn alike."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from statistics import mean
+
+from waybench.analysis._estimates import Estimate
+from waybench.analysis._rows import Group, grouped
+from waybench.core import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """One number over several sets (AQA-Bench, arXiv:2402.09404, equations 8 to 10).
+
+    Attributes:
+        average: The mean of the sets' means.
+        margin_min: By how much the least of them is below it; never negative.
+        margin_max: By how much the greatest is above it; never negative.
+        sets: Number of sets.
+    """
+
+    average: float
+    margin_min: float
+    margin_max: float
+    sets: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """What groups that are the same but for their set of items come to, at one level.
+
+    Attributes:
+        group: The group, its key "".
+        level: The level.
+        keys: The sets' keys, in order of first appearance.
+        metrics: Of every metric that at least two sets have.
+        curves: Of every series that at least two sets have, that of its curve's mean over the steps.
+    """
+
+    group: Group
+    level: int
+    keys: tuple[str, ...]
+    metrics: Mapping[str, Margins]
+    curves: Mapping[str, Margins]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the spread as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def spread(estimates: Iterable[Estimate]) -> list[Spread]:
+    """Return the spread of every level of which at least two sets were run with the same model and settings.
+
+    Args:
+        estimates: The estimates by level; those over all levels are passed over.
+    """
+    found: list[Spread] = []
+    by_level = [estimate for estimate in estimates if estimate.level is not None]
+    for (group, level), some in grouped(by_level, lambda each: (each.group.without_key(), each.level)).items():
+        if len(some) > 1 and level is not None:
+            found.append(
+                Spread(
+                    group=group,
+                    level=level,
+                    keys=tuple(estimate.group.key for estimate in some),
+                    metrics=_margins({name: mean.value for name, mean in each.metrics.items()} for each in some),
+                    curves=_margins({name: one.average.value for name, one in each.curves.items()} for each in some),
+                )
+            )
+    return found
+
+
+def _margins(sets: Iterable[Mapping[str, float]]) -> dict[str, Margins]:
+    listed = list(sets)
+    names = dict.fromkeys(name for values in listed for name in values)
+    of_name = {name: [values[name] for values in listed if name in values] for name in names}
+    return {name: margins(values) for name, values in of_name.items() if len(values) > 1}
+
+
+def margins(values: Iterable[float]) -> Margins:
+    """Return the average of some numbers, and how far the least and the greatest are from it."""
+    listed = list(values)
+    average = mean(listed)  # exactly rounded, so that it is never beyond the least or the greatest
+    return Margins(average, average - min(listed), max(listed) - average, len(listed))

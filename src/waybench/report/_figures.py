@@ -1,0 +1,130 @@
+"""Which charts an environment has on the first page."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from waybench.analysis import CONFIDENCE, EXAMPLES, Estimate, as_metric, grouped, measure
+from waybench.core import Environment
+from waybench.report._chart import NARROW, WIDE, Plot, Shape, chart
+from waybench.report._families import Family
+from waybench.report._format import heading, plural
+from waybench.report._points import by_examples, by_level, by_step, one_set
+
+_FLAT = Shape(WIDE.width, 240, WIDE.font, WIDE.letters)
+_FLAT_NARROW = Shape(NARROW.width, 240, NARROW.font, NARROW.letters)
+_SMALL = Shape(380, 190, 13, 12)
+_INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart.
+
+    Attributes:
+        wide: For wide pages.
+        narrow: For narrow ones; None if the same will do.
+        caption: What it shows.
+    """
+
+    wide: Markup
+    narrow: Markup | None
+    caption: str
+
+
+def figures(env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]) -> list[Figure]:
+    """Return the charts of an environment.
+
+    Args:
+        env: The environment.
+        words: What is known of its family.
+        estimates: Its estimates by level; of several sets of items one is drawn for each model and settings.
+    """
+    some = one_set(estimates, env.public_key)
+    free = [estimate for estimate in some if not estimate.guided]
+    found: list[Figure] = []
+    plain = _with_fewest_examples(free)
+    # Where a table has all environments side by side, one level more is no chart.
+    if not words.metrics or len({estimate.level for estimate in plain}) > 1:
+        found += _level_figure(env, words, plain)
+    for level, own in sorted(grouped(free, lambda each: each.level or 0).items()):
+        found += _example_figure(env, words, level, own)
+    # Without a teacher an episode's steps are its own: its curve is on the model's page, unless there are no others.
+    asked = [estimate for estimate in some if estimate.guided] or plain
+    for (level, examples), own in sorted(
+        grouped(asked, lambda each: (each.level or 0, each.group.examples)).items(), key=lambda one: one[0]
+    ):
+        found += curve_figures(env, words, level, examples, own)
+    return found
+
+
+def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
+    same = grouped(estimates, lambda each: each.group.without(EXAMPLES))
+    return [
+        each
+        for some in same.values()
+        for each in some
+        if each.group.examples == min(other.group.examples for other in some)
+    ]
+
+
+def _level_figure(env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]) -> list[Figure]:
+    measured = measure(env, guided=False)
+    plot = Plot(by_level(estimates, measured), measured.metric, words.level.capitalize())
+    label = f"{measured.metric.title} by {words.level} for each model; the table below has the same numbers"
+    caption = (
+        f"{heading(measured.metric)}, by {words.level}: the mean over {words.items} of the best attempt, with its "
+        f"{_INTERVAL}. A {words.level} without a point was not run."
+    )
+    return [_figure(plot, label, caption)] if plot.points else []
+
+
+def _example_figure(
+    env: Environment[Any, Any, Any], words: Family, level: int, estimates: Sequence[Estimate]
+) -> list[Figure]:
+    measured = measure(env, guided=False)
+    plot = Plot(by_examples(estimates, measured), measured.metric, "Number of in-context examples")
+    label = f"{measured.metric.title} by number of in-context examples for each model, {words.level} {level}"
+    caption = (
+        f"{heading(measured.metric)} by number of in-context examples, {words.level} {level}: the mean over "
+        f"{words.items}, with its {_INTERVAL}."
+    )
+    return [_figure(plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
+
+
+def curve_figures(
+    env: Environment[Any, Any, Any],
+    words: Family,
+    level: int,
+    examples: int,
+    estimates: Sequence[Estimate],
+    *,
+    small: bool = False,
+) -> list[Figure]:
+    """Return a chart for each series of an environment, step by step.
+
+    Args:
+        env: The environment.
+        words: What is known of its family.
+        level: The level of all estimates.
+        examples: Their number of in-context examples.
+        estimates: Estimates with a teacher, or without one.
+        small: Whether it is one among many, and of one size.
+    """
+    guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
+    shown = f", with {plural(examples, 'in-context example')}" if examples else ""
+    found: list[Figure] = []
+    for series in env.series:
+        plot = Plot(by_step(estimates, as_metric(series)), as_metric(series), "Step", bands=True)
+        what = f"{series.title} by step, {words.level} {level}{guided}{shown}"
+        caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band."
+        if plot.points:
+            sizes = (_SMALL, None) if small else (_FLAT, _FLAT_NARROW)
+            found.append(_figure(plot, what, caption, *sizes))
+    return found
+
+
+def _figure(plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape | None = NARROW) -> Figure:
+    return Figure(chart(plot, wide, label), chart(plot, narrow, label) if narrow else None, caption)

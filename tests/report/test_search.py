@@ -1,0 +1,231 @@
+"""The pages of a family of several environments: its tables, curves, and what they say with a teacher."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import waybench
+from tests.analysis.episodes import SCORE
+from tests.analysis.searches import LEVELS, answered, items, searched
+from tests.report.pages import Page, read
+from tests.report.test_site import rows_of, site
+from waybench.analysis import LoggedEpisode, Measure, as_metric, estimate, example_changes, measure, rows
+from waybench.core import Metric
+from waybench.report._chart import WIDE, Plot, chart_spec
+from waybench.report._families import family
+from waybench.report._format import part, value_text
+from waybench.report._points import by_examples, by_step, one_set
+
+GUESS = waybench.load("search/guessnum")
+ERR_MIN, ERR_SUM = GUESS.metrics[:2]
+BOTH = "guessnum", "dfs"
+
+
+def everywhere(player: str, envs: tuple[str, ...] = BOTH, **options: Any) -> list[LoggedEpisode]:
+    return [episode for env in envs for episode in searched(player, env, **options)]
+
+
+def charts(page: Page) -> list[str]:
+    return [svg["aria-label"] for svg in page.all("svg") if svg.get("class") == "chart"]
+
+
+def test_how_good_a_value_is() -> None:
+    assert [part(value, ERR_MIN) for value in (0.0, 0.25, 1.0)] == [1, 0.75, 0]
+    assert [part(value, SCORE) for value in (0.0, 25.0)] == [0, 0.25]
+    assert part(3.0, ERR_SUM) is None
+    neither = Metric(name="x", of=lambda record: 0.0, title="X", doc="", low=0, high=1, better="")
+    assert part(0.5, neither) is None
+    assert (value_text(0.03125, ERR_MIN), value_text(0.0, ERR_MIN), value_text(66.66, SCORE)) == (
+        *("0.031", "0"),
+        "66.7\u00a0%",
+    )
+
+
+def test_table_of_the_family(tmp_path: Path) -> None:
+    episodes = [
+        *everywhere("noisy-0.3", model="vendor/a", count=5),
+        *searched("random", "dfs", model="vendor/b"),
+        *everywhere("oracle"),
+    ]
+    home, _ = site(tmp_path, episodes)
+    # At a level that is of no mode the environments of the same level stand side by side.
+    found = {(e.group.model, e.group.env): e for e in estimate(episodes)}
+    table = rows_of(home, "Base environments, Level 6.")
+    assert table[0] == ["Model", "guessnum"]
+    assert table[1] == ["Err_min ↓", "Err_sum ↓", "ACC ↑"]
+    (cell,) = [row[2] for row in table if row[0] == "vendor/ a"]
+    mean = found["vendor/a", "search/guessnum"].metrics["err_sum"]
+    assert cell == f"{mean.value:.2f} {mean.low:.2f} – {mean.high:.2f}"
+    walk = rows_of(home, "Base environments, Level 5.")
+    assert [row[0] for row in walk[2:]] == [
+        "vendor/ a",
+        "vendor/ b",
+        "Reference players, not models",
+        "waybench/ oracle",
+    ]
+    arrows = [a["aria-label"] for a in home.all("span") if a.get("role") == "img"]
+    assert arrows[:3] == ["lower is better", "lower is better", "higher is better"]
+
+
+def test_modes_put_levels_of_different_environments_into_one_row(tmp_path: Path) -> None:
+    episodes = [
+        e for env, level in (("bfs", 15), ("guessnum", 15), ("dfs", 8)) for e in searched("oracle", env, level=level)
+    ]
+    home, _ = site(tmp_path, episodes)
+    table = rows_of(home, "Base environments, EASY mode.")
+    assert table[0] == ["Model", "guessnum", "dfs", "bfs"]
+    assert len(table[1]) == 9
+    (row,) = table[3:]
+    assert [cell.split()[0] for cell in row[1:]][::3] == ["0.000", "0.000", "0.000"]
+    assert family("search/coin").mode("search/coin", 25) == "HARD mode"
+    assert family("search/coin").mode("search/coin", 8) == "Level 8"
+    # One level is in the family's table already.
+    assert "by level." not in home.text
+
+
+def test_change_by_examples(tmp_path: Path) -> None:
+    bare = searched("noisy-0.6", model="m", count=12)
+    shown = searched("oracle", model="m", count=12, examples=2)
+    home, _ = site(tmp_path, [*shown, *bare])
+    first, second = rows_of(home, "Base environments, Level 6.")[2:]
+    assert (first[0], second[0]) == ("m", "m examples: 2")
+    (change,) = example_changes(rows([*bare, *shown]))
+    moved = change.metrics["acc"].value
+    assert second[3].split()[1] == f"+{moved:.3f}"
+    assert f"changed by the examples: +{moved:.3f}, better (interval " in second[3]
+    assert re.search(r"changed by the examples: −[\d.]+, better", second[2])
+    assert "changed" not in " ".join(first)
+    assert "in-context examples against the same model without any" in home.text
+    hidden = re.findall(r'<span aria-hidden="true">([^<]*)</span>', home.html)
+    assert hidden[2] == f"+{moved:.3f}"
+
+
+def test_with_a_teacher_the_curve_stands_for_the_goal(tmp_path: Path) -> None:
+    episodes = everywhere("noisy-0.3", model="m", teacher_guided=True, count=8)
+    home, models = site(tmp_path, episodes)
+    found = {e.group.env: e for e in estimate(episodes)}
+    for env, level in (("guessnum", 6), ("dfs", 5)):
+        table = rows_of(home, f"With a teacher, Level {level}.")
+        mean = found[f"search/{env}"].curves["follows"].average
+        assert table[1] == ["Per-step accuracy ↑"]
+        assert table[2][1].split()[0] == f"{mean.value:.3f}"
+    assert "Err_min" not in home.text
+    assert "reaching the goal is the teacher's merit" in home.text
+    solved = rows_of(home, "How it went")[2][3]
+    assert solved == "–"
+    for page in models:
+        assert "Ended: solved, by the teacher." in page.text
+        assert "Carried out in its place:" in page.text
+        assert rows_of(page, "By level.")[0][3] == "Per-step accuracy ↑"
+
+
+def test_curves_are_drawn_for_every_environment(tmp_path: Path) -> None:
+    guided = everywhere("noisy-0.3", model="a", teacher_guided=True)
+    shown = everywhere("noisy-0.3", model="a", teacher_guided=True, examples=2)
+    home, _ = site(tmp_path, [*guided, *shown, *everywhere("oracle", teacher_guided=True), *everywhere("oracle")])
+    labels = charts(home)
+    for level in (6, 5):
+        title = f"Per-step accuracy by step, level {level}, with a teacher"
+        assert labels.count(title) == 2  # one for wide pages, one for narrow ones
+        assert labels.count(f"{title}, with 2 in-context examples") == 2
+    assert len(labels) == 8
+
+
+def test_number_of_examples_is_drawn_where_there_are_two(tmp_path: Path) -> None:
+    episodes = [*searched("random", model="a"), *searched("random", model="a", examples=2), *searched("oracle")]
+    home, _ = site(tmp_path, episodes)
+    assert charts(home).count("Err_min by number of in-context examples for each model, level 6") == 2
+    points = by_examples(estimate(episodes), Measure(ERR_MIN))
+    assert [(point.label, point.at) for point in points] == [("a", 0), ("a", 2)]
+    alone, _ = site(tmp_path / "alone", searched("random", examples=2))
+    assert not [label for label in charts(alone) if "number of" in label]
+
+
+def test_curve_points_and_their_axis() -> None:
+    episodes = searched("noisy-0.3", "dfs", model="a", teacher_guided=True, count=6)
+    (found,) = estimate(episodes)
+    series = as_metric(waybench.load("search/dfs").series[0])
+    points = by_step([found], series)
+    assert [point.at for point in points] == list(range(1, len(found.curves["follows"].steps) + 1))
+    assert [point.mean for point in points] == list(found.curves["follows"].steps)
+    spec = chart_spec(Plot(points, series, "Step", bands=True), WIDE)
+    band, line = spec["layer"][:2]
+    assert band["mark"]["type"] == "area"
+    assert line["encoding"]["y"]["scale"]["domain"] == [0, 1]
+    assert line["encoding"]["y"]["title"] == "↑ higher is better"
+    assert [shown["x"] for shown in line["data"]["values"]] == [point.at for point in points]
+    lower = chart_spec(Plot(points, ERR_MIN, "Level"), WIDE)
+    assert lower["layer"][1]["encoding"]["y"]["title"] == "↓ lower is better"
+
+
+def test_one_set_is_drawn_and_all_are_spread(tmp_path: Path) -> None:
+    keys = "mine", "search-v1", "search-v1/2"
+    episodes = [e for key in keys for e in searched("noisy-0.4", "dfs", model="a", key=key, count=6)]
+    estimates = estimate(episodes)
+    assert [each.group.key for each in one_set(estimates, "search-v1")] == ["search-v1"]
+    assert [each.group.key for each in one_set(estimates[:1], "search-v1")] == ["mine"]
+    home, _ = site(tmp_path, episodes)
+    table = rows_of(home, "Spread over several sets of cases.")
+    assert table[0] == ["Model", "Level", "Sets", "G_min ↓", "G_sum ↓", "ACC ↑"]
+    values = [each.metrics["acc"].value for each in estimates]
+    average = sum(values) / 3
+    assert table[1][:3] == ["a", "5", "3"]
+    assert table[1][-1] == f"{average:.3f} −{average - min(values):.3f} / +{max(values) - average:.3f}"
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    (told,) = summary["spreads"]
+    assert told["keys"] == list(keys)
+    assert told["metrics"]["acc"]["margin_max"] == pytest.approx(max(values) - average)
+    assert summary["levels"][0]["curves"]["follows"]["average"]["n"] == 6
+    one, _ = site(tmp_path / "one", searched("oracle"))
+    assert "Spread" not in one.text
+
+
+def test_summary_has_the_changes(tmp_path: Path) -> None:
+    site(tmp_path, [*searched("random", model="m"), *searched("random", model="m", examples=1)])
+    (told,) = json.loads((tmp_path / "summary.json").read_text())["changes"]
+    assert (told["items"], told["metrics"]["err_min"]["value"]) == (3, 0)
+
+
+def test_what_is_the_same_for_all_items_is_on_the_page_once(tmp_path: Path) -> None:
+    _, (page,) = site(tmp_path, searched("noisy-0.1", "cavedfs", count=6, examples=2))
+    assert page.text.count("There is an expansive underground cave system") == 1
+    assert page.text.count("2 in-context examples, ") == 5  # the first item has them in full
+    assert page.text.count("Well Done.") == 2 + 6  # two examples and six episodes
+    assert len(charts(page)) == 1
+    assert "ACC" in " ".join(rows_of(page, "By level.")[0])
+
+
+def test_model_pages_of_many_episodes_stay_small(tmp_path: Path) -> None:
+    count = 60
+    episodes = searched("random", "bfs", model="m", count=count, level=15, examples=7)
+    wordy = answered("bfs", items("bfs", 1, level=15)[0], ["I do not know. " * 2000] * 4)
+    _, pages = site(tmp_path, [*episodes, LoggedEpisode("wordy", "t", wordy)])
+    assert len(pages) == 2
+    large = max(path.stat().st_size for path in (tmp_path / "models").glob("m-*.html"))
+    assert large < 60_000 + 7_000 * count  # so that 400 episodes take less than 3 MB
+
+
+def test_hostile_replies_to_a_search(tmp_path: Path) -> None:
+    replies = ["<script>alert(1)</script>", "\u202e\x00</pre>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}"]
+    episodes = [
+        LoggedEpisode("<b>" + "m", "</h2>", answered(env, items(env, 1)[0], replies, teacher_guided=guided))
+        for env in LEVELS
+        for guided in (False, True)
+    ]
+    _, pages = site(tmp_path, [*episodes, *searched("oracle")])
+    assert all("\u202e" not in page.html for page in pages)
+    assert "<script>alert(1)</script>" in pages[0].text
+    assert read(tmp_path / "index.html").text.count("<b>m") > 6
+
+
+def test_measure_of_a_group() -> None:
+    assert measure(GUESS, guided=False).metric is ERR_MIN
+    assert measure(GUESS, guided=True).metric.title == "Per-step accuracy"
+    assert measure(waybench.load("maze/alicia"), guided=True).metric is SCORE
+    guided = searched("noisy-0.3", teacher_guided=True)
+    for row, episode in zip(rows(guided), guided, strict=True):
+        measured = measure(GUESS, guided=True)
+        assert measured.value(row) == row.metrics["psacc"] == measured.metric.of(episode.record)
