@@ -20,9 +20,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return out, result.stdout
 
 
+def scores_of(table: str) -> dict[str, list[float]]:
+    lines = [line.split() for line in table.splitlines() if line.startswith("waybench/")]
+    return {line[0].removeprefix("waybench/"): [float(cell) for cell in line[1:]] for line in lines}
+
+
 def test_the_table(demo: tuple[Path, str]) -> None:
-    lines = [line.split() for line in demo[1].splitlines() if line.startswith("waybench/")]
-    scores = {line[0].removeprefix("waybench/"): [float(cell) for cell in line[1:]] for line in lines}
+    scores = scores_of(next(table for table in demo[1].split("\n\n") if table.startswith("Mazes")))
     assert scores["oracle"] == [100.0] * 5
     assert scores["null"] == [0.0]  # and no further dimension, since no maze was reached
     for player in ("random", "heuristic"):
@@ -30,13 +34,25 @@ def test_the_table(demo: tuple[Path, str]) -> None:
         assert all(0 < score < 100 for score in scores[player])
 
 
+def test_every_other_family_parts_the_players(demo: tuple[Path, str]) -> None:
+    tables = [table for table in demo[1].split("\n\n") if "waybench/oracle" in table and "Mazes" not in table]
+    assert len(tables) >= 6
+    for table in tables:
+        scores = scores_of(table)
+        assert set(scores) == {"null", "random", "heuristic", "noisy-0.1", "oracle"}
+        sign = -1 if "lower is better" in table else 1
+        worst, middle, best = (sign * scores[name][0] for name in ("null", "random", "oracle"))
+        assert worst < middle < best
+
+
 def test_the_report(demo: tuple[Path, str]) -> None:
     out, printed = demo
     index = out / "site" / "index.html"
     assert printed.rstrip().endswith(f"report: {index}")
     assert index.stat().st_size > 10_000
-    assert len(list((out / "site" / "models").glob("*.html"))) == 5
     summary = json.loads((out / "site" / "summary.json").read_text(encoding="utf-8"))
+    groups = {json.dumps(estimate["group"], sort_keys=True) for estimate in summary["estimates"]}
+    assert len(list((out / "site" / "models").glob("*.html"))) == len(groups)
     assert summary["schema"] == 1
 
 
