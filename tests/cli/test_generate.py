@@ -5,6 +5,10 @@ import pytest
 
 import waybench
 from tests.cli.support import Command, lines_of, one_line_error, plan
+from tests.llm.model_server import Answer, model_server
+from tests.llm.play import MODEL
+from tests.llm.scripted_author import LENGTH, OBJECTIVES, author
+from waybench.envs.tilemap import MapFile
 
 
 def test_lines_are_the_sources_items(command: Command) -> None:
@@ -100,3 +104,116 @@ def test_a_level_with_enough_items_is_not_talked_about(command: Command, args: l
 )
 def test_bad_input(command: Command, args: list[object], expected: str) -> None:
     assert expected in one_line_error(command("generate", *args))
+
+
+@pytest.fixture
+def of_model(monkeypatch: pytest.MonkeyPatch) -> tuple[object, ...]:
+    monkeypatch.setenv("SCRIPTED_API_KEY", "none")
+    return ("--model", MODEL, "-S", f"objectives={len(OBJECTIVES)}")
+
+
+def test_a_model_s_worlds_can_be_scored_and_read(
+    command: Command, tmp_path: Path, of_model: tuple[object, ...]
+) -> None:
+    path = tmp_path / "worlds.jsonl"
+    wrong = {1: {"map": [Answer("no")]}}
+    with model_server(author(lambda world: wrong.get(world, {}))) as server:
+        result = command(
+            *("generate", "tilemap", *of_model, "--model-base-url", server.url, "--count", 3, "--out", path),
+            *("--temperature", 0.5, "--max-tokens", 4000, "-M", "responses_api=false"),
+        )
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    lines = [json.loads(line) for line in path.read_text("ascii").splitlines()]
+    assert sorted(line["index"] for line in lines) == [0, 1, 2]
+    assert sorted(line["asked"] for line in lines) == [5, 5, 6]
+    environment = waybench.load("tilemap/gtb")
+    for line in lines:
+        assert (line["env"], line["level"], line["model"]) == ("tilemap/gtb", 1, MODEL)
+        case = environment.decode(line["instance"])
+        assert (case.hash, dict(environment.prove(case))) == (line["hash"], line["proof"])
+        assert line["proof"]["unreachable"] == [] and line["proof"]["minimum"] == case.path_length == LENGTH
+        line["replies"] = ['{"action": []}'] * 3
+    scored = lines_of(command("score", "-", stdin="\n".join(map(json.dumps, lines))))
+    assert [line["end"] for line in scored] == ["failed"] * 3
+    read = MapFile(path, "mine", environment.prove)
+    assert [item.instance.to_json() for item in read.head(3)] == [line["instance"] for line in lines]
+
+
+def test_worlds_that_cannot_be_had_are_named_and_the_others_written(
+    command: Command, of_model: tuple[object, ...]
+) -> None:
+    wrong = {1: {"tiles": [Answer("{}")] * 9}, 2: {"map": [Answer('{"map": []}')] * 9}}
+    with model_server(author(lambda world: wrong.get(world, {}))) as server:
+        result = command(
+            *("generate", "tilemap/gtb", *of_model, "--model-base-url", server.url, "--count", 4, "-S", "attempts=2"),
+            *("--max-connections", 1),  # so that the server's numbers are ours
+        )
+    assert result.exit_code == 1
+    assert [line["index"] for line in lines_of(result)] == [0, 3]
+    assert result.stderr.splitlines() == [
+        '1: no usable tiles in 2 requests; the last problem: tiles: The reply has no JSON object with the key "tiles".',
+        "2: no usable map in 2 requests; the last problem: map: The map has 0 rows: give 7.",
+    ]
+
+
+def test_the_same_world_again_is_none(command: Command, of_model: tuple[object, ...]) -> None:
+    with model_server(lambda messages, before: author({})(messages, 0)) as server:
+        result = command(
+            *("generate", "tilemap", *of_model, "--model-base-url", server.url, "--count", 2, "--max-connections", 1)
+        )
+    assert (result.exit_code, len(lines_of(result))) == (1, 1)
+    assert result.stderr == "1: it is the same as number 0: try another temperature or theme\n"
+
+
+def test_theme_and_level(command: Command, of_model: tuple[object, ...]) -> None:
+    with model_server(author({})) as server:
+        arguments = ("--model-base-url", server.url, "--level", 3, "-S", "theme=salt  mines", "-S", "attempts=1")
+        result = command("generate", "tilemap/stepwise", *of_model, *arguments, "--count", 1)
+    assert result.exit_code == 1
+    assert result.stderr == "0: no usable map in 1 requests; the last problem: map: The map has 7 rows: give 13.\n"
+    assert "It is about: salt mines." in next(iter(server.asked))
+
+
+@pytest.mark.parametrize("answer", [Answer(status=500), Answer(status=401)])
+def test_a_provider_s_errors_are_one_line(command: Command, of_model: tuple[object, ...], answer: Answer) -> None:
+    with model_server(lambda messages, before: answer) as server:
+        result = command(
+            *("generate", "tilemap", *of_model, "--model-base-url", server.url, "--count", 1, "--max-retries", 0)
+        )
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"0: {MODEL}: ") and f"scripted {answer.status}" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["maze", "--model", MODEL], "no model writes instances of maze/alicia: leave out --model, or choose from"),
+        (["tilemap", "--model", "waybench/oracle"], "waybench/oracle: the embedded players write no worlds"),
+        (["tilemap", "--model", "gpt"], "model 'gpt': "),
+        (["tilemap", "--model", MODEL, "--key", "k"], "--key and --start are for items that are drawn"),
+        (["tilemap", "--model", MODEL, "--start", 1], "--key and --start are for items that are drawn"),
+        (["tilemap", "--model", MODEL, "--level", 0], "level 0: a model writes worlds of levels 1 to 9"),
+        (["tilemap", "--model", MODEL, "--level", 10], "level 10: a model writes worlds of levels 1 to 9"),
+        (["tilemap", "--model", MODEL, "-S", "objectives=0"], "objectives=0 is out of range"),
+        (["tilemap", "--model", MODEL, "-S", "biome=wood"], "choose from attempts, objectives, theme"),
+        (["tilemap", "--model", MODEL, "-S", f"theme={'x' * 201}"], "the theme has 201 characters"),
+        (["tilemap", "--model", MODEL, "-M", "x"], "key=value"),
+        (["tilemap", "--model", MODEL, "--temperature", -1], "--temperature"),
+        (["tilemap", "--temperature", 1], "name it with --model"),
+        (["maze", "-M", "x=1"], "name it with --model"),
+    ],
+)
+def test_bad_input_for_a_model(
+    command: Command, of_model: tuple[object, ...], args: list[object], expected: str
+) -> None:
+    assert expected in one_line_error(command("generate", *args))
+
+
+def test_what_cannot_be_written_is_known_before_anything_is_asked(
+    command: Command, of_model: tuple[object, ...]
+) -> None:
+    with model_server(author({})) as server:
+        arguments = ("--model-base-url", server.url, "--out", "/no/such/folder/file")
+        assert "cannot write" in one_line_error(command("generate", "tilemap", *of_model, *arguments))
+    assert not server.asked

@@ -21,8 +21,8 @@ TOYS = {f"toy/{path}": body for path, body in CONTENTS.items()}
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
     """A server that has the toy data set at the addresses of the table."""
     with file_server() as server:
-        server.serve("/home/")
-        monkeypatch.setitem(DATASETS, "toy", toy_set(f"{server.url}/home"))
+        server.serve("/source/")
+        monkeypatch.setitem(DATASETS, "toy", toy_set(f"{server.url}/source"))
         yield server
 
 
@@ -39,7 +39,7 @@ def test_all_files_come_into_the_cache(server: FileServer, cache: Path, waits: l
     assert fetch("toy", progress=lambda file, new: told.append((file, new))) == cache / "toy"
     assert files_below(cache) == TOYS
     assert told == [(file, True) for file in DATASETS["toy"].files]
-    assert server.asked == ["/home/one.json", "/home/deep/er/two.txt", "/home/three%20%23.txt"]
+    assert server.asked == ["/source/one.json", "/source/deep/er/two.txt", "/source/three%20%23.txt"]
     assert waits == []
     assert folder("toy") == cache / "toy"
     assert locate("toy", "deep/er/two.txt").read_bytes() == CONTENTS["deep/er/two.txt"]
@@ -66,19 +66,19 @@ def test_what_is_there_is_not_downloaded_again(server: FileServer, cache: Path) 
     fetch("toy", progress=lambda file, new: told.update({file.path: new}))
     assert told == {"one.json": False, "deep/er/two.txt": True, "three #.txt": False}
     fetch("toy")
-    assert server.asked == ["/home/deep/er/two.txt"]
+    assert server.asked == ["/source/deep/er/two.txt"]
 
 
 def test_an_interrupted_set_is_completed(server: FileServer, cache: Path) -> None:
-    good = server.answers["/home/deep/er/two.txt"]
-    server.answers["/home/deep/er/two.txt"] = [Answer(status=404)]
+    good = server.answers["/source/deep/er/two.txt"]
+    server.answers["/source/deep/er/two.txt"] = [Answer(status=404)]
     with pytest.raises(UsageError):
         fetch("toy")
     assert files_below(cache) == {"toy/one.json": CONTENTS["one.json"]}
-    server.answers["/home/deep/er/two.txt"] = good
+    server.answers["/source/deep/er/two.txt"] = good
     server.asked.clear()
     fetch("toy")
-    assert server.asked == ["/home/deep/er/two.txt", "/home/three%20%23.txt"]
+    assert server.asked == ["/source/deep/er/two.txt", "/source/three%20%23.txt"]
     assert files_below(cache) == TOYS
 
 
@@ -99,25 +99,25 @@ def test_a_damaged_file_is_replaced(server: FileServer, cache: Path) -> None:
     with pytest.raises(DataError):
         locate("toy", "one.json")
     fetch("toy")
-    assert server.asked == ["/home/one.json"]
+    assert server.asked == ["/source/one.json"]
     assert locate("toy", "one.json").read_bytes() == CONTENTS["one.json"]
 
 
 def test_a_wrong_file_is_not_kept(server: FileServer, cache: Path, waits: list[float]) -> None:
     wrong = b"<html>Please log in</html>"
-    server.answers["/home/one.json"] = [Answer(wrong)]
+    server.answers["/source/one.json"] = [Answer(wrong)]
     with pytest.raises(DataError) as caught:
         fetch("toy")
     expected, found = (hashlib.sha256(body).hexdigest() for body in (CONTENTS["one.json"], wrong))
     message = one_line(caught)
-    assert f"{server.url}/home/one.json is not the published file and was not kept" in message
+    assert f"{server.url}/source/one.json is not the published file and was not kept" in message
     assert f"expected SHA-256 {expected} (11 bytes), found {found} (26 bytes)" in message
     assert files_below(cache) == {}
     assert len(server.asked) == 3 and waits == [1, 2]
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(server: FileServer, cache: Path) -> None:
-    server.answers["/home/one.json"] = [Answer(b" " * 4_000_000)]
+    server.answers["/source/one.json"] = [Answer(b" " * 4_000_000)]
     with pytest.raises(DataError, match=r"found [0-9a-f]{64} \(1\d{6} bytes\)"):
         fetch("toy")
     assert files_below(cache) == {}
@@ -125,7 +125,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(server: FileServer, cache:
 
 def test_a_failed_repair_leaves_the_file_as_it_was(server: FileServer, cache: Path) -> None:
     (write_toys(cache) / "toy" / "one.json").write_bytes(b"damaged")
-    server.answers["/home/one.json"] = [Answer(b"wrong too")]
+    server.answers["/source/one.json"] = [Answer(b"wrong too")]
     with pytest.raises(DataError):
         fetch("toy")
     assert files_below(cache) == {**TOYS, "toy/one.json": b"damaged"}
@@ -136,11 +136,11 @@ def test_a_failed_repair_leaves_the_file_as_it_was(server: FileServer, cache: Pa
     [(404, "404 Not Found"), (403, "403 Forbidden"), (410, "410 Gone"), (451, "451 Unavailable For Legal Reasons")],
 )
 def test_a_file_that_is_not_there_is_asked_for_once(server: FileServer, status: int, words: str) -> None:
-    server.answers["/home/one.json"] = [Answer(status=status)]
+    server.answers["/source/one.json"] = [Answer(status=status)]
     with pytest.raises(UsageError) as caught:
         fetch("toy")
     assert one_line(caught) == (
-        f"cannot download {server.url}/home/one.json: the server answered {words}; "
+        f"cannot download {server.url}/source/one.json: the server answered {words}; "
         "try again later, or name the folder of a copy with --data-dir or WAYBENCH_DATA"
     )
     assert len(server.asked) == 1
@@ -148,11 +148,11 @@ def test_a_file_that_is_not_there_is_asked_for_once(server: FileServer, status: 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_busy_server_is_asked_again(server: FileServer, cache: Path, waits: list[float], status: int) -> None:
-    server.answers["/home/one.json"] = [Answer(status=status), Answer(CONTENTS["one.json"])]
+    server.answers["/source/one.json"] = [Answer(status=status), Answer(CONTENTS["one.json"])]
     fetch("toy")
     assert files_below(cache) == TOYS
     assert waits == [1]
-    server.answers["/home/one.json"] = [Answer(status=status)]
+    server.answers["/source/one.json"] = [Answer(status=status)]
     with pytest.raises(UsageError, match=f"the server answered {status}"):
         fetch("toy", cache / "other")
     assert waits == [1, 1, 2]
@@ -160,12 +160,12 @@ def test_a_busy_server_is_asked_again(server: FileServer, cache: Path, waits: li
 
 def test_a_truncated_body_is_not_kept(server: FileServer, cache: Path, waits: list[float]) -> None:
     body = CONTENTS["deep/er/two.txt"]
-    server.answers["/home/deep/er/two.txt"] = [Answer(body, missing=10)]
+    server.answers["/source/deep/er/two.txt"] = [Answer(body, missing=10)]
     with pytest.raises(UsageError) as caught:
         fetch("toy")
     assert "two.txt: the connection broke, or the answer was not complete; try again" in one_line(caught)
     assert files_below(cache) == {"toy/one.json": CONTENTS["one.json"]}
-    server.answers["/home/deep/er/two.txt"] = [Answer(body, missing=10), Answer(body)]
+    server.answers["/source/deep/er/two.txt"] = [Answer(body, missing=10), Answer(body)]
     fetch("toy")
     assert files_below(cache) == TOYS
 
@@ -186,7 +186,7 @@ def test_a_server_that_refuses_connections(monkeypatch: pytest.MonkeyPatch, cach
 def test_a_silent_server(server: FileServer, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("waybench.data._fetch.TIMEOUT", 0.1)
     monkeypatch.setattr("waybench.data._fetch.RETRIES", 0)
-    server.answers["/home/one.json"] = [Answer(CONTENTS["one.json"], delay=30)]
+    server.answers["/source/one.json"] = [Answer(CONTENTS["one.json"], delay=30)]
     with pytest.raises(UsageError) as caught:
         fetch("toy")
     assert "one.json: no answer within 0.1 seconds; try again" in one_line(caught)

@@ -1,6 +1,7 @@
 """Graphs and the shapes that they are drawn from."""
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -107,6 +108,18 @@ def test_masks_agree_with_neighbours(shape: str, size: int, extra: int, key: str
     graph = connected_graph(shape, size, extra, Stream(key))
     for some, mask in zip(graph.neighbours, graph.masks, strict=True):
         assert [node for node in range(size) if mask >> node & 1] == sorted(some)
+
+
+def test_the_order_of_neighbours_does_not_tell_the_way_along_a_path() -> None:
+    told = 0
+    for number in range(100):
+        graph = connected_graph("path", 6, 0, Stream("ways", number))
+        walk = [next(node for node in range(6) if len(graph.neighbours[node]) == 1)]
+        while len(walk) < 6:
+            walk.append(next(node for node in graph.neighbours[walk[-1]] if node not in walk))
+        back_first = [graph.neighbours[at][0] == before for before, at in pairwise(walk[:-1])]
+        told += len(set(back_first)) == 1
+    assert told < 30  # by chance an eighth of them
 
 
 def test_only_what_is_connected_is_reached() -> None:

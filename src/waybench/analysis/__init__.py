@@ -9,6 +9,7 @@ from waybench.analysis._labels import differing, labels, setting
 from waybench.analysis._logs import read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
+from waybench.analysis._repeats import Repeat, Repeats, repeats
 from waybench.analysis._rows import (
     AFTER_PERFECT,
     EXAMPLES,
@@ -40,6 +41,8 @@ __all__ = [
     "Margins",
     "Mean",
     "Measure",
+    "Repeat",
+    "Repeats",
     "Row",
     "Spread",
     "as_metric",
@@ -62,6 +65,7 @@ __all__ = [
     "overall",
     "ranked",
     "read_logs",
+    "repeats",
     "rows",
     "setting",
     "spread",

@@ -179,7 +179,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     replies = Counter[str]()
     for row in counted:
         replies.update(row.outcomes)
-    single = {metric.name: _single(tried, head, _value(metric), metric.low, metric.high) for metric in metrics}
+    single = {metric.name: _metric(tried, head, metric) for metric in metrics}
     curves = {
         series.name: curve([row.series[series.name] for row in counted], _instances(counted), series.low, series.high)
         for series in (environment.series if level is not None else ())
@@ -210,8 +210,15 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     )
 
 
-def _value(metric: Metric) -> Callable[[Row], float | None]:
-    return lambda row: row.metrics[metric.name]
+def _metric(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> Mean | None:
+    """Estimate a metric: the mean of what a single attempt gives, or the share of what it is a share of."""
+    values = item_values(tried, head, lambda row: row.metrics[metric.name])
+    sizes = None
+    if metric.per is not None:
+        each = item_values(tried, head, lambda row: row.sizes.get(metric.name))
+        values = {key: value for key, value in values.items() if each.get(key)}
+        sizes = [each[key] for key in values]
+    return clustered_mean(list(values.values()), [key.instance for key in values], *metric.bounds, sizes)
 
 
 def _instances(some: Iterable[Row]) -> list[str]:

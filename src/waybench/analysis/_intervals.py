@@ -34,6 +34,7 @@ def clustered_mean(
     clusters: Sequence[Hashable],
     low: float | None = None,
     high: float | None = None,
+    sizes: Sequence[float] | None = None,
 ) -> Mean | None:
     """Return the mean of all values, with a 95 % confidence interval for values that come in clusters.
 
@@ -53,6 +54,7 @@ def clustered_mean(
         clusters: Of each value, what it was drawn with: values of the same cluster may depend on each other.
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
+        sizes: What each value is a share of, above 0; by default 1, and then the ratio is the mean.
 
     Returns:
         The mean; None if there are no values.
@@ -67,9 +69,10 @@ def clustered_mean(
     numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     where = np.array([numbers[cluster] for cluster in clusters])
     totals = np.bincount(where, weights=np.asarray(values, dtype=np.float64)).astype(np.float64)
-    sizes = np.bincount(where).astype(np.float64)
-    ratio = float(totals.sum() / sizes.sum())
-    ends = _interval(totals, sizes, ratio, low, high)
+    weights = None if sizes is None else np.asarray(sizes, dtype=np.float64)
+    counts = np.bincount(where, weights=weights).astype(np.float64)
+    ratio = float(totals.sum() / counts.sum())
+    ends = _interval(totals, counts, ratio, low, high)
     return Mean(ratio, *(ends or (None, None)), n=len(values), clusters=len(numbers))
 
 

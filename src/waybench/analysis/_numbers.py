@@ -13,8 +13,9 @@ def decimals(metric: Metric | None) -> int:
     """
     if metric is None or metric.unit:
         return 1
-    if metric.low is not None and metric.high is not None:
-        return 3 if metric.high - metric.low <= 1 else 1
+    low, high = metric.bounds
+    if low is not None and high is not None:
+        return 3 if high - low <= 1 else 1
     return 2
 
 

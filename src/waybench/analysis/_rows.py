@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
@@ -83,6 +83,7 @@ class Row:
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
             the teacher's merit.
         outcomes: Number of replies of each outcome that occurred.
+        sizes: Of each metric that is a share, what it is a share of.
         input_tokens: Tokens of all requests; None if not known.
         output_tokens: Tokens of all replies; None if not known.
         seconds: Time spent on the replies; None if not known.
@@ -103,6 +104,7 @@ class Row:
     series: Mapping[str, tuple[float, ...]]
     guided: bool
     outcomes: Mapping[str, int]
+    sizes: Mapping[str, float] = field(default_factory=dict[str, float])
     input_tokens: int | None
     output_tokens: int | None
     seconds: float | None
@@ -215,6 +217,7 @@ def _row(episode: LoggedEpisode) -> Row:
             end=str(record.end or ""),
             error=error,
             metrics={m.name: None if error else _number(m.of(record)) for m in environment.metrics},
+            sizes={} if error else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},
             series={} if error else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
             guided=record.options.get("teacher_guided") is True
             or any(turn.executed is not None for turn in record.turns),

@@ -33,7 +33,7 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
 
 
-def text_table(estimates: Iterable[Estimate], columns: int = 100) -> str:
+def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Iterable[Estimate] = ()) -> str:
     """Return the scores as an aligned table of plain text, one for each environment, and one more with a teacher.
 
     A table's first cell says what is in it where that is no score of which more is better. Rows are models, the
@@ -45,18 +45,22 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100) -> str:
     Args:
         estimates: The estimates by level.
         columns: How wide a table may be; a wider one goes on below, with the models' names again.
+        totals: Those over all levels, for the last column of environments whose sets hold several levels at once.
     """
     tables: list[str] = []
     starred = False
+    over_all = {total.group: total for total in totals}
     for (env, guided), some in grouped(estimates, lambda estimate: (estimate.group.env, estimate.guided)).items():
         measured = measure(registry.load(env), guided)
         levels = sorted({estimate.level for estimate in some if estimate.level is not None})
         groups = ranked(some)
         names = labels(groups)
-        lines = [[_title(registry.load(env), measured), *map(str, levels)]]
+        pooled = registry.load(env).pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
+        lines = [[_title(registry.load(env), measured), *map(str, levels), *(["all"] if pooled else [])]]
         marks = [""]
         for group, cells in groups.items():
-            lines.append([names[group], *(_cell(cells.get(level), measured) for level in levels)])
+            shown = [cells.get(level) for level in levels] + ([over_all[group]] if pooled else [])
+            lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
             marks.append("embedded" if group.embedded else "model")
         tables += [_aligned(block, marks) for block in _blocks(lines, columns)]
         starred |= any(cell.endswith("*") for line in lines[1:] for cell in line[1:])

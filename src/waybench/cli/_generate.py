@@ -1,43 +1,81 @@
 """`waybench generate`: instances as JSON lines."""
 
+import sys
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
+from waybench.cli._author import author_parameters, check_no_model, opened, write_authored
 from waybench.cli._choice import environment_named, source_of
 from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT, item_parameters
+from waybench.core import NOTHING, Environment, Item, Json, UsageError
+
+_EXAMPLES = """\b
+waybench generate maze --level 9 --count 100 --key mine
+waybench generate tilemap --model openai/gpt-4o --level 2 -S objectives=4 -S "theme=a flooded city" --out maps.jsonl"""
 
 
-@click.command()
+@click.command(epilog=_EXAMPLES)
 @click.argument("env")
 @item_parameters
 @click.option("--count", type=click.IntRange(min=0), default=10, show_default=True, help="Number of items.")
 @click.option("--start", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the first item.")
 @click.option("--out", type=OUTPUT, help="File to write.  [default: standard output]")
+@author_parameters
 def generate(
-    env: str, key: str | None, level: int | None, settings: tuple[str, ...], count: int, start: int, out: str | None
+    env: str,
+    key: str | None,
+    level: int | None,
+    settings: tuple[str, ...],
+    count: int,
+    start: int,
+    out: str | None,
+    model: str | None,
+    **of_model: Any,
 ) -> None:
     """Print instances of ENV (an environment or its family) as JSON lines, each with the proof of its solution.
 
     With a list of "replies" added, each line is one that `waybench score` takes. `waybench list ENV` names the
     options of -S.
+
+    With --model a language model writes them, from a story to a map whose objectives can all be reached: some 5 to 25
+    requests each. Its options of -S are objectives, attempts (at each of its five steps) and theme. Those that it
+    does not get right are named, and the exit status is then 1.
     """
     environment = environment_named(env)
+    if model is not None:
+        if key is not None or start:
+            raise UsageError("--key and --start are for items that are drawn: leave them out with --model")
+        author = opened(environment, model, level, settings, **of_model)
+        with lines(out) as write:
+            failed = write_authored(
+                author, environment, count, lambda item, more: write(_line(environment, item, more))
+            )
+        sys.exit(1 if failed else 0)
+    check_no_model(of_model)
     source = source_of(environment, key, level, settings)
     if source.space is not None and start + count > source.space:
         what = f"level {environment.smallest_level if level is None else level}"
         click.echo(f"Warning: {what} holds only {source.space} different items; beyond these they repeat", err=True)
     with lines(out) as write:
         for index in range(start, start + count):
-            item = source.item(index)
-            line = {
-                "env": environment.id,
-                "version": environment.version,
-                "id": item.id,
-                "level": item.level,
-                "key": item.key,
-                "index": item.index,
-                "instance": item.instance.to_json(),
-                "hash": item.instance.hash,
-                "proof": dict(item.proof),
-            }
-            write(dumps(line))
+            write(_line(environment, source.item(index)))
+
+
+def _line(environment: Environment[Any, Any, Any], item: Item[Any], more: Mapping[str, Json] = NOTHING) -> str:
+    return dumps(
+        {
+            "env": environment.id,
+            "version": environment.version,
+            "id": item.id,
+            "level": item.level,
+            "key": item.key,
+            "index": item.index,
+            "instance": item.instance.to_json(),
+            "hash": item.instance.hash,
+            "proof": dict(item.proof),
+            **more,
+        }
+    )

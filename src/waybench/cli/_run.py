@@ -202,6 +202,7 @@ def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
 
 def summary(episodes: Iterable["LoggedEpisode"]) -> str:
     """Return the table of scores."""
-    from waybench.analysis import estimate, text_table
+    from waybench.analysis import by_level, overall, rows, text_table
 
-    return text_table(estimate(episodes))
+    all_rows = rows(episodes)
+    return text_table(by_level(all_rows), totals=overall(all_rows))

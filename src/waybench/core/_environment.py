@@ -54,6 +54,7 @@ class Environment(Generic[I, S, A]):
         smallest_level: The easiest level.
         sample_levels: A few levels, easiest first, for tests and demonstrations.
         public_key: The key of its public set.
+        pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
         play: Resolved options -> game, wording and limits.
         draw_from: (key, level, resolved source options) -> source of items.
         decode: JSON -> instance; raises DataError for anything that is no instance.
@@ -81,6 +82,7 @@ class Environment(Generic[I, S, A]):
     prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
     series: tuple[Series, ...] = ()
+    pooled: bool = False
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
 
     def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:

@@ -21,6 +21,8 @@ class Metric:
         better: "higher", "lower", or "" where neither is better.
         floor: What saying nothing comes to on a record's own instance, where that is not the least value possible.
         ceiling: The best value on a record's own instance, where that is not the greatest value possible.
+        per: What the value is a share of: a set's figure is then the sum of the values over the sum of these, a share
+            from 0 to 1, and not the mean of the values.
     """
 
     name: str
@@ -33,6 +35,12 @@ class Metric:
     better: str = "higher"
     floor: Callable[[EpisodeRecord], float] | None = None
     ceiling: Callable[[EpisodeRecord], float] | None = None
+    per: Callable[[EpisodeRecord], float] | None = None
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """The least and the greatest figure of a set, None if unbounded."""
+        return (self.low, self.high) if self.per is None else (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

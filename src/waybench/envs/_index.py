@@ -10,4 +10,7 @@ INDEX = (
     Entry("search/coin", 1, "waybench.envs.search:COIN", "number guessing as coins in a chest"),
     Entry("search/dfs", 1, "waybench.envs.search:DFS", "an unknown tree, depth first"),
     Entry("search/guessnum", 1, "waybench.envs.search:GUESSNUM", "number guessing: bigger, smaller, right"),
+    Entry("tilemap/gtb", 1, "waybench.envs.tilemap:GTB", "tile maps, whole plans from objective to objective"),
+    Entry("tilemap/state", 1, "waybench.envs.tilemap:STATE", "the same, foreseeing the map after each plan"),
+    Entry("tilemap/stepwise", 1, "waybench.envs.tilemap:STEPWISE", "the same, one move at a time"),
 )

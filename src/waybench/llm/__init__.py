@@ -1,5 +1,6 @@
 """The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
 
+from waybench.llm._authors import Authored, OpenAuthor, open_author, write_world
 from waybench.llm._engine import evaluate
 from waybench.llm._errors import one_line_errors
 from waybench.llm._ladder import Ladder
@@ -8,15 +9,19 @@ from waybench.llm._sample import open_episode, stored_record, to_sample
 from waybench.llm._solver import by_level, episode, play
 
 __all__ = [
+    "Authored",
     "EmbeddedPlayer",
     "Ladder",
+    "OpenAuthor",
     "by_level",
     "check_player",
     "episode",
     "evaluate",
     "one_line_errors",
+    "open_author",
     "open_episode",
     "play",
     "stored_record",
     "to_sample",
+    "write_world",
 ]

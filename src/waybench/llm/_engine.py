@@ -53,7 +53,7 @@ def evaluate(
         UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words, or
             a task refuses its parameters.
     """
-    ready = [_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
+    ready = [open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
     _set_aside_poorer_logs(out)
     try:
         GenerateConfig.model_validate(config or {})
@@ -102,7 +102,17 @@ def _set_aside_poorer_logs(out: Path) -> None:
                 path.rename(path.with_suffix(".superseded"))
 
 
-def _model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
+def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
+    """Return a model by its name, as Inspect knows it.
+
+    Args:
+        name: Provider and name.
+        base_url: Address of its server; None for the provider's own.
+        args: Arguments of its provider.
+
+    Raises:
+        UsageError: If it cannot be had, in the provider's words.
+    """
     folder = str(args.get("model_path", ""))
     if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
         raise UsageError(

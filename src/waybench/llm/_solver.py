@@ -38,7 +38,7 @@ def play() -> Solver:
                 output = await model.generate(state.messages)
                 state.output = output
                 chat.said(len(episode.turns), output.message)
-                episode.step(_reply(output, time.monotonic() - began))
+                episode.step(reply_of(output, time.monotonic() - began))
                 store_episode(state.store, episode)
         except LimitExceededError as limit:
             _end_at_limit(episode, limit)
@@ -63,7 +63,16 @@ def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) ->
     episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
 
 
-def _reply(output: ModelOutput, seconds: float) -> Reply:
+def reply_of(output: ModelOutput, seconds: float) -> Reply:
+    """Return what a model said, with its cost.
+
+    Args:
+        output: The model's answer.
+        seconds: Time of the call, for providers that do not say it.
+
+    Raises:
+        RuntimeError: If the provider answered without a completion.
+    """
     if not output.choices:
         raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
     usage = output.usage

@@ -163,8 +163,9 @@ def _thinned(levels: Sequence[int], most: int) -> list[int]:
 def _domain(plot: Plot) -> tuple[float, float]:
     means = [point.mean for point in plot.points]
     values = [value for mean in means for value in (mean.value, mean.low, mean.high) if value is not None] or [0.0]
-    low = min(values) if plot.metric.low is None else plot.metric.low
-    high = max(values) if plot.metric.high is None else plot.metric.high
+    least, greatest = plot.metric.bounds
+    low = min(values) if least is None else least
+    high = max(values) if greatest is None else greatest
     return (low, high) if high > low else (low - 1, low + 1)
 
 

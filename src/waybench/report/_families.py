@@ -14,6 +14,7 @@ class Family:
         title: Its name, over a table of several of its environments.
         lead: What it is, in one or two sentences.
         level: What a level is called.
+        levels: The same for several.
         item: What an item is called.
         items: The same for several.
         metrics: Names of the metrics that its table shows, of each environment those that it has. The goal metric
@@ -31,6 +32,7 @@ class Family:
     title: str = ""
     lead: str = ""
     level: str = "level"
+    levels: str = "levels"
     item: str = "item"
     items: str = "items"
     metrics: tuple[str, ...] = ()
@@ -45,8 +47,10 @@ class Family:
         module, _, name = self.drawer.partition(":")
         return getattr(import_module(module), name) if module else None
 
-    def mode(self, env_id: str, level: int) -> str:
-        """Return what an environment's level is called where several environments stand side by side."""
+    def mode(self, env_id: str, level: int | None) -> str:
+        """Return what an environment's level is called where several environments stand side by side; None is all."""
+        if level is None:
+            return f"all {self.items}"
         named = (name for name, levels in self.modes.items() if levels.get(env_id) == level)
         return next(named, f"{self.level.capitalize()} {level}")
 
@@ -57,6 +61,7 @@ _EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
 _FAMILIES: dict[str, Any] = {
     "maze": Family(
         level="dimension",
+        levels="dimensions",
         item="maze",
         items="mazes",
         drawer="waybench.envs.maze._draw:draw",
@@ -66,6 +71,25 @@ _FAMILIES: dict[str, Any] = {
             "the edge; nothing of that movement was carried out."
         ),
         reference="a shortest path (dashed)",
+    ),
+    "tilemap": Family(
+        title="Tile maps (GameTraversalBenchmark)",
+        lead=(
+            "Maps of characters, over which an agent is led from objective to objective. GTB_Score weighs where plans "
+            "end against their length and against replies that cannot be carried out; Top-0 is the share of objectives "
+            "at which a plan ended. MGE counts replies in error for a map, MPL moves, MAT all actions."
+        ),
+        level="size class",
+        levels="size classes",
+        item="map",
+        items="maps",
+        metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5"),
+        drawer="waybench.envs.tilemap._draw:draw",
+        legend=(
+            "The ring is where the player began, and the squares are the objectives with their numbers. The line is "
+            "the way that was walked, and a dot marks where a plan ended."
+        ),
+        reference="a shortest tour (dashed)",
     ),
     "search": Family(
         title="Algorithmic search (AQA-Bench)",

@@ -66,9 +66,10 @@ def value_text(value: float | None, metric: Metric) -> str:
 
 def part(value: float | None, metric: Metric) -> float | None:
     """Return how good a value is between a metric's bounds, from 0 to 1; None if it has none or neither is better."""
-    if value is None or metric.low is None or metric.high is None or not metric.better:
+    low, high = metric.bounds
+    if value is None or low is None or high is None or not metric.better:
         return None
-    share = (value - metric.low) / (metric.high - metric.low)
+    share = (value - low) / (high - low)
     return round(1 - share if metric.better == "lower" else share, 3)
 
 

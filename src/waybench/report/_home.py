@@ -8,8 +8,8 @@ from waybench.analysis import (
     Change,
     Estimate,
     Group,
-    Margins,
     Measure,
+    Repeats,
     differing,
     grouped,
     is_perfect,
@@ -17,7 +17,6 @@ from waybench.analysis import (
     measure,
     ranked,
     setting,
-    spread,
 )
 from waybench.core import Environment, Metric
 from waybench.envs import registry
@@ -25,6 +24,7 @@ from waybench.report._families import Family, family
 from waybench.report._figures import Figure, figures
 from waybench.report._format import interval_text, part, plural
 from waybench.report._overview import Overview, in_order, overviews
+from waybench.report._variation import RepeatLine, SpreadLine, repeat_table, spread_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +91,6 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadLine:
-    """How much a model's numbers differ between sets of items.
-
-    Attributes:
-        name: The model.
-        differs: The settings in which it differs from other rows, in words.
-        level: The level.
-        guided: Whether a teacher played.
-        sets: Number of sets.
-        keys: Their keys.
-        cells: Of each metric, average, lower and upper margin, as texts; None where it is not known.
-    """
-
-    name: str
-    differs: list[str]
-    level: int
-    guided: bool
-    sets: int
-    keys: tuple[str, ...]
-    cells: list[tuple[str, str, str] | None]
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
     """One environment on the first page.
 
@@ -129,6 +106,8 @@ class Section:
         references: Rows of the embedded players.
         spread_metrics: Columns of the table of several sets.
         spread: Its rows; none where there is one set.
+        repeat_metrics: Columns of the table of repeats.
+        repeats: Its rows; none where the whole was not repeated.
         uneven: Whether some rows have other levels than others.
         guided: Whether a teacher played in some rows.
         unconfirmed: Rows with episodes that do not replay.
@@ -145,13 +124,19 @@ class Section:
     references: list[Line]
     spread_metrics: list[Metric]
     spread: list[SpreadLine]
+    repeat_metrics: list[Metric]
+    repeats: list[RepeatLine]
     uneven: bool
     guided: bool
     unconfirmed: list[Line]
 
 
 def sections(
-    estimates: Sequence[Estimate], totals: Sequence[Estimate], changes: Sequence[Change], pages: Mapping[Group, str]
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    changes: Sequence[Change],
+    repeated: Sequence[Repeats],
+    pages: Mapping[Group, str],
 ) -> list[Section]:
     """Return the sections of the first page, one for each environment, those of one family together.
 
@@ -159,6 +144,7 @@ def sections(
         estimates: The estimates by level.
         totals: Those over all levels.
         changes: What in-context examples change.
+        repeated: What repeats of the whole come to.
         pages: File names of the groups' pages.
     """
     total_of = {total.group: total for total in totals}
@@ -167,10 +153,12 @@ def sections(
     for envs in grouped(by_env, lambda env: env.partition("/")[0]).values():
         words = family(envs[0])
         everything = [estimate for env in envs for estimate in by_env[env]]
-        tables = overviews(words, everything, changes, pages) if words.metrics else []
+        pooled = [total for total in totals if total.group.env in envs and registry.load(total.group.env).pooled]
+        tables = overviews(words, pooled or everything, changes, pages) if words.metrics else []
         for number, env in enumerate(in_order(words, envs)):
             before = [] if number else tables
-            found.append(_section(registry.load(env), before, by_env[env], total_of, pages))
+            again = [each for each in repeated if each.group.env == env]
+            found.append(_section(registry.load(env), before, by_env[env], total_of, again, pages))
     return found
 
 
@@ -179,6 +167,7 @@ def _section(
     tables: list[Overview],
     estimates: Sequence[Estimate],
     total_of: Mapping[Group, Estimate],
+    again: Sequence[Repeats],
     pages: Mapping[Group, str],
 ) -> Section:
     words = family(env.id)
@@ -192,7 +181,8 @@ def _section(
     by_guide = grouped(estimates, lambda estimate: estimate.guided)
     # The family's tables have it all where there is one level.
     scored = [_scores(env, by_guide[guided], total_of, pages) for guided in sorted(by_guide)]
-    spread_metrics, spread_lines = _spread(env, words, estimates)
+    spread_metrics, spread_lines = spread_table(env, words, estimates)
+    repeat_metrics, repeat_lines = repeat_table(env, words, again)
     return Section(
         env=env,
         family=words,
@@ -205,6 +195,8 @@ def _section(
         references=[line for group, line in lines if group.embedded],
         spread_metrics=spread_metrics,
         spread=spread_lines,
+        repeat_metrics=repeat_metrics,
+        repeats=repeat_lines,
         uneven=len({tuple(cells) for cells in groups.values()}) > 1,
         guided=True in by_guide,
         unconfirmed=[line for _, line in lines if line.total.unconfirmed],
@@ -264,34 +256,6 @@ def _cell(estimate: Estimate | None, measured: Measure, words: Family) -> Cell |
     )
 
 
-def _spread(
-    env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]
-) -> tuple[list[Metric], list[SpreadLine]]:
-    """Return columns and rows of the table of several sets; what a teacher has done has a dash."""
-    spreads = spread(estimates)
-    guided = {each.group.without_key(): each.guided for each in estimates}
-    names = words.metrics or (env.metrics[0].name,)
-    free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
-    asked = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
-    lines: list[SpreadLine] = []
-    for group, some in grouped(spreads, lambda each: each.group).items():
-        for each in some:
-            cells = [None if guided[group] else _margins(each.metrics.get(metric.name), metric) for metric in free]
-            cells += [
-                _margins(each.curves.get(measured.series), measured.metric) if guided[group] else None
-                for measured in asked
-            ]
-            differs = differing(group, [other.group for other in spreads])
-            lines.append(SpreadLine(group.model, differs, each.level, guided[group], len(each.keys), each.keys, cells))
-    return [*free, *(measured.metric for measured in asked)], lines
-
-
-def _margins(found: Margins | None, metric: Metric) -> tuple[str, str, str] | None:
-    if found is None:
-        return None
-    return mean_text(found.average, metric), mean_text(found.margin_min, metric), mean_text(found.margin_max, metric)
-
-
 def _first_sentence(about: str) -> str:
     text = " ".join(about.split())
     end = text.find(". ")
@@ -303,7 +267,7 @@ def _second_sentence(estimates: Sequence[Estimate], metric: Metric, words: Famil
     items = {estimate.items + estimate.missing for estimate in estimates}
     count = plural(max(items), words.item, words.items)
     up_to = "" if len(items) == 1 else "up to "
-    span = f"{words.level} {levels[0]}" if len(levels) == 1 else f"{words.level}s {levels[0]} to {levels[-1]}"
+    span = f"{words.level} {levels[0]}" if len(levels) == 1 else f"{words.levels} {levels[0]} to {levels[-1]}"
     each = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
     free = any(not estimate.guided for estimate in estimates)
     bounded = free and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))

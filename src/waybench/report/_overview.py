@@ -108,7 +108,7 @@ def overviews(
         pages: File names of the groups' pages.
     """
     changed = {(change.group, change.level): change for change in changes}
-    modes = grouped(estimates, lambda each: words.mode(each.group.env, each.level or 0))
+    modes = grouped(estimates, lambda each: words.mode(each.group.env, each.level))
     named = [name for name in words.modes if name in modes]
     found: list[Overview] = []
     for mode in [*named, *(name for name in modes if name not in named)]:
@@ -210,7 +210,10 @@ def _merit(cells: Iterable[Estimate]) -> float:
     for estimate in cells:
         measured = measure(registry.load(estimate.group.env), estimate.guided)
         mean = measured.mean(estimate)
-        total += (part(mean.value, measured.metric) or 0.0) if mean else 0.0
+        if mean:
+            share = part(mean.value, measured.metric)
+            # A number without bounds is no share; within one environment it ranks as well.
+            total += share if share is not None else -mean.value if measured.metric.better == "lower" else mean.value
     return total
 
 

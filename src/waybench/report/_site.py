@@ -25,6 +25,7 @@ from waybench.analysis import (
     measure,
     one_line,
     overall,
+    repeats,
     rows,
     setting,
     spread,
@@ -87,11 +88,13 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
             levels=levels(env, words, own, of_group),
         )
         write(out / "models" / pages[group], page)
-    home = templates.get_template("index.html").render(sections=sections(estimates, totals, changes, pages))
+    repeated = repeats(all_rows)
+    home = templates.get_template("index.html").render(sections=sections(estimates, totals, changes, repeated, pages))
     _remove_stale(out, set(pages.values()))
     more = {
         "changes": [change.to_json() for change in changes],
         "spreads": [each.to_json() for each in spread(estimates)],
+        "repeats": [each.to_json() for each in repeated],
     }
     write(out / "summary.json", _summary(title, estimates, totals, pages, more))
     write(out / "index.html", home)

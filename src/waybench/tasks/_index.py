@@ -1,10 +1,12 @@
 """The names and parameters of the tasks, without the evaluation engine."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from waybench.core import Option
+from waybench.core import Environment, Option
 from waybench.envs.maze import ALICIA
 from waybench.envs.search import DFS, GUESSNUM
+from waybench.envs.tilemap import GTB, STATE, STEPWISE
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,10 @@ ALICIA_OPTIONS = (
     *ALICIA.source_options,
 )
 
+_SOURCE = (
+    "generated: {what} by key; published: the benchmark's own, see `waybench data fetch {name}`; or a file's path."
+)
+
 SEARCH = ("guessnum", "coin", "dfs", "cavedfs", "bfs", "cavebfs")
 _NUMBER, _WALK = GUESSNUM.source_options, DFS.source_options
 _LEVEL = Option(name="level", default=None, kind=int, low=1, doc="The level of generated cases; mode's if not given.")
@@ -52,12 +58,7 @@ def _search_options(*drawn: Option, level: bool = True) -> tuple[Option, ...]:
         ),
         *([_LEVEL] if level else []),
         Option(name="icl", default=0, low=0, high=100, doc="Number of in-context examples."),
-        Option(
-            name="source",
-            default="generated",
-            doc="generated: cases by key; published: the benchmark's own, see `waybench data fetch aqa`; or a file's "
-            "path.",
-        ),
+        Option(name="source", default="generated", doc=_SOURCE.format(what="cases", name="aqa")),
         Option(
             name="data_dir", default=None, kind=str, doc="Folder with aqa/dfs_0.json and so on, for published cases."
         ),
@@ -74,6 +75,38 @@ def _search_options(*drawn: Option, level: bool = True) -> tuple[Option, ...]:
         *drawn,
     )
 
+
+def _tilemap_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    return (
+        *environment.options,
+        Option(name="source", default="generated", doc=_SOURCE.format(what="maps", name="gtb")),
+        Option(
+            name="data_dir", default=None, kind=str, doc="Folder with gtb/traversal_benchmark.json, for published maps."
+        ),
+        Option(
+            name="skip",
+            default=0,
+            low=0,
+            high=10**6,
+            doc="Maps of a file that are left out at its beginning; the published program leaves out 2 of its 151.",
+        ),
+        Option(name="key", default=None, kind=str, doc="The key of generated maps; the public set if not given."),
+        Option(name="level", default=None, kind=int, low=1, high=9, doc="The level of generated maps; 3 if not given."),
+        Option(
+            name="limit",
+            default=None,
+            kind=int,
+            low=1,
+            doc="Number of maps; if not given, 150 generated ones, or all of a file.",
+        ),
+        Option(
+            name="attempts", default=1, low=1, high=1000, doc="Attempts at each map (repeats of the whole benchmark)."
+        ),
+        *environment.source_options,
+    )
+
+
+TILEMAPS = {"gtb": "tilemap/gtb", "gtb_stepwise": "tilemap/stepwise", "gtb_state": "tilemap/state"}
 
 _SUMMARIES = {
     "guessnum": "AQA-Bench: guess a number by bigger and smaller",
@@ -108,5 +141,13 @@ TASKS = (
             f"waybench.tasks._search:{name}",
         )
         for name, summary in _SUMMARIES.items()
+    ),
+    *(
+        TaskEntry(name, (environment.id,), summary, _tilemap_options(environment), f"waybench.tasks._gtb:{name}")
+        for name, environment, summary in (
+            ("gtb", GTB, "GameTraversalBenchmark: plan the way over a tile map, objective by objective"),
+            ("gtb_stepwise", STEPWISE, "the same maps, one move at a time"),
+            ("gtb_state", STATE, "the same maps with a prediction of the map after each plan"),
+        )
     ),
 )

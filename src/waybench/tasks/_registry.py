@@ -4,6 +4,7 @@ from inspect_ai.model import modelapi
 
 from waybench.llm import EmbeddedPlayer, by_level, episode, play
 from waybench.tasks._alicia import alicia
+from waybench.tasks._gtb import gtb, gtb_state, gtb_stepwise
 from waybench.tasks._search import aqa, bfs, cavebfs, cavedfs, coin, dfs, guessnum
 
 
@@ -23,6 +24,9 @@ __all__ = [
     "coin",
     "dfs",
     "episode",
+    "gtb",
+    "gtb_state",
+    "gtb_stepwise",
     "guessnum",
     "play",
     "waybench",

@@ -1,6 +1,5 @@
 """AQA-Bench's tasks: one for each environment, and all of them as one."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from waybench.envs import registry
 from waybench.llm import episode, play, to_sample
 from waybench.tasks._declare import declared
 from waybench.tasks._index import SEARCH
+from waybench.tasks._sources import file_key
 
 # Game -> its published file, and the level of each mode. The numbers' files leave the range out.
 _PUBLISHED = {
@@ -96,13 +96,7 @@ def _from_file(environment: Environment[Any, Any, Any], name: str, given: Mappin
         key = f"aqa-{given['mode']}"
     else:
         path = Path(given["source"])
-        try:
-            key = f"{path.name}-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
-        except OSError as error:
-            raise UsageError(
-                f"source={given['source'][:80]!r}: cannot be read ({error.strerror}); give generated, published or a "
-                "file of cases"
-            ) from None
+        key = file_key(path, "cases")
     level = _PUBLISHED[name][1][given["mode"]]
     common: dict[str, Json] = {"min": 32, "max": 32 + 2**level} if name in _NUMBERS else {}
     return CaseFile(path, key, environment.decode, environment.level_of, environment.prove, common)

@@ -3,7 +3,7 @@
 from statistics import fmean
 from typing import Any
 
-from waybench.core import Episode, EpisodeRecord, Item, Metric, play_out, policy
+from waybench.core import Episode, Item, Metric, play_out, policy
 from waybench.testing._require import AnyEnvironment, require
 from waybench.testing._walks import SAMPLE_PLAYERS, Options, items, play_name, way_of, ways
 
@@ -21,25 +21,23 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
     floor, ceiling = (headline.low, headline.high) if headline.better == "higher" else (headline.high, headline.low)
     require(headline.better, f"metric {headline.name}: the headline metric has a better direction")
     require(
-        floor is not None and ceiling is not None,
-        f"metric {headline.name}: the headline metric needs a floor and a ceiling; give low and high",
+        (floor is not None or headline.floor) and (ceiling is not None or headline.ceiling),
+        f"metric {headline.name}: the headline metric needs a floor and a ceiling; give low and high, or functions",
     )
     sample = items(environment, level)
     for options in ways(environment):
         deterministic = way_of(environment, options).game.facts.deterministic
         for item in sample:
-            worst = floor if headline.floor is None else headline.floor(_record(environment, item, options))
-            for player, wanted in (("oracle", ceiling if deterministic else None), ("null", worst)):
+            start = Episode(environment, item, options).record()
+            worst = floor if headline.floor is None else headline.floor(start)
+            best = ceiling if headline.ceiling is None else headline.ceiling(start)
+            for player, wanted in (("oracle", best if deterministic else None), ("null", worst)):
                 value = _value(environment, item, headline, player, options)
                 require(
                     wanted is None or abs(value - float(wanted)) <= _TINY,
                     f"{options}, item {item.id}: the {player} has {headline.name} {value}, not {wanted}",
                 )
     _require_order(environment, level, headline)
-
-
-def _record(environment: AnyEnvironment, item: Item[Any], options: Options) -> EpisodeRecord:
-    return Episode(environment, item, options).record()
 
 
 def _value(

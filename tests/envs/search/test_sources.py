@@ -100,6 +100,16 @@ def test_an_item_is_a_function_of_key_level_options_and_number(environment: Any,
     assert environment.item(late.instance.to_json()).proof == late.proof
 
 
+def test_options_are_part_of_what_is_drawn_from() -> None:
+    offsets = [
+        [item.instance.target - item.instance.low for item in GUESSNUM.source("k", 15, lowest=lowest).head(8)]
+        for lowest in (32, 33)
+    ]
+    assert offsets[0] != offsets[1]
+    trees, graphs = ([item.instance.graph.edges for item in DFS.source("k", 8, cycles=n).head(8)] for n in (0, 1))
+    assert not any(set(tree) <= set(graph) for tree, graph in zip(trees, graphs, strict=True))
+
+
 # Files
 
 

@@ -24,6 +24,7 @@ READ = [  # reply, what it stands for in paper, and in sound; None if it is unpa
     ("500 or 600", 500, None),
     ("Step 3: 500", 3, None),
     ("16,416", 16, None),
+    ("416,416", 416, None),
     ("1_000", 1, None),
     ("1e4", 1, None),
     ("5.5", 5, None),

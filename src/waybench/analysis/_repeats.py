@@ -1,0 +1,80 @@
+"""How much a whole benchmark's scores move when it is repeated on the same items."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import fmean, stdev
+
+from waybench.analysis._rows import Group, Row, grouped
+from waybench.core import Json, Metric
+from waybench.envs import registry
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One number over several repeats.
+
+    Attributes:
+        mean: The mean of the repeats' means.
+        error: Its standard error: the repeats' standard deviation by the root of their number.
+        repeats: Number of repeats.
+    """
+
+    mean: float
+    error: float
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """What the repeats of one group come to. A repeat is the same attempt at every item.
+
+    This error says how much chance in the model's replies moves a score. It says nothing of how other items would
+    have come out; the clustered interval of an estimate does.
+
+    Attributes:
+        group: The group.
+        metrics: Of every metric.
+    """
+
+    group: Group
+    metrics: Mapping[str, Repeat]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the repeats as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
+    """Return the repeats of every group that has at least two of them over all of its items.
+
+    Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect, are no
+    repeats of the whole, and are left out.
+    """
+    found: list[Repeats] = []
+    for group, own in grouped(all_rows, lambda row: row.group).items():
+        counted = [row for row in own if row.counts]
+        items = {(row.level, row.item, row.instance) for row in own if not row.aside}
+        by_attempt = grouped(counted, lambda row: row.attempt)
+        whole = [some for _, some in sorted(by_attempt.items()) if len(some) == len(items)]
+        if len(whole) > 1:
+            measured = {metric.name: _repeat(whole, metric) for metric in registry.load(group.env).metrics}
+            found.append(Repeats(group=group, metrics={name: one for name, one in measured.items() if one is not None}))
+    return found
+
+
+def _repeat(whole: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
+    figures = [figure for some in whole if (figure := _figure(some, metric)) is not None]
+    if len(figures) < 2:
+        return None
+    return Repeat(fmean(figures), stdev(figures) / sqrt(len(figures)), len(figures))
+
+
+def _figure(some: Sequence[Row], metric: Metric) -> float | None:
+    values = [value for row in some if (value := row.metrics[metric.name]) is not None]
+    if not values:
+        return None
+    if metric.per is None:
+        return fmean(values)
+    size = sum(row.sizes[metric.name] for row in some)
+    return sum(values) / size if size else None

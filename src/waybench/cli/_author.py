@@ -1,0 +1,122 @@
+"""`waybench generate --model`: instances that a language model writes."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from waybench.cli._choice import assignments
+from waybench.core import Environment, Item, Json, UsageError
+
+if TYPE_CHECKING:
+    from waybench.core import WaybenchError
+    from waybench.llm import Authored, OpenAuthor
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_POSITIVE = click.IntRange(min=1)
+_RETRIES, _AT_ONCE = 5, 4
+# Without defaults, so that one that was given without a model is told.
+_PARAMETERS = (
+    click.option("--model", "-m", help="Model that is to write them (tile maps only), as provider/name."),
+    click.option("--model-base-url", metavar="URL", help="Where the model's server is."),
+    click.option("-M", "model_args", multiple=True, metavar="KEY=VALUE", help="An argument of the model's provider."),
+    click.option("--temperature", type=click.FloatRange(min=0), help="Sampling temperature."),
+    click.option("--max-tokens", type=_POSITIVE, help="Most tokens of one reply."),
+    click.option("--max-retries", type=click.IntRange(min=0), help=f"Retries of a request.  [default: {_RETRIES}]"),
+    click.option("--timeout", type=_POSITIVE, help="Seconds for one try of a request."),
+    click.option("--max-connections", type=_POSITIVE, help=f"Most requests at a time.  [default: {_AT_ONCE}]"),
+)
+
+
+def author_parameters(command: F) -> F:
+    """Add the parameters that name a model and its settings."""
+    for add in reversed(_PARAMETERS):
+        command = add(command)
+    return command
+
+
+def check_no_model(given: Mapping[str, Any]) -> None:
+    """Check that no setting of a model was given.
+
+    Raises:
+        UsageError: If one was.
+    """
+    if any(value is not None and value != () for value in given.values()):
+        raise UsageError("settings of a model were given without a model: name it with --model")
+
+
+def opened(
+    environment: Environment[Any, Any, Any],
+    model: str,
+    level: int | None,
+    settings: Iterable[str],
+    *,
+    model_base_url: str | None,
+    model_args: Iterable[str],
+    timeout: int | None,
+    **config: Any,
+) -> "OpenAuthor":
+    """Return a model that is ready to write instances.
+
+    Args:
+        environment: Whose instances.
+        model: The model's name.
+        level: Their level; the smallest if None.
+        settings: Values of -S.
+        model_base_url: Address of the model's server.
+        model_args: Values of -M.
+        timeout: Seconds for one try of a request.
+        **config: The engine's generation settings; None for those that were not given.
+
+    Raises:
+        UsageError: If no model writes instances of this environment, for a wrong level, option or setting, or if the
+            model cannot be had.
+    """
+    from waybench.cli._run import model_arguments
+    from waybench.llm import open_author  # seconds to import
+
+    given = {name: value for name, value in config.items() if value is not None}
+    defaults = {"max_retries": _RETRIES, "max_connections": _AT_ONCE}
+    return open_author(
+        environment.id,
+        model,
+        level=environment.smallest_level if level is None else level,
+        options=assignments(settings, "-S"),
+        model_base_url=model_base_url,
+        model_args=model_arguments(model_args),
+        config={**defaults, **given, **({"attempt_timeout": timeout} if timeout else {})},
+    )
+
+
+def write_authored(
+    author: "OpenAuthor",
+    environment: Environment[Any, Any, Any],
+    count: int,
+    write: Callable[[Item[Any], Mapping[str, Json]], None],
+) -> int:
+    """Have a model write instances; one that cannot be had is a line on standard error.
+
+    Args:
+        author: The model.
+        environment: Whose instances.
+        count: How many.
+        write: Gets each as an item, with what else its line says.
+
+    Returns:
+        How many could not be had.
+    """
+    failed = 0
+
+    def told(number: int, result: "Authored | WaybenchError") -> None:
+        nonlocal failed
+        if isinstance(result, Exception):
+            failed += 1
+            click.echo(f"{number}: {' '.join(str(result).split())}", err=True)
+        else:
+            item = replace(environment.item(result.case.to_json()), index=number)
+            write(item, {"model": str(author.model), "asked": result.asked})
+
+    author.write(count, told)
+    return failed

@@ -1,0 +1,27 @@
+"""Tile maps: plans of moves from objective to objective (GameTraversalBenchmark)."""
+
+from waybench.envs.tilemap._board import MOVES, Crew, Place, Plan, Style
+from waybench.envs.tilemap._file import MapFile
+from waybench.envs.tilemap._game import TileGame
+from waybench.envs.tilemap._map import Objective, TileMap, outside, tile_list, tour
+from waybench.envs.tilemap._tilemap import GTB, STATE, STEPWISE
+from waybench.envs.tilemap._world_source import WorldSource
+
+__all__ = [
+    "GTB",
+    "MOVES",
+    "STATE",
+    "STEPWISE",
+    "Crew",
+    "MapFile",
+    "Objective",
+    "Place",
+    "Plan",
+    "Style",
+    "TileGame",
+    "TileMap",
+    "WorldSource",
+    "outside",
+    "tile_list",
+    "tour",
+]

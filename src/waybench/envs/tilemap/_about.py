@@ -1,0 +1,67 @@
+"""What the documentation says of tile maps."""
+
+_FIRST = {
+    "gtb": "The player leads an agent over a map of tiles from objective to objective, with one whole plan each time.",
+    "stepwise": "The player leads an agent over a map of tiles from objective to objective, one move at a time.",
+    "state": "The player leads an agent over a map of tiles with whole plans, and draws the map that each leaves.",
+}
+
+_TEXT = """\
+{first} What counts is where a plan ends, how long it is, and whether it can be read. The level doubles the map's area,
+so that the benchmark cannot be saturated, and no knowledge of the world helps.
+
+A re-implementation of GameTraversalBenchmark (arXiv:2410.07765) after its published program, in words of our own:
+
+* **Maps.** Level k has maps of 70 * 2^(k-1) up to 70 * 2^k tiles, 7 x 10 to 100 x 200. They are made by key, with
+  biomes, roads, water, places and buildings; the tasks can also read the 151 published maps, or a file of yours.
+* **One objective at a time.** The prompt has the map as it is now, what its characters stand for, which tiles can be
+  walked on, all objectives and the next one. Nothing of earlier prompts is shown again but how far the last plan
+  ended from its objective. The next plan begins where the last one ended.
+* **Moves** into a wall or off the map lead nowhere and cost 1 like any other. Passing over an objective does not
+  count, only where the plan ends.
+* **Replies that cannot be read** are answered with the same prompt, at most `max_failures` times for an objective,
+  which is then given up and costs 100 and the map's path length.
+* **Invalid names** in a plan end it there; the rest is not carried out, but costs as well.
+* **Errors** are told apart: `unparsed` (syntax), `wrong_actions` (names), `blocked` (moves into walls), `strategic`
+  (a plan of valid names that ends elsewhere).
+* **One-shot with feedback** (`tries=2`): an objective that was missed is asked for once more, from where the first
+  plan has led, with what came of it; all actions cost, and the last end counts.
+{more}* **Beings**, off by default: `walkers` wander about and stand in the way, `enemies` come nearer and end the map
+  where they meet the player, and so do `hazards` under its feet. Objectives not come to then cost 100 each.
+
+What `paper` and `sound` differ in:
+
+| | `paper` | `sound` |
+|---|---|---|
+| the prompt | keeps silent on what coordinates and directions mean | explains them |
+| the reply | the first innermost braces that are a Python literal | the last JSON object with "action" |
+| an "action" that is no list of plain values | ends the map with the reward so far | is unparsed |
+| `pick_object`, `hit_enemy` | are carried out, rows and columns swapped | are invalid names |
+| what can be walked on | what occurs anywhere in the list's text, comments included | what the list names |
+| objectives out of reach | are asked for | are left out |
+| the path length in the score | the record's, which is no shortest tour | that of the shortest tour |
+| the reward for an end | as coded, with gaps: 3 rows and 3 columns away is worth 0 | rings as the prompt promises |
+| Top-1, Top-5 | exactly beside; 2 to 5 away in line | at most 1; at most 5 away |
+| the score | not cut: perfect play has 95.4 on the published maps, 107 on one | cut to 0 and 100; perfect is 100 |
+
+The random players are not published. `waybench/random-fp` makes as many random moves for each objective as the map's
+path length divided by its objectives (17.8 on the published maps, in `paper`; published: 18.0), `waybench/random-rp` 1
+to 90 random moves (3.4 and 264 moves a map; published: 3.0 and 278).
+"""
+
+_MORE = {
+    "gtb": "",
+    "stepwise": "* **Single moves.** An objective is done with when the player stands on it, or after as many moves\n"
+    "  as its shortest path has, and ten.\n",
+    "state": "* **Foreseeing.** `cells` is the share of the map's cells that the drawing has right, `moved` that of\n"
+    "  the cells which the plan changes.\n",
+}
+
+
+def about(name: str) -> str:
+    """Return the description of an environment.
+
+    Args:
+        name: The part of its id after the slash.
+    """
+    return _TEXT.format(first=_FIRST[name], more=_MORE[name])

@@ -1,0 +1,227 @@
+"""A map as one way of playing reads it, and where the player is on it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from waybench.core import Stream
+from waybench.envs.tilemap._map import PLAYER, TileMap, tile_list, tour
+from waybench.envs.tilemap._protocol import Protocol
+from waybench.grid import Floor
+
+MOVES: Mapping[str, tuple[int, int]] = {
+    "move_up": (-1, 0),
+    "move_down": (1, 0),
+    "move_left": (0, -1),
+    "move_right": (0, 1),
+}
+"""Name -> (rows, columns)."""
+
+# Characters for what is not of the record's map, the first that it does not use.
+_SIGNS = "&%!$*?+=~^;:<>|_/0123456789"
+
+
+class Crew(NamedTuple):
+    """How many beings and traps are added to a map; none as published.
+
+    Attributes:
+        walkers: Wander about, and stand in the way.
+        enemies: Come nearer at every other step, and end the map where they meet the player.
+        hazards: Cells that end the map for who steps on them.
+    """
+
+    walkers: int = 0
+    enemies: int = 0
+    hazards: int = 0
+
+
+class Style(NamedTuple):
+    """How is asked and answered, and who else is there.
+
+    Attributes:
+        protocol: How the rules are read.
+        single: Whether a plan is one action.
+        predicts: Whether a plan has a drawing of the map as the player expects it afterwards.
+        crew: Beings and traps.
+    """
+
+    protocol: Protocol
+    single: bool = False
+    predicts: bool = False
+    crew: Crew = Crew()
+
+
+class Plan(NamedTuple):
+    """What a reply asks for.
+
+    Attributes:
+        names: Names of actions, any texts.
+        drawing: The map as the player expects it afterwards; None where it was not asked for.
+    """
+
+    names: tuple[str, ...]
+    drawing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A map as one way of playing reads it.
+
+    Attributes:
+        case: The map.
+        style: The way of playing.
+        walkable: The characters that can be walked on.
+        goals: The objectives that are played, as (row, column).
+        numbers: Their numbers in the record, from 0.
+        ground: The tile that is put where the player stood at first, or where an object was: the most frequent of
+            those that can be walked on, the first in reading order of several.
+        fenced: The map with a border of closed cells, a byte for each cell: 1 where one can stand.
+        beings: Cells of the fenced map where the walkers, and after them the enemies, are at first.
+        hazards: Cells of the fenced map that end the map.
+        signs: The characters of walkers, enemies and hazards.
+        bare: The map's rows without the player and the beings, hazards drawn.
+    """
+
+    case: TileMap
+    style: Style
+    walkable: str
+    goals: tuple[tuple[int, int], ...]
+    numbers: tuple[int, ...]
+    ground: str = field(compare=False)
+    fenced: bytes = field(compare=False, repr=False)
+    beings: tuple[int, ...] = field(default=(), compare=False)
+    hazards: frozenset[int] = field(default=frozenset(), compare=False)
+    signs: str = field(default="", compare=False)
+    bare: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+
+@lru_cache(maxsize=1024)
+def board(case: TileMap, style: Style) -> Board:
+    """Return a map as a way of playing reads it."""
+    protocol = style.protocol
+    signs = "".join(case.rows)
+    walkable = case.walkable if protocol.substring else tile_list(case.walkable)
+    walkable = "".join(dict.fromkeys(sign for sign in signs if sign in walkable))
+    counted = Counter(sign for sign in signs if sign in walkable)
+    ground = counted.most_common(1)[0][0] if counted else PLAYER
+    legs = tour(case, walkable)
+    numbers = [number for number, leg in enumerate(legs) if leg is not None or protocol.unreachable]
+    closed = b"\0"
+    stand = set(walkable) | {PLAYER}
+    inner = b"".join(closed + bytes(sign in stand for sign in row) + closed for row in case.rows)
+    edge = closed * (case.width + 2)
+    goals = tuple((case.objectives[number].row, case.objectives[number].column) for number in numbers)
+    bare = tuple(row.replace(PLAYER, ground) for row in case.rows)
+    made = Board(case, style, walkable, goals, tuple(numbers), ground, edge + inner + edge, bare=bare)
+    return _peopled(made) if any(style.crew) else made
+
+
+def _peopled(made: Board) -> Board:
+    """Put beings and traps on a map, for each map at the same places; no trap closes the way to a goal."""
+    case, crew = made.case, made.style.crew
+    rng = Stream("tilemap", "crew", case.hash, *crew)
+    floor = case.floor(made.walkable)
+    goals = {row * case.width + column for row, column in made.goals}
+    cells = [cell for cell in range(case.width * case.height) if floor.open >> cell & 1]
+    cells = [cell for cell in cells if cell not in goals and cell != case.start]
+    rng.shuffle(cells)
+    hazards: list[int] = []
+    reached = [goal for goal in goals if floor.reached_from(case.start) >> goal & 1]
+    for cell in cells:
+        if len(hazards) == crew.hazards:
+            break
+        without = Floor(case.width, case.height, floor.open & ~(1 << cell))
+        seen = without.reached_from(case.start)
+        if all(seen >> goal & 1 for goal in reached):
+            hazards.append(cell)
+            floor = without
+    rest = [cell for cell in cells if cell not in hazards]
+    far = [cell for cell in rest if sum(map(abs, _between(cell, case.start, case.width))) > _SAFE] or rest
+    beings = rest[: crew.walkers] + [cell for cell in far if cell not in rest[: crew.walkers]][: crew.enemies]
+    used = set("".join(case.rows)) | {sign for _, sign in case.tiles}
+    signs = "".join(sign for sign in _SIGNS if sign not in used)[:3].ljust(3, "?")
+    width, bare = case.width, list(made.bare)
+    for cell in hazards:
+        bare[cell // width] = _put(bare[cell // width], cell % width, signs[2])
+    return replace(
+        made,
+        bare=tuple(bare),
+        beings=tuple(_fenced_cell(cell, width) for cell in beings),
+        hazards=frozenset(_fenced_cell(cell, width) for cell in hazards),
+        signs=signs,
+    )
+
+
+_SAFE = 4  # cells between the player and an enemy at first
+
+
+def _between(cell: int, other: int, width: int) -> tuple[int, int]:
+    return cell // width - other // width, cell % width - other % width
+
+
+def _fenced_cell(cell: int, width: int) -> int:
+    return (cell // width + 1) * (width + 2) + cell % width + 1
+
+
+class Tried(NamedTuple):
+    """The last plan that was carried out.
+
+    Attributes:
+        goal: Which goal it was for, from 0.
+        actions: Number of names in it.
+        rows: Rows between its end and the goal.
+        columns: Columns.
+    """
+
+    goal: int
+    actions: int
+    rows: int
+    columns: int
+
+
+class Place(NamedTuple):
+    """Where the player is and what is to be done.
+
+    Attributes:
+        board: The map.
+        goal: Which goal is next, from 0.
+        row: The player's row.
+        column: Its column.
+        reached: Number of goals at which a plan ended.
+        misses: Replies in a row for this goal that could not be read.
+        tries: Plans carried out for this goal.
+        removed: Cells whose object has become ground, as (row, column).
+        last: The last plan; None at the start.
+        over: Whether the map was ended before its last goal.
+        beings: Cells of the fenced map where walkers and enemies are.
+    """
+
+    board: Board
+    goal: int
+    row: int
+    column: int
+    reached: int = 0
+    misses: int = 0
+    tries: int = 0
+    removed: tuple[tuple[int, int], ...] = ()
+    last: Tried | None = None
+    over: bool = False
+    beings: tuple[int, ...] = ()
+
+    def rows(self) -> list[str]:
+        """Return the map as it is now, with the player on it."""
+        drawn = list(self.board.bare)
+        for row, column in self.removed:
+            drawn[row] = _put(drawn[row], column, self.board.ground)
+        width = self.board.case.width + 2
+        for number, cell in enumerate(self.beings):
+            sign = self.board.signs[number >= self.board.style.crew.walkers]
+            drawn[cell // width - 1] = _put(drawn[cell // width - 1], cell % width - 1, sign)
+        drawn[self.row] = _put(drawn[self.row], self.column, PLAYER)
+        return drawn
+
+
+def _put(row: str, column: int, sign: str) -> str:
+    return f"{row[:column]}{sign}{row[column + 1 :]}"

@@ -1,0 +1,160 @@
+"""The rules of walking over a tile map from objective to objective."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array, is_object
+from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried, board
+from waybench.envs.tilemap._map import TileMap, tour
+from waybench.envs.tilemap._walk import plan_of, walk
+
+MOST_NAMES = 100_000  # names in one plan
+
+
+class TileGame(Game[TileMap, Place, Plan]):
+    """One plan for each goal; where it ends counts, and what it passes does not.
+
+    A move into a wall or off the map leaves the player where it is and costs what a move costs. A name that is no
+    action ends the plan; what comes after it is not carried out, but costs as well. Events of a turn: `goal` (number in
+    the record), `actions` (names in the plan), `moves` (names of moves in it, carried out or not), `steps` (cells
+    moved), `blocked` (moves that led nowhere), `unknown` (whether a name was no action), `at` and `off` (row and column
+    of the end, and their distances from the goal), `final` (whether the goal is done with).
+
+    Args:
+        style: The way of playing; of single actions a goal is done with when the player stands on it, or after `tries`
+            times as many actions as its shortest path has, and ten; with a drawing, `cells` and `moved` are the shares
+            of cells that are right, and of those that the plan changes.
+        misses: Replies for one goal that cannot be read before it is given up.
+        tries: Plans for one goal; another one is asked for if the last one did not end there.
+    """
+
+    def __init__(self, style: Style, misses: int, tries: int) -> None:
+        self._style = style
+        self._misses = misses
+        self._tries = tries
+        chance = style.crew.walkers or style.crew.enemies
+        self.facts = Facts(deterministic=not chance, turns=None, reward=(0.0, 1.0))
+
+    def start(self, instance: TileMap) -> Place:
+        """Return the player where the map has it."""
+        row, column = divmod(instance.start, instance.width)
+        of = board(instance, self._style)
+        return Place(of, 0, row, column, beings=of.beings)
+
+    def legal(self, state: Place) -> Sequence[Plan]:
+        """Return the plan of no move, where there is one, and those of one move to another cell."""
+        if self.terminal(state):
+            return ()
+        ways = [plan_of(state, (name,)) for name in MOVES if walk(state, (name,)).steps]
+        return [plan_of(state, ()), *ways] if not self._style.single or not ways else ways
+
+    def apply(self, state: Place, action: Plan, rng: Stream) -> Transition[Place]:
+        """Carry out a plan; the reward is the goal's share of 1 for ending there."""
+        if self.terminal(state):
+            return Transition(state, 0.0, {}, Outcome.ILLEGAL)
+        names = action.names
+        walked = walk(state, names, rng)
+        if walked.crashed:
+            return Transition(state._replace(over=True), 0.0, {"crashed": True}, Outcome.ILLEGAL)
+        target = state.board.goals[state.goal]
+        rows, columns = abs(walked.row - target[0]), abs(walked.column - target[1])
+        there = rows == columns == 0
+        there = there and not walked.death
+        final = there or bool(walked.death) or self._done(state)
+        events: dict[str, Json] = {
+            "goal": state.board.numbers[state.goal],
+            "actions": len(names),
+            "moves": walked.moves,
+            "steps": walked.steps,
+            "blocked": walked.blocked,
+            "unknown": walked.unknown,
+            "at": [walked.row, walked.column],
+            "off": [rows, columns],
+            "final": final,
+        }
+        if walked.death:
+            events["death"] = walked.death
+        following = state._replace(
+            row=walked.row,
+            column=walked.column,
+            removed=walked.removed,
+            last=Tried(state.goal, len(names), rows, columns),
+            tries=state.tries + 1,
+            misses=0,
+            over=bool(walked.death),
+            beings=walked.beings,
+        )
+        if action.drawing is not None:
+            events |= _compared(action.drawing, state.rows(), following.rows())
+        if final:
+            following = following._replace(goal=state.goal + 1, reached=state.reached + there, tries=0)
+        before = abs(state.row - target[0]) + abs(state.column - target[1])
+        nearer = there or rows + columns < before
+        outcome = Outcome.ILLEGAL if walked.unknown else Outcome.OK if nearer else Outcome.UNPRODUCTIVE
+        reward = there / len(state.board.goals)
+        return Transition(following, reward, events, outcome)
+
+    def _done(self, state: Place) -> bool:
+        """Return whether a plan that did not end at the goal was the last one for it."""
+        if not self._style.single:
+            return state.tries + 1 >= self._tries
+        return state.tries + 1 >= step_budget(state.board, state.goal, self._tries)
+
+    def forfeit(self, state: Place) -> Place:
+        """Count a reply that could not be read; the goal is given up after a number of them in a row."""
+        if state.misses + 1 < self._misses:
+            return state._replace(misses=state.misses + 1)
+        return state._replace(goal=state.goal + 1, misses=0, tries=0, last=None)
+
+    def terminal(self, state: Place) -> End | None:
+        """Return SOLVED if a plan ended at every goal, FAILED once they are all done with and not so."""
+        if state.goal < len(state.board.goals) and not state.over:
+            return None
+        return End.SOLVED if state.reached == len(state.board.goals) and not state.over else End.FAILED
+
+    def encode(self, action: Plan) -> Json:
+        """Return the list of names, or {"action": names, "map": drawing}."""
+        names = list(action.names)
+        return names if action.drawing is None else {"action": names, "map": action.drawing}
+
+    def decode(self, action: Json) -> Plan:
+        """Read what `encode` wrote.
+
+        Raises:
+            DataError: If it is no such thing.
+        """
+        drawing: Json = None
+        if is_object(action):
+            action, drawing = action.get("action"), action.get("map", "")
+        if not is_array(action) or len(action) > MOST_NAMES or not all(isinstance(name, str) for name in action):
+            raise DataError('action: give a list of names, such as ["move_up", "move_left"]')
+        if drawing is not None and not isinstance(drawing, str):
+            raise DataError("action: the map must be a text")
+        return Plan(tuple(action), drawing)
+
+    def perturb(self, state: Place, action: Plan, rate: float, rng: Stream) -> Plan:
+        """Put a random move in the place of each move with probability `rate`."""
+        names = tuple(rng.choice(tuple(MOVES)) if rng.random() < rate else name for name in action.names)
+        return action._replace(names=names)
+
+
+def _compared(drawing: str, before: Sequence[str], after: Sequence[str]) -> dict[str, Json]:
+    drawn = drawing.strip("\n").split("\n")
+    right = changed = right_changed = 0
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        line = drawn[number] if number < len(drawn) else ""
+        for column, sign in enumerate(new):
+            same = column < len(line) and line[column] == sign
+            right += same
+            if old[column] != sign:
+                changed += 1
+                right_changed += same
+    total = len(after) * len(after[0])
+    return {"cells": right / total, "moved": right_changed / changed if changed else None}
+
+
+@lru_cache(maxsize=4096)
+def step_budget(plan_of: Board, goal: int, tries: int) -> int:
+    """Return how many single moves a goal is worth: `tries` times its shortest path, and ten."""
+    leg = tour(plan_of.case, plan_of.walkable)[plan_of.numbers[goal]]
+    return tries * (leg or 0) + 10

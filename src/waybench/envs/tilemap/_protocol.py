@@ -1,0 +1,111 @@
+"""What the published rules and the corrected ones differ in, as named switches, and the rewards of both."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Worth(NamedTuple):
+    """What ending somewhere is worth.
+
+    Attributes:
+        reward: Points.
+        top: Which of Top-0, Top-1 and Top-5 it counts for, one after the other.
+    """
+
+    reward: int
+    top: tuple[int, int, int]
+
+
+def published_worth(rows: int, columns: int) -> Worth:
+    """Return what the published program gives for ending so many rows and columns away.
+
+    Its conditions are not exclusive and leave gaps: 9 rows and 6 columns away cost 150, 3 and 3 nothing at all, and
+    straight 3 to 5 away is worth 50 where the prompt promises 25. Top-0, Top-1 and Top-5 exclude each other.
+    """
+    far, near = max(rows, columns), min(rows, columns)
+    reward = 0
+    if far > 8:
+        reward -= 100
+    if 5 < rows < 8 or 5 < columns < 8:
+        reward -= 50
+    if near >= 4 and far <= 5:
+        reward += 25
+    if rows == columns == 2:
+        reward += 50
+    cross = near <= 1 and 2 <= far <= 5
+    beside = far == 1
+    there = far == 0
+    reward += 50 * cross + 100 * beside + 200 * there
+    return Worth(reward, (int(there), int(beside), int(cross)))
+
+
+def ring_worth(rows: int, columns: int) -> Worth:
+    """Return what the published prompt promises: rings of a distance that counts diagonals as one.
+
+    200 for the place itself, 100 beside it, 50 up to 3 away, 25 up to 5, -50 up to 8, -100 beyond. Top-1 holds what is
+    in Top-0, and Top-5 what is in Top-1.
+    """
+    far = max(rows, columns)
+    reward = next((points for limit, points in _RINGS if far <= limit), -100)
+    return Worth(reward, (int(far == 0), int(far <= 1), int(far <= 5)))
+
+
+_RINGS = ((0, 200), (1, 100), (3, 50), (5, 25), (8, -50))
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """One reading of the rules.
+
+    Attributes:
+        substring: A tile can be walked on if its character occurs anywhere in the text of the list, comments included;
+            otherwise if the list names it.
+        literal: The reply's first innermost {...} that is a Python literal counts, whatever it is; otherwise its last
+            JSON object with "action".
+        crashes: An "action" that is no sequence of plain values ends the map, as the published program's error did,
+            with the reward so far; otherwise it is an unparsed reply.
+        objects: pick_object and hit_enemy are carried out, though the prompt does not name them; otherwise they are
+            unknown actions.
+        unreachable: Objectives that cannot be reached are asked for all the same; otherwise they are left out.
+        stored_length: The score is scaled by the record's path length; otherwise by the shortest tour's.
+        clipped: The score is cut at 0 and 100.
+        explains: The prompt says what coordinates and directions mean.
+        worth: (rows, columns) away -> what it is worth.
+    """
+
+    substring: bool
+    literal: bool
+    crashes: bool
+    objects: bool
+    unreachable: bool
+    stored_length: bool
+    clipped: bool
+    explains: bool
+    worth: Callable[[int, int], Worth]
+
+
+PROTOCOLS = {
+    "paper": Protocol(
+        substring=True,
+        literal=True,
+        crashes=True,
+        objects=True,
+        unreachable=True,
+        stored_length=True,
+        clipped=False,
+        explains=False,
+        worth=published_worth,
+    ),
+    "sound": Protocol(
+        substring=False,
+        literal=False,
+        crashes=False,
+        objects=False,
+        unreachable=False,
+        stored_length=False,
+        clipped=True,
+        explains=True,
+        worth=ring_worth,
+    ),
+}

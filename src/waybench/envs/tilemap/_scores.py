@@ -1,0 +1,212 @@
+"""What an episode on a tile map is measured by (GameTraversalBenchmark, after its published program)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from waybench.core import EpisodeRecord, Metric, outcome_count
+from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol
+
+GIVEN_UP = 100  # points that a goal given up costs, besides the path length
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What is counted of an episode.
+
+    Attributes:
+        reward: Points of all goals together.
+        generation_errors: Replies that could not be read, and plans with a name that is no action.
+        wrong: Of these, the latter.
+        moves: Names of moves in all plans, carried out or not.
+        actions: Names in all plans.
+        top: How many goals count for Top-0, Top-1 and Top-5.
+        goals: Number of goals.
+        length: Path length that the score is scaled by.
+    """
+
+    reward: int
+    generation_errors: int
+    wrong: int
+    moves: int
+    actions: int
+    top: tuple[int, int, int]
+    goals: int
+    length: int
+
+
+def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
+    """Count what an episode came to.
+
+    Args:
+        record: The record.
+        protocol: By which rewards and path length; by the episode's own if None.
+    """
+    own = protocol or PROTOCOLS[record.options["protocol"]]
+    goals = len(record.instance["objectives"])
+    if not PROTOCOLS[record.options["protocol"]].unreachable:
+        goals -= len(record.proof["unreachable"])
+    length = record.instance["path_length"] if own.stored_length else record.proof["minimum"]
+    limit = record.options["max_failures"]
+    reward = errors = wrong = moves = actions = misses = 0
+    top = [0, 0, 0]
+    for turn in record.turns:
+        if turn.events.get("crashed"):
+            break
+        if turn.action is None:
+            errors += 1
+            misses += 1
+            reward -= 1
+            if misses == limit:
+                reward -= length + GIVEN_UP
+                misses = 0
+            continue
+        misses = 0
+        errors += turn.events["unknown"]
+        wrong += turn.events["unknown"]
+        moves += turn.events["moves"]
+        actions += turn.events["actions"]
+        reward -= turn.events["actions"] + turn.events["unknown"]
+        if "death" in turn.events:
+            # The goals that are not come to are lost like one that is far away.
+            reward -= GIVEN_UP * (goals - sum(bool(done.events.get("final")) for done in record.turns) + 1)
+        elif turn.events["final"]:
+            worth = own.worth(*turn.events["off"])
+            reward += worth.reward
+            top = [have + more for have, more in zip(top, worth.top, strict=True)]
+    return Tally(reward, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length)
+
+
+def score(record: EpisodeRecord) -> float | None:
+    """Return the share of the possible reward, in percent: 100 (R - Rmin) / (Rmax - Rmin).
+
+    Rmax = 200 n - L and Rmin = -(100 n + L), n goals and path length L. As published it is not cut: a goal given up
+    costs more than Rmin has room for, and L is no shortest tour. None where no goal is played.
+    """
+    counted = tally(record)
+    if not counted.goals:
+        return None
+    value = 100 * (counted.reward + 100 * counted.goals + counted.length) / (300 * counted.goals)
+    return min(100.0, max(0.0, value)) if PROTOCOLS[record.options["protocol"]].clipped else value
+
+
+def worst(record: EpisodeRecord) -> float:
+    """Return the score of an episode in which no reply could be read."""
+    counted, limit = tally(record), record.options["max_failures"]
+    lost = (limit + counted.length + GIVEN_UP) * counted.goals
+    value = 100 * (100 * counted.goals + counted.length - lost) / (300 * counted.goals)
+    return max(0.0, value) if PROTOCOLS[record.options["protocol"]].clipped else value
+
+
+def best(record: EpisodeRecord) -> float:
+    """Return the score of a shortest tour."""
+    counted = tally(record)
+    return 100 * (300 * counted.goals + counted.length - record.proof["minimum"]) / (300 * counted.goals)
+
+
+def _counted(of: Callable[[Tally], int]) -> Callable[[EpisodeRecord], float]:
+    return lambda record: float(of(tally(record)))
+
+
+def _summed(name: str) -> Callable[[EpisodeRecord], float]:
+    return lambda record: float(sum(turn.events.get(name, 0) for turn in record.turns))
+
+
+def _strategic(record: EpisodeRecord) -> float:
+    """Count the plans of actions only, the last for their goal, that ended elsewhere."""
+    told = [turn.events for turn in record.turns if turn.events.get("final")]
+    return float(sum(list(events["off"]) != [0, 0] and not events["unknown"] for events in told))
+
+
+def _mean_of(name: str) -> Callable[[EpisodeRecord], float | None]:
+    def of(record: EpisodeRecord) -> float | None:
+        values = [turn.events[name] for turn in record.turns if turn.events.get(name) is not None]
+        return sum(values) / len(values) if values else None
+
+    return of
+
+
+def _metric(name: str, title: str, of: Callable[[EpisodeRecord], float], doc: str, better: str = "lower") -> Metric:
+    return Metric(name=name, of=of, title=title, low=0, better=better, doc=doc)
+
+
+def _top(number: int, doc: str) -> Metric:
+    def of(record: EpisodeRecord) -> float:
+        return float(tally(record).top[number])
+
+    name = ("Top-0", "Top-1", "Top-5")[number]
+    per = _counted(lambda counted: counted.goals)
+    doc = f"{doc} Of a set it is the share of all objectives."
+    return Metric(name=name.lower().replace("-", ""), of=of, title=name, low=0, per=per, doc=doc)
+
+
+METRICS = (
+    Metric(
+        name="score",
+        of=score,
+        title="GTB_Score",
+        unit="%",
+        floor=worst,
+        ceiling=best,
+        doc="100 (R - Rmin) / (Rmax - Rmin); R is the reward, Rmax = 200 n - L, Rmin = -(100 n + L), n objectives, L "
+        'the path length: in "paper" the record\'s, and not cut to 0 and 100; in "sound" the shortest tour, and cut.',
+    ),
+    Metric(
+        name="reward",
+        of=_counted(lambda counted: counted.reward),
+        title="Reward",
+        doc="Points for where each objective's plan ended, less 1 for each action and each generation error, less 100 "
+        "and the path length for an objective that was given up.",
+    ),
+    _metric(
+        "generation_errors",
+        "MGE",
+        _counted(lambda counted: counted.generation_errors),
+        "Replies that could not be read, and plans with a name that is no action.",
+    ),
+    _metric("wrong_actions", "Invalid names", _counted(lambda counted: counted.wrong), "Plans with such a name."),
+    _metric(
+        "path_length",
+        "MPL",
+        _counted(lambda counted: counted.moves),
+        "Names of moves in all plans, as published also those that came after an invalid name and were not made.",
+        "",
+    ),
+    _metric("actions", "MAT", _counted(lambda counted: counted.actions), "Names in all plans.", ""),
+    _top(0, "Objectives at which the plan ended."),
+    _top(1, 'Objectives beside which it ended; in "sound" those of Top-0 too.'),
+    _top(
+        2,
+        'In "paper" objectives from which it ended 2 to 5 away in a straight line, give or take one; in "sound" up to '
+        "5 away.",
+    ),
+    _metric("objectives", "Objectives", _counted(lambda counted: counted.goals), "Objectives that were asked for.", ""),
+    _metric("minimum", "Shortest tour", lambda record: float(record.proof["minimum"]), "Its length.", ""),
+    _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
+    _metric(
+        "strategic",
+        "Strategic errors",
+        _strategic,
+        "Objectives whose plan was made of actions only and ended elsewhere.",
+    ),
+    _metric("unparsed", "Unparsed", outcome_count("unparsed"), "Replies that could not be read."),
+)
+
+STATE_METRICS = (
+    *METRICS,
+    Metric(
+        name="cells",
+        of=_mean_of("cells"),
+        title="Cells right",
+        low=0,
+        high=1,
+        doc="Share of the map's cells that the player foresaw, mean over its plans.",
+    ),
+    Metric(
+        name="moved",
+        of=_mean_of("moved"),
+        title="Changed cells right",
+        low=0,
+        high=1,
+        doc="The same of the cells that the plan changes: the others can be copied. Not defined where none changes.",
+    ),
+)

@@ -1,0 +1,75 @@
+"""GameTraversalBenchmark's tasks: whole plans, single moves, and plans with a prediction of the map."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset
+
+from waybench.core import Item, UsageError
+from waybench.data import locate
+from waybench.envs import registry
+from waybench.llm import episode, play, to_sample
+from waybench.tasks._declare import declared
+from waybench.tasks._index import TILEMAPS
+from waybench.tasks._sources import file_key
+
+_FILE = "traversal_benchmark.json"
+_MAPS = 150  # generated ones, as many as the published description counts
+_LEVEL = 3  # 280 to 559 tiles, as most of the published maps have
+
+
+def _task(env_id: str) -> Callable[..., Task]:
+    def make(**given: Any) -> Task:
+        environment = registry.load(env_id)
+        options = {option.name: given[option.name] for option in environment.options}
+        samples = [
+            to_sample(environment, item, options, attempt)
+            for item in _items(env_id, given)
+            for attempt in range(1, given["attempts"] + 1)
+        ]
+        return Task(
+            dataset=MemoryDataset(samples),
+            solver=play(),
+            scorer=episode(),
+            version=environment.version,
+            fail_on_error=True,
+            continue_on_fail=True,
+        )
+
+    return make
+
+
+def _items(env_id: str, given: Mapping[str, Any]) -> Iterator[Item[Any]]:
+    environment = registry.load(env_id)
+    if given["source"] == "generated":
+        level = _LEVEL if given["level"] is None else given["level"]
+        style = {option.name: given[option.name] for option in environment.source_options}
+        yield from environment.source(given["key"], level, **style).head(given["limit"] or _MAPS)
+        return
+    if given["key"] is not None or given["level"] is not None:
+        raise UsageError("key and level are for generated maps: leave them out, or leave source out")
+    source = _file(environment, given)
+    numbers = range(given["skip"], len(source))
+    chosen = [source.item(index) for index in numbers[: given["limit"]]]
+    if not chosen:
+        raise UsageError(f"skip={given['skip']}: there are only {len(source)} maps")
+    for item in chosen:
+        # In "sound" no objective is asked for that cannot be reached, and on a map without any there is nothing to do.
+        if given["protocol"] == "paper" or len(item.proof["unreachable"]) < len(item.instance.objectives):
+            yield item
+
+
+def _file(environment: Any, given: Mapping[str, Any]) -> Any:
+    from waybench.envs.tilemap import MapFile
+
+    if given["source"] == "published":
+        folder = given["data_dir"]
+        path = locate("gtb", _FILE, None if folder is None else Path(folder))
+        return MapFile(path, "gtb", environment.prove, published=True)
+    path = Path(given["source"])
+    return MapFile(path, file_key(path, "maps"), environment.prove)
+
+
+gtb, gtb_stepwise, gtb_state = (declared(name, _task(env_id)) for name, env_id in TILEMAPS.items())

@@ -1,0 +1,112 @@
+"""Reading maps: what is none is refused in one line that names the field."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.envs.tilemap.maps import GTB, RECORD
+from waybench.core import DataError, UsageError
+from waybench.envs.tilemap import MapFile, TileMap, outside, tile_list, tour
+from waybench.envs.tilemap._tilemap import prove
+
+
+def changed(**fields: Any) -> dict[str, Any]:
+    return {**RECORD, **fields}
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "no object": ([], "give a record"),
+    "ragged": (changed(environment="@aa\naa"), "environment: row 1 has 2 characters, row 0 has 3"),
+    "no player": (changed(environment="aaa\naaa"), 'environment: it has 0 players; give exactly one "@"'),
+    "two players": (changed(environment="@a@\naaa"), "environment: it has 2 players"),
+    "empty": (changed(environment=""), "environment: 1 rows of 0 characters"),
+    "no text": (changed(environment=7), "environment: it is missing, or no text"),
+    "half a surrogate": (changed(environment="@\ud800"), "environment: it has half a surrogate pair"),
+    "no tiles": (changed(tile_mapping=None), "tile_mapping: give an object"),
+    "tiles twice": (changed(tile_mapping=[["a", "b"], ["a", "c"]]), "tile_mapping: give an object"),
+    "no list": (changed(walkable_tiles="a, b"), "walkable_tiles: give a list of characters"),
+    "a program": (changed(walkable_tiles="__import__('os')"), "walkable_tiles: give a list of characters"),
+    "no length": (changed(path_length="9"), "path_length: give a whole number"),
+    "no objectives": (changed(objectives={}), "objectives: give from 1 to 1000"),
+    "strange objective": (changed(objectives={"x": ["a", 1]}), "objectives: 'x': give"),
+    "far objective": (changed(objectives={"x": ["a", 10**9, 0]}), "too far away"),
+    "boolean row": (changed(objectives={"x": ["a", True, 0]}), "objectives: 'x': give"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_map(name: str) -> None:
+    record, message = BAD[name]
+    with pytest.raises(DataError) as caught:
+        GTB.decode(record)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("field", ["environment", "tile_mapping", "walkable_tiles", "path_length", "objectives"])
+def test_a_missing_field_is_named(field: str) -> None:
+    with pytest.raises(DataError, match=f"^{field}: "):
+        GTB.decode({name: value for name, value in RECORD.items() if name != field})
+
+
+def test_a_map_survives_json_whatever_the_order_of_its_keys() -> None:
+    case = GTB.decode(RECORD)
+    assert GTB.decode(json.loads(json.dumps(case.to_json(), sort_keys=True))) == case
+    assert GTB.decode({**RECORD, "story": "another", "experiment_id": "other"}).hash == case.hash
+    assert GTB.decode(changed(path_length=10)).hash != case.hash
+
+
+def test_lists_with_comments_are_read_without_them() -> None:
+    assert tile_list("['a', # and b\n 'c']") == "ac"
+
+
+def test_the_shortest_tour_leaves_out_what_cannot_be_reached() -> None:
+    walled = changed(environment="@awga\naawga\naawaa\naawaq")
+    assert GTB.item(walled).proof == {"minimum": 3, "legs": [None, 3], "unreachable": [0]}
+    assert tour(GTB.decode(RECORD), "ga") == [5, 6]
+    assert outside(GTB.decode(changed(objectives={"x": ["a", 4, 0], "y": ["a", 0, -1]}))) == [0, 1]
+
+
+def file(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "maps.json"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_of_records_or_of_lines(tmp_path: Path) -> None:
+    whole = MapFile(file(tmp_path, json.dumps([RECORD])), "mine", prove)
+    lines = MapFile(file(tmp_path, json.dumps({"instance": RECORD}) + "\n\n"), "mine", prove)
+    assert len(whole) == len(lines) == 1
+    item = whole.item(0)
+    assert item == lines.item(0)
+    assert isinstance(item.instance, TileMap)
+    assert (item.id, item.key, item.index) == ("test", "mine", 0)
+    with pytest.raises(UsageError, match="it has only 1"):
+        whole.item(1)
+
+
+def test_a_file_s_error_names_the_record_and_the_field(tmp_path: Path) -> None:
+    bad = {
+        json.dumps([RECORD, changed(experiment_id="two", environment="@a\na")]): "record 1 ('two'): environment: row 1",
+        json.dumps([changed(objectives={"x": ["a", 4, 0]})]): "objectives: 'x' is at row 4, column 0, outside the map",
+        json.dumps([RECORD, RECORD]): "experiment_id: 'test' is there twice",
+        json.dumps([changed(environment="@" + "a" * 2_000_000)]): "environment: it has 2000001 characters",
+        "[]": "it has no record",
+        "[{": "it is no JSON",
+    }
+    for text, message in bad.items():
+        with pytest.raises(DataError) as caught:
+            MapFile(file(tmp_path, text), "mine", prove)
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(UsageError, match="cannot read"):
+        MapFile(tmp_path / "none.json", "mine", prove)
+
+
+@pytest.mark.slow
+def test_a_row_of_a_hundred_megabytes(tmp_path: Path) -> None:
+    path = file(tmp_path, json.dumps([changed(environment="@" + "a" * 100_000_000)]))
+    with pytest.raises(DataError, match="record 0 \\('test'\\): environment: it has 100000001 characters"):
+        MapFile(path, "mine", prove)

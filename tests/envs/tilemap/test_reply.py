@@ -1,0 +1,64 @@
+"""Reading replies: literals as published, JSON in sound; hostile ones cost moments and never raise."""
+
+import pytest
+
+from waybench.core import Invalid
+from waybench.envs.tilemap import Plan
+from waybench.envs.tilemap._reply import published_plan, sound_plan
+
+PUBLISHED = {
+    "{'action': ['move_up']} and more": Plan(("move_up",)),
+    "{'action': ('move_up', 7, None)}": Plan(("move_up", "7", "None")),
+    "{'action': 'up'}": Plan(("u", "p")),
+    "{'action': 5}": Plan(("(no name)",)),
+    "{'action': [['move_up']]}": Plan(("(no name)",)),
+    "{'a\\d': 1, 'action': []}": Plan(()),
+}
+
+
+@pytest.mark.parametrize("reply", PUBLISHED, ids=range(len(PUBLISHED)))
+def test_literals(reply: str) -> None:
+    assert published_plan(reply) == PUBLISHED[reply]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["", "{}", "{'x': 1} {'action': []}", "{'action': [move_up]}", "{'action': {'move_up'}}", "{'action': open('x')}"],
+)
+def test_what_is_no_plan_as_published(reply: str) -> None:
+    assert isinstance(published_plan(reply), Invalid)
+
+
+def test_json() -> None:
+    assert sound_plan('{"action": []} {"action": ["move_up"]}', single=False, predicts=False) == Plan(("move_up",))
+    assert sound_plan('{"action": "move_up"}', single=True, predicts=False) == Plan(("move_up",))
+    assert sound_plan('{"action": ["a"], "map": ["x", "y"]}', single=False, predicts=True) == Plan(("a",), "x\ny")
+    for bad in ('{"action": "move_up"}', '{"action": [1]}', "{'action': []}", '{"action": [], "action": []}', "[]"):
+        assert isinstance(sound_plan(bad, single=False, predicts=False), Invalid)
+
+
+HOSTILE = {
+    "braces": "{" * 1_000_000,
+    "pairs": "{}" * 500_000,
+    "brackets": "{'action': " + "[" * 15_000 + "]" * 15_000 + "}",
+    "parentheses": "{" + "(" * 9_000 + ")" * 9_000 + "}",
+    "minuses": "{'action': " + "-" * 15_000 + "1}",
+    "pluses": "{'action': [" + "1+" * 9_000 + "1]}",
+    "commas": "{'action': [" + "0," * 9_000 + "]}",
+    "digits": "{'action': " + "9" * 19_000 + "}",
+    "strings": "{'action': " + "'a'" * 6_000 + "}",
+    "long": "{'action': ['" + "a" * 5_000_000 + "']}",
+    "half a surrogate": "{'action': ['\ud800']}",
+    "null bytes": "{'action': ['\0']}",
+    "unhashable key": "{[]: 1}",
+}
+
+
+@pytest.mark.usefixtures("watchdog")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_literals(name: str) -> None:
+    found = published_plan(HOSTILE[name])
+    if isinstance(found, Plan):
+        assert sum(map(len, found.names)) <= len(HOSTILE[name])
+    else:
+        assert found.reason.isprintable()
