@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
+GOLDEN = "golden "  # how the name of a property of a report begins that counts what was compared with published results
 
 _COMMON = {"deadline": None, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
 # The same examples in every run, so that a change is green or red for its own sake. HYPOTHESIS_PROFILE=explore tries
@@ -68,3 +70,16 @@ def watchdog() -> Iterator[None]:
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print a line for each family; the counts travel with the reports, from other processes too."""
+    totals: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for report in terminalreporter.getreports("passed"):
+        for name, count in report.user_properties:
+            if name.startswith(GOLDEN):
+                family, kind = name.removeprefix(GOLDEN).split(" ", 1)
+                totals[family][kind] += int(count)
+    for family, kinds in sorted(totals.items()):
+        told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        terminalreporter.write_line(f"golden {family}: {told} compared")

@@ -133,15 +133,21 @@ def test_where_lower_is_better_a_level_more_is_no_harm() -> None:
     assert [group.model for group in ranked(estimate([*idle, *climber]))] == ["climber", "idle"]
 
 
-def test_of_attempts_the_lowest_is_the_best() -> None:
+def test_attempts_are_averaged_where_the_best_one_is_not_the_score() -> None:
     (item,) = items("guessnum", 1)
     tries = [replace(off(item, by), record=replace(off(item, by).record, attempt=n)) for n, by in ((1, 9), (2, 3))]
     (found,) = estimate(tries)
     size = item.instance.high - item.instance.low
-    assert found.best is not None
+    assert found.best == found.single
     assert found.single is not None
-    assert found.best.value == pytest.approx(3 / size)
     assert found.single.value == pytest.approx(6 / size)
+
+
+def test_nothing_is_set_aside_after_a_perfect_attempt_there() -> None:
+    (item,) = items("guessnum", 1)
+    tries = [replace(off(item, by), record=replace(off(item, by).record, attempt=n)) for n, by in ((1, 0), (2, 9))]
+    (found,) = estimate(tries)
+    assert (found.attempts, found.aside) == (2, 0)
 
 
 def test_episodes_with_a_teacher_have_a_table_of_their_own() -> None:

@@ -22,7 +22,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def scores_of(table: str) -> dict[str, list[float]]:
     lines = [line.split() for line in table.splitlines() if line.startswith("waybench/")]
-    return {line[0].removeprefix("waybench/"): [float(cell) for cell in line[1:]] for line in lines}
+    return {line[0].removeprefix("waybench/"): [float(cell.replace("−", "-")) for cell in line[1:]] for line in lines}
 
 
 def test_the_table(demo: tuple[Path, str]) -> None:

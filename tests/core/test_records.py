@@ -64,7 +64,7 @@ def test_a_record_survives_json_and_replays(name: str) -> None:
     back = through_json(record)
     assert back == record
     assert back.dumps() == record.dumps()
-    again = replay(DIAL, back)
+    again = replay(DIAL, back, by_hand=name == "guided")
     assert again.record() == record
     assert again.end_reason is record.end
 
@@ -174,7 +174,10 @@ TAMPERED = {
     "truncated": (with_turn(SOLVED, 2, outcome=Outcome.TRUNCATED), "turn 2: reason: the record has 'None'"),
     "reason": (with_turn(SOLVED, 0, reason="why not"), "turn 0: reason: the record has 'why not'"),
     "action": (with_turn(SOLVED, 0, action=-1), "turn 0: action: the record has '-1', the simulation '1'"),
-    "executed": (with_turn(SOLVED, 0, executed=-1), "turn 0: events"),
+    "an option as text": (replace(SOLVED, options={**SOLVED.options, "turns": "30"}), "options: the record has"),
+    "an option left out": (replace(SOLVED, options={"protocol": "sound"}), "options: the record has"),
+    "a number of another type": (with_turn(SOLVED, 0, action=1.0), "turn 0: action: the record has '1.0'"),
+    "executed": (with_turn(SOLVED, 0, executed=-1), "no teacher is named"),
     "reward": (with_turn(SOLVED, 0, reward=0.5), "turn 0: reward: the record has '0.5'"),
     "events": (with_turn(SOLVED, 0, events={"at": 7}), "turn 0: events: the record has"),
     "message": (with_turn(SOLVED, 0, message="Well done."), "turn 0: message: the record has 'Well done.'"),

@@ -141,7 +141,7 @@ def test_a_file_that_is_not_there_is_asked_for_once(server: FileServer, status: 
         fetch("toy")
     assert one_line(caught) == (
         f"cannot download {server.url}/source/one.json: the server answered {words}; "
-        "try again later, or name the folder of a copy with --data-dir or WAYBENCH_DATA"
+        "try again later, or name the folder of a copy with WAYBENCH_DATA"
     )
     assert len(server.asked) == 1
 

@@ -82,7 +82,7 @@ def test_generated_examples_of_paper_are_a_window_over_the_set() -> None:
     made = heads("bfs", icl=2, limit=3)
     instances = [head.instance for head in made]
     source = waybench.load("search/bfs").source(level=15)
-    after = [source.item(index).instance.to_json() for index in (3, 4)]
+    after = [source.item(index).instance.to_json() for index in (10**9 - 2, 10**9 - 1)]
     assert [list(head.examples) for head in made] == [
         after,
         [after[1], instances[0]],
@@ -118,7 +118,9 @@ def test_a_file_of_one_s_own(tmp_path: Path) -> None:
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     assert "give generated, published or a file of cases" in refused("dfs", source="gnerated")
-    assert "are for generated cases" in refused("dfs", source="published", sets=2)
+    assert "sets: for generated cases only" in refused("dfs", source="published", sets=2)
+    assert "shape: for generated cases only" in refused("dfs", source="published", shape="star")
+    assert "data_dir: for published cases only" in refused("dfs", data_dir=str(tmp_path))
     assert "waybench data fetch aqa" in refused("dfs", source="published", data_dir=str(tmp_path))
     assert "is of level 9, not 15" in refused("guessnum", span=1000)
     assert [head.instance["max"] for head in heads("guessnum", span=1000, level=9, lowest=0, limit=1)] == [1000]

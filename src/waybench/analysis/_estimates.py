@@ -31,7 +31,8 @@ class Estimate:
         errors: Infrastructure errors, in no denominator.
         aside: Episodes that were set aside.
         unconfirmed: Those of them that do not replay.
-        best: Mean over items of the best headline value among an item's attempts.
+        best: Mean over items of the best headline value among an item's attempts, where that is an item's score
+            (`Environment.best_of`); otherwise the same as `single`.
         mean: Mean headline value of the attempts that were made, clustered by instance. As those after a perfect one
             are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100 at
             half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
@@ -164,7 +165,8 @@ def item_values(
     for key, item in items.items():
         defined = [(value, row) for row in item if (value := value_of(row)) is not None]
         if defined:
-            perfect = [not row.guided and is_perfect(row.metrics[head.name], head) for _, row in defined]
+            stops = registry.load(item[0].group.env).best_of
+            perfect = [stops and not row.guided and is_perfect(row.metrics[head.name], head) for _, row in defined]
             found[key] = single_attempt([value for value, _ in defined], perfect)
     return found
 
@@ -196,7 +198,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         errors=sum(row.error and not row.aside for row in some),
         aside=sum(bool(row.aside) for row in some),
         unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
-        best=_best(tried, head),
+        best=_best(tried, head) if environment.best_of else single[head.name],
         mean=_mean(counted, head),
         metrics={name: mean for name, mean in single.items() if mean is not None},
         guided=guided,

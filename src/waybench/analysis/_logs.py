@@ -5,10 +5,12 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.analysis._episodes import LoggedEpisode
+from waybench.analysis._rows import PLAIN
 from waybench.analysis._text import one_line
 from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
 from waybench.envs import registry
@@ -21,7 +23,6 @@ _TRANSPORT = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
     *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
 }
-_PLAIN = (str, int, float, bool, type(None))
 _OF_TIME = ("time", "working", "operator")
 
 
@@ -63,11 +64,12 @@ def read_logs(*directories: Path, on_problem: Callable[[str], None] | None = Non
             for sample in _samples(log.location, wanted, told):
                 if _KEY in sample.metadata:
                     found = True
+                    record = _record(sample, log.location)
                     yield LoggedEpisode(
                         model=str(log.header.eval.model),
                         task=log.header.eval.task.removeprefix("waybench/"),
-                        record=_record(sample, log.location),
-                        settings=settings,
+                        record=record,
+                        settings=_of(record, settings),
                         log=log.location,
                         run=log.header.eval.task_id,
                     )
@@ -122,12 +124,23 @@ def _chosen(logs: Sequence[_Log]) -> Iterator[tuple[_Log, list[tuple[Any, int]]]
             yield log, wanted
 
 
+@cache
+def _drawn() -> frozenset[str]:
+    return frozenset(option.name for entry in registry.entries for option in registry.load(entry.id).source_options)
+
+
+def _of(record: EpisodeRecord, settings: dict[str, Json]) -> dict[str, Json]:
+    """Return a run's settings without those that say how another environment's items are drawn."""
+    own = {option.name for option in registry.load(record.env).source_options}
+    return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
+
+
 def _settings(header: Any) -> dict[str, Json]:
     """Return what tells runs of one model at one task apart and is in no record.
 
     Which options of the task are the source's is known by name: they are those that an environment declares.
     """
-    drawn = {option.name for entry in registry.entries for option in registry.load(entry.id).source_options}
+    drawn = _drawn()
     spec = header.eval
     # The first is how the model was made, the second what the run was given besides, which has the last word.
     configs = (spec.model_generate_config, header.plan.config)
@@ -139,7 +152,7 @@ def _settings(header: Any) -> dict[str, Json]:
         **({"token_limit": spec.config.token_limit} if spec.config.token_limit else {}),
     }
     return {
-        name: value if isinstance(value, _PLAIN) else json.dumps(value, default=str) for name, value in found.items()
+        name: value if isinstance(value, PLAIN) else json.dumps(value, default=str) for name, value in found.items()
     }
 
 

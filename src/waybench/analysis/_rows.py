@@ -1,5 +1,6 @@
 """One row for each episode: what the estimates are made of."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -12,6 +13,7 @@ from waybench.envs import registry
 REPEATED = "repeated"
 AFTER_PERFECT = "after a perfect attempt"
 UNCONFIRMED = "does not replay"
+PLAIN = (str, int, float, bool, type(None))
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
 
 T = TypeVar("T")
@@ -127,7 +129,8 @@ def rows(episodes: Iterable[LoggedEpisode], unconfirmed: Container[int] = ()) ->
       ended without an infrastructure error gives all attempts at that item, or else the last one, for attempts of
       different runs are no series; within a run, the same holds for episodes of the same item and attempt;
     * "after a perfect attempt": attempts at an item with a higher number than its first perfect one, whatever they
-      came to, for a run that skips them must have the same scores; with a teacher no attempt is perfect.
+      came to, for a run that skips them must have the same scores; only where the best attempt at an item is its
+      score, and with a teacher no attempt is perfect.
 
     Args:
         episodes: The episodes; those of a later run come later.
@@ -137,8 +140,7 @@ def rows(episodes: Iterable[LoggedEpisode], unconfirmed: Container[int] = ()) ->
         UsageError: If an episode's environment is not installed.
         DataError: If a record lacks what its environment's metrics need.
     """
-    made = [_row(episode) for episode in episodes]
-    made = [replace(row, aside=UNCONFIRMED) if position in unconfirmed else row for position, row in enumerate(made)]
+    made = [_row(episode, position not in unconfirmed) for position, episode in enumerate(episodes)]
     _set_aside_earlier_runs(made)
     _set_aside_repeated(made)
     _set_aside_after_perfect(made)
@@ -186,10 +188,12 @@ def _defaults(environment: Environment[Any, Any, Any]) -> dict[str, Json]:
     return {option.name: option.default for option in (*environment.options, *environment.source_options)}
 
 
-def _row(episode: LoggedEpisode) -> Row:
+def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
+    """Return an episode's row; what a simulation does not confirm is not measured, for anything may stand in it."""
     record = episode.record
     environment = registry.load(record.env)
     error = record.end in (None, End.INFRASTRUCTURE)
+    unmeasured = error or not confirmed
     used = any(turn.usage for turn in record.turns)
     # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
     tokens = record.tokens if any(record.tokens) else (None, None)
@@ -202,11 +206,18 @@ def _row(episode: LoggedEpisode) -> Row:
             env=record.env,
             version=record.env_version,
             # An option that came after the record was written had its default then.
-            options=tuple({**_defaults(environment), **record.options, **episode.settings, **examples}.items()),
+            options=tuple(
+                (name, value if isinstance(value, PLAIN) else json.dumps(value, default=str))
+                for name, value in {
+                    **_defaults(environment),
+                    **record.options,
+                    **episode.settings,
+                    **examples,
+                }.items()
+            ),
             key=str(item["key"]),
             embedded=episode.embedded,
         )
-        hash(group)  # fails for an option that is no plain value
         return Row(
             group=group,
             level=item["level"],
@@ -216,9 +227,12 @@ def _row(episode: LoggedEpisode) -> Row:
             attempt=record.attempt,
             end=str(record.end or ""),
             error=error,
-            metrics={m.name: None if error else _number(m.of(record)) for m in environment.metrics},
-            sizes={} if error else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},
-            series={} if error else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
+            metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
+            sizes={}
+            if unmeasured
+            else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},
+            aside="" if confirmed else UNCONFIRMED,
+            series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
             guided=record.options.get("teacher_guided") is True
             or any(turn.executed is not None for turn in record.turns),
             outcomes=Counter(str(turn.outcome) for turn in record.turns),
@@ -275,7 +289,10 @@ def _set_aside_after_perfect(made: list[Row]) -> None:
 
     kept = [position for position, row in enumerate(made) if not row.aside]
     for positions in grouped(kept, lambda position: same(made[position])).values():
-        headline = registry.load(made[positions[0]].group.env).metrics[0]
+        environment = registry.load(made[positions[0]].group.env)
+        if not environment.best_of:
+            continue
+        headline = environment.metrics[0]
         scores = {made[p].attempt: made[p].metrics[headline.name] for p in positions if not made[p].guided}
         perfect = [attempt for attempt, score in scores.items() if is_perfect(score, headline)]
         for position in positions:

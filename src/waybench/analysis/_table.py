@@ -50,7 +50,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     tables: list[str] = []
     starred = False
     over_all = {total.group: total for total in totals}
-    for (env, guided), some in grouped(estimates, lambda estimate: (estimate.group.env, estimate.guided)).items():
+    tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.guided))
+    for (env, guided), some in sorted(tabled.items(), key=lambda table: table[0]):
         measured = measure(registry.load(env), guided)
         levels = sorted({estimate.level for estimate in some if estimate.level is not None})
         groups = ranked(some)

@@ -158,8 +158,11 @@ def run(
     given = task_parameters(parameters, limit=limit, attempts=attempts)
     chosen = [(entry, task_args(entry, given)) for entry in map(task_entry, dict.fromkeys(tasks))]
     prepare_folder(out)
-    from waybench.llm import evaluate  # seconds to import
+    from waybench.llm import check_player, evaluate  # seconds to import
 
+    for model in models:
+        if model.startswith("waybench/"):
+            check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
     settings = {name: value for name, value in config.items() if value is not None}
     try:
         unfinished = evaluate(

@@ -54,6 +54,8 @@ class Environment(Generic[I, S, A]):
         smallest_level: The easiest level.
         sample_levels: A few levels, easiest first, for tests and demonstrations.
         public_key: The key of its public set.
+        best_of: Whether an item's score is that of its best attempt, and attempts after a perfect one are skipped;
+            otherwise it is the mean of all attempts.
         pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
         play: Resolved options -> game, wording and limits.
         draw_from: (key, level, resolved source options) -> source of items.
@@ -82,6 +84,7 @@ class Environment(Generic[I, S, A]):
     prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
     series: tuple[Series, ...] = ()
+    best_of: bool = False
     pooled: bool = False
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
 

@@ -1,10 +1,11 @@
 """The one stateful thing: an episode of one player on one instance."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Generic
+from typing import Any, Generic
 
 from waybench.core._environment import Environment, I
 from waybench.core._errors import ReplayError, WaybenchError
@@ -112,8 +113,9 @@ class Episode(Generic[I, S, A]):
         """Return rules, examples and an observation as chat turns; neighbours of one role are one turn."""
         wording = self.play.wording
         told = [(wording.rules_role, wording.rules(self.item.instance))]
+        oracle = self.environment.players["oracle"] if self.item.examples else None
         for instance in self.item.examples:
-            told += self._example(instance)
+            told += _solved(self.environment.id, self._game, wording, oracle, instance)
         opening: list[Message] = []
         for role, text in [*told, ("user", observation)]:
             if opening and opening[-1].role == role:
@@ -121,22 +123,6 @@ class Episode(Generic[I, S, A]):
             if text or role == "assistant":
                 opening.append(Message(role, text))
         return tuple(opening) or (Message("user", ""),)
-
-    def _example(self, instance: I) -> Iterator[tuple[str, str]]:
-        """Yield the oracle's whole episode on an instance."""
-        game, wording, oracle = self.play.game, self.play.wording, self.environment.players["oracle"]
-        state, turn = game.start(instance), 0
-        yield "user", wording.observe(state, None, 0)
-        while not game.terminal(state):
-            rng = Stream(self.environment.id, instance.hash, "example", turn)
-            action = oracle(state, rng)
-            yield "assistant", wording.render(action, state)
-            turn += 1
-            last = game.apply(state, action, rng)
-            state = last.state
-            yield "user", wording.observe(state, last, turn)
-        if wording.closing_answer:
-            yield "assistant", ""
 
     @property
     def done(self) -> bool:
@@ -317,12 +303,32 @@ class Episode(Generic[I, S, A]):
         )
 
 
-def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[I, S, A]:
+@lru_cache(maxsize=1024)
+def _solved(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any) -> tuple[tuple[str, str], ...]:
+    """Return the oracle's whole episode on an instance, as (role, text); many episodes show the same examples."""
+    state, turn = game.start(instance), 0
+    told = [("user", wording.observe(state, None, 0))]
+    while not game.terminal(state):
+        rng = Stream(env_id, instance.hash, "example", turn)
+        action = oracle(state, rng)
+        told.append(("assistant", wording.render(action, state)))
+        turn += 1
+        last = game.apply(state, action, rng)
+        state = last.state
+        told.append(("user", wording.observe(state, last, turn)))
+    if wording.closing_answer:
+        told.append(("assistant", ""))
+    return tuple(told)
+
+
+def replay(environment: Environment[I, S, A], record: EpisodeRecord, *, by_hand: bool = False) -> Episode[I, S, A]:
     """Simulate a record again, without a model, and check that everything it says happened did happen.
 
     Args:
         environment: The record's environment.
         record: The record.
+        by_hand: Whether something may have been put in the place of what was said although the options name no
+            teacher. What became of such an episode is nobody's merit, so that it is refused by default.
 
     Returns:
         The episode, at the record's end.
@@ -344,6 +350,7 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
     episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
     if record.attempt < 1 or item.index < 0:
         raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
+    _same("options", dict(record.options), episode.options)
     _same("instance_hash", record.instance_hash, item.instance.hash)
     _same("level", item.level, found.level)
     _same("proof", dict(record.proof), dict(found.proof))
@@ -352,6 +359,8 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
         if episode.done:
             raise ReplayError(f"the record goes on after turn {number}, where the simulation ends")
         put = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
+        if put is not None and not by_hand:
+            raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")
         stop = turn.outcome if turn.outcome in _NOT_CARRIED_OUT else "stop"
         again = episode.step(Reply(turn.reply, str(stop), turn.usage), put)
         for name in TurnRecord._fields:
@@ -366,7 +375,8 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord) -> Episode[
 
 
 def _same(what: str, recorded: Json, simulated: Json) -> None:
-    if recorded != simulated and _plain(recorded) != _plain(simulated):
+    # As text, for 4.0 and 4, or true and 1, are equal and not the same.
+    if (recorded is not simulated) and _plain(recorded) != _plain(simulated):
         raise ReplayError(f"{what}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}")
 
 

@@ -82,6 +82,8 @@ class TurnRecord(NamedTuple):
         known["outcome"] = Outcome(data["outcome"])
         if data.get("usage"):
             _check(data["usage"], _USAGE)
+            if any(value < 0 for name, value in data["usage"].items() if name in _USAGE):
+                raise DataError("not an episode record: a number of tokens or seconds is below 0")
             known["usage"] = Usage(**data["usage"])
         return cls(**known)
 

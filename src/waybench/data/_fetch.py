@@ -22,7 +22,7 @@ TIMEOUT = 30.0  # seconds of silence after which a server counts as gone
 _CHUNK = 1 << 16  # bytes
 _SURPLUS = 1 << 20  # bytes beyond the published size after which no more of an answer is read
 _BUSY = (408, 429)  # of the statuses that blame the client, those which a second request may mend
-_ELSEWHERE = "or name the folder of a copy with --data-dir or WAYBENCH_DATA"
+_ELSEWHERE = "or name the folder of a copy with WAYBENCH_DATA"
 
 
 class _Changed(ValueError):

@@ -135,5 +135,5 @@ def _missing(wanted: DataSet, file: DataFile, data_dir: StrPath | None) -> Usage
     to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
     return UsageError(
         f"{wanted.name}/{file.path} is not in {places}: run `waybench data fetch {wanted.name}{to}`, "
-        "or name the folder of a copy with --data-dir or WAYBENCH_DATA"
+        "or name the folder of a copy with WAYBENCH_DATA"
     )

@@ -1,5 +1,6 @@
 """The embedded players as a model provider: `--model waybench/oracle`."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage
@@ -11,13 +12,19 @@ from waybench.llm._current import current_episode
 from waybench.llm._errors import one_line_errors
 
 
-def check_player(name: str) -> None:
+def check_player(name: str, envs: Iterable[str] | None = None) -> None:
     """Check that an embedded player of this name exists.
+
+    Args:
+        name: The player.
+        envs: The environments that it is to play, each of which must have it; if None, some environment must.
 
     Raises:
         UsageError: If it does not; the message lists those that do.
     """
-    known = {*EMBEDDED, *(player for entry in registry.entries for player in registry.load(entry.id).players)}
+    ids = [entry.id for entry in registry.entries] if envs is None else list(envs)
+    players = [set(registry.load(env).players) for env in ids]
+    known = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
     if name.startswith("noisy-"):
         policy(name)
     elif name not in known:

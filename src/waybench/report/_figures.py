@@ -75,8 +75,9 @@ def _level_figure(env: Environment[Any, Any, Any], words: Family, estimates: Seq
     plot = Plot(by_level(estimates, measured), measured.metric, words.level.capitalize())
     label = f"{measured.metric.title} by {words.level} for each model; the table below has the same numbers"
     caption = (
-        f"{heading(measured.metric)}, by {words.level}: the mean over {words.items} of the best attempt, with its "
-        f"{_INTERVAL}. A {words.level} without a point was not run."
+        f"{heading(measured.metric)}, by {words.level}: the mean over {words.items}"
+        f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}. A {words.level} without a point was "
+        "not run, or with another set."
     )
     return [_figure(plot, label, caption)] if plot.points else []
 
@@ -119,7 +120,8 @@ def curve_figures(
     for series in env.series:
         plot = Plot(by_step(estimates, as_metric(series)), as_metric(series), "Step", bands=True)
         what = f"{series.title} by step, {words.level} {level}{guided}{shown}"
-        caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band."
+        free = "" if guided else " In free play episodes that end early are missing from the later steps."
+        caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band.{free}"
         if plot.points:
             sizes = (_SMALL, None) if small else (_FLAT, _FLAT_NARROW)
             found.append(_figure(plot, what, caption, *sizes))

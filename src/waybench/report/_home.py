@@ -243,12 +243,13 @@ def _cell(estimate: Estimate | None, measured: Measure, words: Family) -> Cell |
         note += f", {estimate.missing} missing"
     if estimate.incomplete:
         note += f", {estimate.incomplete} incomplete"
-    if not measured.series and (ends := interval_text(mean, metric)):
+    best_of = not measured.series and registry.load(estimate.group.env).best_of
+    if best_of and (ends := interval_text(mean, metric)):
         note += f"; best of attempts {ends}"
     single = mean if measured.series else estimate.single
     return Cell(
         best=mean_text(mean.value if mean else None, metric),
-        single="" if measured.series else mean_text(single.value if single else None, metric),
+        single=mean_text(single.value if single else None, metric) if best_of else "",
         interval=interval_text(single, metric),
         part=part(mean.value if mean else None, metric),
         note=note,
@@ -270,7 +271,8 @@ def _second_sentence(estimates: Sequence[Estimate], metric: Metric, words: Famil
     span = f"{words.level} {levels[0]}" if len(levels) == 1 else f"{words.levels} {levels[0]} to {levels[-1]}"
     each = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
     free = any(not estimate.guided for estimate in estimates)
-    bounded = free and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
+    best_of = registry.load(estimates[0].group.env).best_of
+    bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
     # How many were allowed is not in the records: where each first one was perfect, no other was made.
     ended = ", and none counts after a perfect one" if bounded else ""
     tries = "one attempt was" if most == 1 else f"{most} attempts were"

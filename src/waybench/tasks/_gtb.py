@@ -13,7 +13,7 @@ from waybench.envs import registry
 from waybench.llm import episode, play, to_sample
 from waybench.tasks._declare import declared
 from waybench.tasks._index import TILEMAPS
-from waybench.tasks._sources import file_key
+from waybench.tasks._sources import file_key, refuse_for_file, refuse_for_generated
 
 _FILE = "traversal_benchmark.json"
 _MAPS = 150  # generated ones, as many as the published description counts
@@ -44,12 +44,12 @@ def _task(env_id: str) -> Callable[..., Task]:
 def _items(env_id: str, given: Mapping[str, Any]) -> Iterator[Item[Any]]:
     environment = registry.load(env_id)
     if given["source"] == "generated":
+        refuse_for_generated(given)
         level = _LEVEL if given["level"] is None else given["level"]
         style = {option.name: given[option.name] for option in environment.source_options}
         yield from environment.source(given["key"], level, **style).head(given["limit"] or _MAPS)
         return
-    if given["key"] is not None or given["level"] is not None:
-        raise UsageError("key and level are for generated maps: leave them out, or leave source out")
+    refuse_for_file(given, environment, "maps", ("key", "level"))
     source = _file(environment, given)
     numbers = range(given["skip"], len(source))
     chosen = [source.item(index) for index in numbers[: given["limit"]]]

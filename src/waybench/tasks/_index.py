@@ -129,7 +129,7 @@ TASKS = (
         "aqa",
         tuple(f"search/{name}" for name in SEARCH),
         "AQA-Bench: all six environments",
-        _search_options(*_NUMBER, *_WALK, level=False),
+        _search_options(*(option for option in _NUMBER if option.name != "span"), *_WALK, level=False),
         "waybench.tasks._search:aqa",
     ),
     *(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from waybench.envs import registry
 from waybench.llm import episode, play, to_sample
 from waybench.tasks._declare import declared
 from waybench.tasks._index import SEARCH
-from waybench.tasks._sources import file_key
+from waybench.tasks._sources import file_key, refuse_for_file, refuse_for_generated
 
 # Game -> its published file, and the level of each mode. The numbers' files leave the range out.
 _PUBLISHED = {
@@ -27,6 +28,7 @@ _PUBLISHED = {
 }
 _CASES = {"easy": 400, "hard": 1500}  # as many as the published tables are made of
 _NUMBERS = ("guessnum", "coin")
+_FAR = 10**9  # number of the case that a generated set's first examples are counted back from
 _TRIES = 1000  # examples that are drawn for one item, at most
 
 Examples = Callable[[int, Item[Any]], tuple[Instance, ...]]
@@ -51,7 +53,7 @@ def _samples(name: str, given: Mapping[str, Any], *, prefix: bool) -> Iterator[A
     environment = registry.load(f"search/{name}")
     options = {option.name: given[option.name] for option in environment.options}
     for number, (source, count) in enumerate(_sets(environment, name, given), start=1):
-        examples = _examples(environment, source, count, given)
+        examples = _examples(environment, source, given)
         for index in range(count):
             item = source.item(index)
             parts = [*([name] if prefix else []), item.id, *([f"set{number}"] if number > 1 else [])]
@@ -64,15 +66,15 @@ def _sets(environment: Environment[Any, Any, Any], name: str, given: Mapping[str
     """Yield the sources of all sets with the number of cases that are played of each."""
     count = given["limit"] or _CASES[given["mode"]]
     if given["source"] == "generated":
+        refuse_for_generated(given)
         key = environment.public_key if given["key"] is None else given["key"]
         for number in range(1, given["sets"] + 1):
             yield _generated(environment, name, given, key if number == 1 else f"{key}/{number}"), count
         return
-    if given["sets"] > 1 or given["key"] is not None or given.get("level") is not None:
-        raise UsageError(
-            "sets, key and level are for generated cases: leave them out, or leave source out; a file has its own cases"
-        )
+    refuse_for_file(given, environment, "cases", ("sets", "key", "level"))
     source = _from_file(environment, name, given)
+    if given["icl"] >= len(source) and given["protocol"] == "paper":
+        raise UsageError(f"icl={given['icl']}: the file has only {len(source)} cases; lower icl")
     yield source, min(count, len(source)) if given["limit"] is None else count
 
 
@@ -82,7 +84,7 @@ def _level(name: str, given: Mapping[str, Any]) -> int:
 
 
 def _generated(environment: Environment[Any, Any, Any], name: str, given: Mapping[str, Any], key: str) -> Source[Any]:
-    style = {option.name: given[option.name] for option in environment.source_options}
+    style = {option.name: given.get(option.name, option.default) for option in environment.source_options}
     return environment.source(key, _level(name, given), **style)
 
 
@@ -102,24 +104,32 @@ def _from_file(environment: Environment[Any, Any, Any], name: str, given: Mappin
     return CaseFile(path, key, environment.decode, environment.level_of, environment.prove, common)
 
 
-def _examples(
-    environment: Environment[Any, Any, Any], source: Source[Any], count: int, given: Mapping[str, Any]
-) -> Examples:
-    """Return the function that chooses an item's in-context examples, none of which is the item itself.
+def _examples(environment: Environment[Any, Any, Any], source: Source[Any], given: Mapping[str, Any]) -> Examples:
+    """Return the function that chooses an item's in-context examples.
 
-    As published they are the cases just before it: the window begins with the last cases of the file, or, of a set
-    that has no end, with those that follow the last one that is played. In "sound" each item has examples of its own.
+    As published they are the cases just before it; the window begins with the last cases of the file, or, of a set
+    that has no end, with some far beyond those that are played. Where a level has few cases, one of them can be the
+    same as the item. In "sound" each item has examples of its own, all different and none the same as the item.
     """
     wanted = given["icl"]
     if not wanted:
         return lambda index, item: ()
 
+    @lru_cache(maxsize=256)
+    def case(index: int) -> Instance:
+        return source.item(index if index >= 0 or hasattr(source, "__len__") else _FAR + index).instance
+
     def window(index: int, item: Item[Any]) -> tuple[Instance, ...]:
-        start = 0 if hasattr(source, "__len__") else count + wanted
-        return tuple(source.item(i if i >= 0 else start + i).instance for i in range(index - wanted, index))
+        return tuple(case(before) for before in range(index - wanted, index))
 
     def own(index: int, item: Item[Any]) -> tuple[Instance, ...]:
-        drawn = environment.source(f"{item.key}/examples", item.level, **_style_of(environment, item, given))
+        try:
+            drawn = environment.source(f"{item.key}/examples", item.level, **_style_of(environment, item, given))
+        except UsageError as error:
+            raise UsageError(
+                f"icl with protocol=sound draws examples that are like case {item.id}, and that cannot be done "
+                f"({error}): use protocol=paper, or leave icl out"
+            ) from None
         found: dict[str, Instance] = {}
         for number in range(_TRIES):
             example = drawn.item(index * _TRIES + number).instance
@@ -138,7 +148,7 @@ def _style_of(environment: Environment[Any, Any, Any], item: Item[Any], given: M
     """Return how to draw cases that are like an item."""
     if environment.id.partition("/")[2] in _NUMBERS:
         return {"lowest": item.instance.low, "span": item.instance.high - item.instance.low}
-    return {option.name: given[option.name] for option in environment.source_options}
+    return {"shape": given["shape"], "cycles": item.instance.graph.cycles}
 
 
 guessnum, coin, dfs, cavedfs, bfs, cavebfs = (declared(name, _task([name])) for name in SEARCH)

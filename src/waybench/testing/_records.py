@@ -43,7 +43,7 @@ def check_replay(environment: AnyEnvironment, level: int) -> None:
                 back = EpisodeRecord.from_json(json.loads(line))
                 require(back.dumps() == line, f"{what}: the record changes on its way through JSON")
                 try:
-                    again = replay(environment, back)
+                    again = replay(environment, back, by_hand=episode.player == "guided")
                 except (ReplayError, DataError) as error:
                     raise ContractError(f"{what}: the record does not replay: {error}") from error
                 require(again.record().dumps() == line, f"{what}: the replay's record is another one")

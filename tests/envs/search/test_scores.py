@@ -71,9 +71,10 @@ def test_what_giving_up_costs_a_guesser(protocol: str, missing: int) -> None:
         err_sum=Fraction(1, unit) + missing,
         err_avg=(Fraction(1, unit) + 1) / 2,
         err_sum_sound=Fraction(1, 8) + 9,
-        acc=Fraction(1, 2),
+        acc=Fraction(1, 1 + missing),
+        acc_sound=Fraction(1, 10),
     )
-    assert some(episode, *ERRORS, "err_sum_sound", "acc") == expected
+    assert some(episode, *ERRORS, "err_sum_sound", "acc", "acc_sound") == expected
 
 
 @pytest.mark.parametrize(("protocol", "missing"), [("paper", 0), ("sound", 9)])
@@ -81,7 +82,8 @@ def test_what_giving_up_costs_a_walker(protocol: str, missing: int) -> None:
     for env in WALKS:
         episode = after(env, TREE, "4", *QUIT, protocol=protocol, max_steps=10)
         gap = Fraction(4, 6)
-        expected = near(g_min=gap, g_sum=gap + missing, g_sum_sound=gap + 9, acc=Fraction(1, 2))
+        acc = Fraction(1, 10) if missing else Fraction(1, 2)
+        expected = near(g_min=gap, g_sum=gap + missing, g_sum_sound=gap + 9, acc=acc)
         assert some(episode, *GAPS, "g_sum_sound", "acc") == expected
 
 
@@ -216,6 +218,7 @@ def test_giving_up_never_lowers_the_sound_sums(protocol: str, rng: random.Random
             continue
         left = after(env, data_of(env), *said[:quit_after], *QUIT, protocol=protocol, max_steps=20)
         assert measured(left)[name] > measured(episode)[name]
+        assert measured(left)["acc_sound"] <= measured(episode)["acc_sound"]
 
 
 def test_giving_up_lowers_the_published_sum_of_gaps() -> None:

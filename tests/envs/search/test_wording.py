@@ -15,7 +15,16 @@ READ = [  # reply, what it stands for in paper, and in sound; None if it is unpa
     (" 500\n", 500, 500),
     ("500.", 500, 500),
     ("**500**", 500, 500),
-    ("T500!", 500, 500),
+    ("T500!", 500, None),
+    ("cave-500", 500, 500),
+    ("Sure:500", 500, 500),
+    ("OK...500", 500, 500),
+    ("\u2212500", 500, -500),
+    ("1e1", 1, None),
+    ("7/7", 7, None),
+    ("7\u00bd", 7, None),
+    ("10\u2075", 10, None),
+    ("0500 is 500", 500, 500),
     ("+500", 500, 500),
     ("00500", 500, 500),
     ("500, yes, 500", 500, 500),
@@ -129,7 +138,7 @@ HOSTILE = [  # reply, what it comes to with a number and with a walk in paper, a
     ("\u0664\u0660" * 3, "illegal", "illegal", "unparsed"),
     ("\U0001d7d2\U0001d7d8", "ok", "illegal", "unparsed"),  # digits beyond the basic plane
     ("\ud800 40 \udfff", "ok", "illegal", None),
-    ("\x00\x1b[2J", "illegal", "ok", None),
+    ("\x00\x1b[2J", "illegal", "ok", "unparsed"),
 ]
 
 

@@ -150,5 +150,6 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     level_of=lambda maze: maze.size,
     prove=prove,
     metrics=METRICS,
+    best_of=True,
     players=dict[str, Any](PLAYERS),
 )

@@ -34,10 +34,12 @@ _SCORES = {
 | unit of an error | max - min | max - min + 1 |
 | what ACC takes for a bisection | the half-open one of the teacher alone; the textbook's has about 0.5 | both middles |
 | after invalid replies ended the episode, Err_sum has | 1 | 1 for every interaction that was left |
+| and ACC | counts the last one | counts every interaction that was left |
 """,
     "walk": """\
 | after invalid replies ended the episode, G_sum has | nothing, so that giving up lowers it | 1 for every interaction \
 that was left |
+| and ACC | counts the last one | counts every interaction that was left |
 """,
 }
 
@@ -57,7 +59,7 @@ A re-implementation of AQA-Bench (arXiv:2402.09404) after its paper and its publ
   message: in `paper` on the cases just before this one, in `sound` on cases of their own for each item.
 * **The optimal policy** is {teacher}.
 
-What `paper` and `sound` differ in; the scores of `sound` that need no other replies ({both}) are
+What `paper` and `sound` differ in; the scores of `sound` that need no other replies (`acc_sound`, `{sum}_sound`) are
 reported of every run:
 
 | | `paper` | `sound` |
@@ -93,5 +95,5 @@ def about(name: str) -> str:
         drawn=_DRAWN[game],
         teacher=_TEACHERS[kind],
         scores=_SCORES[game],
-        both="`acc_sound`, `err_sum_sound`" if kind == "number" else "`g_sum_sound`",
+        sum="err_sum" if kind == "number" else "g_sum",
     )

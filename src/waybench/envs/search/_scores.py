@@ -135,9 +135,13 @@ class Scores(Generic[I]):
         return followed(answers, self.algorithm(case, protocol))
 
     def accuracy(self, record: EpisodeRecord, protocol: Protocol) -> float:
-        """Return the share of answers that follow the algorithm; 0 without answers."""
-        found = self.followed(record, protocol)
-        return sum(found) / len(found) if found else 0.0
+        """Return the share of answers that follow the algorithm; 0 without answers.
+
+        Where quitting is charged, interactions that were left undone without the goal count as answers that do not.
+        """
+        found, answers = self.followed(record, protocol), self.read(record)[1]
+        count = max(len(found), answers.valid + answers.left) if protocol.charges_quitting else len(found)
+        return sum(found) / count if count else 0.0
 
     def guided_accuracy(self, record: EpisodeRecord) -> float | None:
         """Return the same for an episode with a teacher, None without."""
@@ -205,16 +209,26 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             low=0,
             high=1,
             doc="Share of the answers that follow the algorithm, up to the first deviation (equation 5); with a "
-            "teacher every answer is judged by itself.",
+            "teacher every answer is judged by itself." + _BOTH.format(name="acc"),
         ),
         Metric(
             name="psacc",
             of=scores.guided_accuracy,
-            title="PSACC",
+            title="PSACC of one episode",
             low=0,
             high=1,
-            doc="With a teacher, the share of its steps at which the answer follows the algorithm. Not defined without "
-            "one. PSACC_k and PSACC_avg of a set of episodes (equations 6 and 7) are the curve of `follows`.",
+            doc="With a teacher, the share of its steps at which the answer follows the algorithm; not defined without "
+            "one. It is equation 7 for a set of this one episode. That of a set is no mean of these, for it weighs "
+            "steps and not episodes: it is the average of the curve of `follows`.",
+        ),
+        Metric(
+            name="acc_sound",
+            of=lambda record: scores.accuracy(record, PROTOCOLS["sound"]),
+            title="ACC, sound",
+            low=0,
+            high=1,
+            doc="ACC that takes every bisection for one, and in which answers that were left undone without the goal "
+            "count as not following, so that giving up never raises it.",
         ),
         Metric(
             name="steps",
@@ -282,14 +296,6 @@ NUMBER_METRICS = (
     ),
     *_shared(NUMBERS),
     Metric(
-        name="acc_sound",
-        of=lambda record: NUMBERS.accuracy(record, PROTOCOLS["sound"]),
-        title="ACC, sound",
-        low=0,
-        high=1,
-        doc="ACC that takes every bisection for one.",
-    ),
-    Metric(
         name="err_sum_sound",
         of=lambda record: err_sum(record, PROTOCOLS["sound"]),
         title="Err_sum, sound",
@@ -349,7 +355,9 @@ def series(scores: Scores[Any]) -> tuple[Series, ...]:
             title="Per-step accuracy",
             low=0,
             high=1,
-            doc="Whether each answer follows the algorithm. With a teacher its mean at step k, over the episodes whose "
-            "optimal run has that step, is PSACC_k, and the mean of these over all k is PSACC_avg.",
+            doc="With a teacher, whether each answer follows the algorithm: its mean at step k, over the episodes "
+            "whose optimal run has that step, is PSACC_k, and the mean of these over all k is PSACC_avg. In free play, "
+            "whether the player has followed it up to this answer, over the episodes that last so long; those that end "
+            "early are missing from the later steps.",
         ),
     )

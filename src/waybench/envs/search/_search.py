@@ -37,29 +37,18 @@ class _Kind:
     metrics: tuple[Metric, ...]
     source_options: tuple[Option, ...]
     source: Callable[..., Source[Any]]
+    prove: Callable[[Any], Mapping[str, Json]]
     decode: Callable[[Json], Any]
     smallest_level: int
     sample_levels: tuple[int, ...]
 
 
-def _prove_walk(game: Game[Any, Any, int], teacher: Player[Any, int]) -> Callable[[_walk.Terrain], dict[str, Json]]:
-    def prove(case: _walk.Terrain) -> dict[str, Json]:
-        """Return the optimal policy's number of steps as "minimum", and the number of independent cycles."""
-        state, steps = game.start(case), 0
-        while not game.terminal(state):
-            state = game.apply(state, teacher(state, _walk.NO_CHANCE), _walk.NO_CHANCE).state
-            steps += 1
-        return {"minimum": steps, "cycles": case.graph.cycles}
-
-    return prove
-
-
-_GUESS_GAME = _number.GuessGame()
-_DEPTH_GAME, _BREADTH_GAME = _walk.WalkGame(depth_first=True), _walk.WalkGame(depth_first=False)
+_PROVE_DEPTH = partial(_walk.prove, steps=_walk.steps_depth)
+_PROVE_BREADTH = partial(_walk.prove, steps=_walk.steps_breadth)
 
 _KINDS = {
     "number": _Kind(
-        game=_GUESS_GAME,
+        game=_number.GuessGame(),
         wording=NumberWording,
         scores=_scores.NUMBERS,
         case_of=lambda state: state.case,
@@ -68,12 +57,13 @@ _KINDS = {
         metrics=_scores.NUMBER_METRICS,
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
+        prove=_number.prove,
         decode=_number.decode,
         smallest_level=LOWEST_LEVEL,
         sample_levels=(3, 6, 10),
     ),
     "depth": _Kind(
-        game=_DEPTH_GAME,
+        game=_walk.WalkGame(depth_first=True),
         wording=WalkWording,
         scores=_scores.DEPTH,
         case_of=lambda state: _walk.Terrain(state.graph),
@@ -81,13 +71,14 @@ _KINDS = {
         players=_walk.DEPTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.DEPTH),
         source_options=WALK_OPTIONS,
-        source=partial(WalkSource, prove=_prove_walk(_DEPTH_GAME, _walk.depth_first)),
+        source=partial(WalkSource, prove=_PROVE_DEPTH),
+        prove=_PROVE_DEPTH,
         decode=_walk.decode,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
     ),
     "breadth": _Kind(
-        game=_BREADTH_GAME,
+        game=_walk.WalkGame(depth_first=False),
         wording=WalkWording,
         scores=_scores.BREADTH,
         case_of=lambda state: _walk.Terrain(state.graph),
@@ -95,7 +86,8 @@ _KINDS = {
         players=_walk.BREADTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.BREADTH),
         source_options=WALK_OPTIONS,
-        source=partial(WalkSource, prove=_prove_walk(_BREADTH_GAME, _walk.breadth_first)),
+        source=partial(WalkSource, prove=_PROVE_BREADTH),
+        prove=_PROVE_BREADTH,
         decode=_walk.decode,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
@@ -108,7 +100,7 @@ OPTIONS = (
         name="protocol",
         default="paper",
         choices=tuple(PROTOCOLS),
-        doc='"paper": replies, history and scores as in the published program; "sound": corrected, see above.',
+        doc='"paper": replies, history and scores as in the published program; "sound": corrected, as its page says.',
     ),
     Option(
         name="wording",
@@ -134,7 +126,8 @@ OPTIONS = (
     Option(
         name="teacher_guided",
         default=False,
-        doc="Whether the optimal policy's answer is carried out, and shown in the chat, in place of each reply.",
+        doc="Whether the optimal policy's answer is carried out, and shown in the chat, in place of each reply. "
+        "max_steps, max_retries and weak_tg_chances then have no effect.",
     ),
     Option(
         name="weak_tg_chances",
@@ -186,7 +179,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         draw_from=kind.source,
         decode=kind.decode,
         level_of=lambda case: case.level,
-        prove=_number.prove if kind.game is _GUESS_GAME else _prove_walk(kind.game, teacher),
+        prove=kind.prove,
         metrics=kind.metrics,
         series=_scores.series(kind.scores),
         players=dict(kind.players),

@@ -1,6 +1,6 @@
 """Walking through an unknown graph: the case, the rules of both disciplines and the scripted players."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ def decode(data: Json) -> Terrain:
     size = len(nodes)
     if not 2 <= size <= LARGEST:
         raise DataError(f"instance: it has {size} nodes; from 2 to {LARGEST} can be played")
-    if bool in map(type, nodes) or list(nodes) != list(range(size)):
+    if set(map(type, nodes)) != {int} or list(nodes) != list(range(size)):
         raise DataError("instance: the nodes are the numbers 0, 1, 2, ... in this order")
     found: list[tuple[int, int]] = []
     for number, edge in enumerate(edges):
@@ -74,8 +74,8 @@ class Walk(NamedTuple):
         at: The node visited last.
         before: The node visited before that; -1 at the start.
         order: All visited nodes in the order of their first visit.
-        parents: Of each of them, the node from which it was entered first (depth first: where the player stood;
-            breadth first: the earliest visited neighbour); -1 for node 0.
+        parents: Of each of them, the node where a walker stood when it entered it first; -1 for node 0, and for all
+            nodes of a breadth-first search, which enters them from nowhere.
         seen: The visited nodes as bits of a number.
     """
 
@@ -129,7 +129,7 @@ class WalkGame(Game[Terrain, Walk, int]):
             outcome = Outcome.UNPRODUCTIVE if missed else Outcome.OK
             following = Walk(graph, action, at, order, parents, seen)
             return Transition(following, 0.0, {"node": action, "new": False}, outcome)
-        parent = at if self._depth_first else next(node for node in order if graph.masks[node] >> action & 1)
+        parent = at if self._depth_first else -1
         order = (*order, action)
         following = Walk(graph, action, at, order, (*parents, parent), seen | 1 << action)
         return Transition(following, float(len(order) == graph.size), {"node": action, "new": True})
@@ -151,7 +151,6 @@ class WalkGame(Game[Terrain, Walk, int]):
         return whole(action)
 
 
-NO_CHANCE = Stream("search", "no chance")  # neither game nor teachers leave anything to it
 _NOWHERE: dict[str, Json] = {"node": None, "new": False}
 
 
@@ -255,6 +254,37 @@ class BreadthFirst:
         self._next |= self._graph.masks[answer] & ~self._seen & ~self._level
         if not self._level:
             self._level, self._next = self._next, 0
+
+
+def steps_depth(case: Terrain) -> int:
+    """Return how many steps the published depth-first search needs; time is linear in the graph's size."""
+    neighbours, seen, steps, visited = case.graph.neighbours, {0}, 0, 1
+    stack = [(0, iter(neighbours[0]))]
+    while visited < case.graph.size:
+        following = next((node for node in stack[-1][1] if node not in seen), None)
+        steps += 1
+        if following is None:
+            stack.pop()
+            continue
+        seen.add(following)
+        visited += 1
+        stack.append((following, iter(neighbours[following])))
+    return steps
+
+
+def steps_breadth(case: Terrain) -> int:
+    """Return how many steps the published breadth-first search needs: it visits nothing twice."""
+    return case.graph.size - 1
+
+
+def prove(case: Terrain, steps: Callable[[Terrain], int]) -> dict[str, Json]:
+    """Return the optimal policy's number of steps as "minimum", and the number of independent "cycles".
+
+    Args:
+        case: The graph.
+        steps: Graph -> that number.
+    """
+    return {"minimum": steps(case), "cycles": case.graph.cycles}
 
 
 def most_steps_depth(case: Terrain) -> int:

@@ -1,6 +1,7 @@
 """The words of both games: one wording for numbers, one for walks, and the stories and protocols as data."""
 
 import re
+import sys
 from typing import Any
 
 from waybench.core import Invalid, Outcome, Transition, Wording, without_reasoning
@@ -9,10 +10,13 @@ from waybench.envs.search._number import Guessing, Number
 from waybench.envs.search._protocol import Protocol
 from waybench.envs.search._walk import Terrain, Walk
 
-MAX_DIGITS = 4300  # as many as Python converts; a longer number ended the published program
+# As many as Python converts, unless it was told otherwise; a longer number ended the published program.
+MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
 MAX_CHARACTERS = 1_000_000
 
 _NUMBER = re.compile(r"\d+")
+_JOINTS = (".", ",", "/", ":")  # between digits they make one number of two
+_MINUS = ("-", "\u2212", "\u2013")
 _NO_NUMBER = Invalid("The reply has no number.")
 _TOO_LONG = Invalid(f"The number has more than {MAX_DIGITS} digits.")
 
@@ -23,8 +27,8 @@ def read_number(reply: str, first: bool) -> int | Invalid:
     Args:
         reply: The raw reply.
         first: Take the first run of digits of any script, without a sign before it, as published. Otherwise the
-            reply, reasoning left out, must hold exactly one whole number in digits 0 to 9; the same one may stand there
-            more than once.
+            reply, reasoning left out, must hold exactly one whole number in digits 0 to 9, by itself and not as a part
+            of a word, a fraction or the like; the same one may stand there more than once.
     """
     if first:
         found = _NUMBER.search(reply)
@@ -34,21 +38,37 @@ def read_number(reply: str, first: bool) -> int | Invalid:
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
     text = without_reasoning(reply)
-    only: str | None = None
+    only: int | None = None
     for found in _NUMBER.finditer(text):
-        before = text[max(found.start() - 1, 0) : found.start()]
-        digits = found[0]
-        if before in (".", ","):
-            return Invalid("The reply has a number with a point or a comma in it; a whole number is plain digits.")
-        if not digits.isascii():
-            return Invalid("The number must be written in the digits 0 to 9.")
-        number = ("-" if before == "-" else "") + digits
+        number = _whole(text, found)
+        if isinstance(number, Invalid):
+            return number
         if only is not None and number != only:
             return Invalid("The reply has more than one number; reply with one number alone.")
         only = number
-    if only is None:
-        return _NO_NUMBER
-    return _TOO_LONG if len(only) > MAX_DIGITS else int(only)
+    return _NO_NUMBER if only is None else only
+
+
+def _whole(text: str, found: re.Match[str]) -> int | Invalid:
+    """Read one run of digits with its sign; it must be a whole number that stands by itself."""
+    digits, start, end = found[0], found.start(), found.end()
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    if not digits.isascii():
+        return Invalid("The number must be written in the digits 0 to 9.")
+    if len(digits) > MAX_DIGITS:
+        return _TOO_LONG
+    joined = before[-1:] in _JOINTS and (not before[:-1].strip() or before[:-1].isdecimal())
+    joined = joined or (after[:1] in _JOINTS and after[1:].isdecimal())
+    if joined or _touches(before[-1:]) or _touches(after[:1]):
+        return Invalid("The reply has a number that is no whole number by itself; a whole number is plain digits.")
+    # A dash after a word is a hyphen, as in cave-7.
+    minus = before[-1:] in _MINUS and not before[:-1].isalnum()
+    return -int(digits) if minus else int(digits)
+
+
+def _touches(sign: str) -> bool:
+    """Whether a character beside digits makes something else of them: a letter, a superscript, a fraction."""
+    return sign.isalnum() or sign == "_"
 
 
 class _Answering(Wording[Any, Any, int]):
