@@ -1,4 +1,5 @@
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +17,14 @@ PATIENCE = 60  # seconds until a process that hangs is killed, so that its test 
 @contextmanager
 def watched(*command: str, **settings: Any) -> Iterator[subprocess.Popen[Any]]:
     """Run `python -m waybench COMMAND...`, and kill it if it hangs."""
-    process = subprocess.Popen([sys.executable, "-m", "waybench", *command], stdout=-1, stderr=-1, **settings)
+    # Where the tests run in the background SIGINT is ignored, and a child would inherit that.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "waybench", *command],
+        stdout=-1,
+        stderr=-1,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **settings,
+    )
     watchdog = threading.Timer(PATIENCE, process.kill)
     watchdog.start()
     try:
