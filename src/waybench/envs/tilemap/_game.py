@@ -74,20 +74,21 @@ class TileGame(Game[TileMap, Place, Plan]):
         }
         if walked.death:
             events["death"] = walked.death
-        following = state._replace(
-            row=walked.row,
-            column=walked.column,
+        following = Place(
+            state.board,
+            state.goal + final,
+            walked.row,
+            walked.column,
+            state.reached + there,
+            misses=0,
+            tries=0 if final else state.tries + 1,
             removed=walked.removed,
             last=Tried(state.goal, len(names), rows, columns),
-            tries=state.tries + 1,
-            misses=0,
             over=bool(walked.death),
             beings=walked.beings,
         )
         if action.drawing is not None:
             events |= _compared(action.drawing, state.rows(), following.rows())
-        if final:
-            following = following._replace(goal=state.goal + 1, reached=state.reached + there, tries=0)
         before = abs(state.row - target[0]) + abs(state.column - target[1])
         nearer = there or rows + columns < before
         outcome = Outcome.ILLEGAL if walked.unknown else Outcome.OK if nearer else Outcome.UNPRODUCTIVE

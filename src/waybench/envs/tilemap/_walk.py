@@ -1,6 +1,7 @@
 """Carrying out a plan, name by name."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import Stream
@@ -37,7 +38,7 @@ def walk(state: Place, names: Sequence[str], rng: Stream | None = None) -> Walke
     """
     width = state.board.case.width + 2
     fenced, at = state.board.fenced, (state.row + 1) * width + state.column + 1
-    by = {name: rows * width + columns for name, (rows, columns) in MOVES.items()}
+    by = _offsets(width)
     removed = state.removed
     if removed:
         fenced = _opened(fenced, removed, width)
@@ -73,6 +74,11 @@ def walk(state: Place, names: Sequence[str], rng: Stream | None = None) -> Walke
     row, column = divmod(at, width)
     moves = steps + blocked + sum(name in MOVES for name in names[done:])
     return Walked(row - 1, column - 1, steps, blocked, moves, unknown, crashed, removed, beings, death)
+
+
+@lru_cache(maxsize=256)
+def _offsets(width: int) -> dict[str, int]:
+    return {name: rows * width + columns for name, (rows, columns) in MOVES.items()}
 
 
 def _live(
