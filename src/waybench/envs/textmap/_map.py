@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from waybench.core import UsageError, unknown
+
 NEVER = 9999  # the step of what never happens, as the published files have it
 
 
@@ -37,6 +39,11 @@ class Edge(NamedTuple):
         """The same, the names of both places known as well."""
         return min(self.forward_named, self.reverse_named)
 
+    @property
+    def counted(self) -> int:
+        """First step at which it was made or, if it never is, could be inferred: so the paper's tables count moves."""
+        return self.forward if self.forward < NEVER else self.reverse
+
 
 class Step(NamedTuple):
     """One block of a walkthrough.
@@ -70,3 +77,28 @@ class PlaceMap:
     actions: tuple[str, ...]
     edges: tuple[Edge, ...]
     steps: tuple[Step, ...]
+
+    @property
+    def last_step(self) -> int:
+        """Number of the walkthrough's last step; 0 if it has none."""
+        return self.steps[-1].number if self.steps else 0
+
+    def check_place(self, name: str) -> None:
+        """Check that a place is on the map.
+
+        Raises:
+            UsageError: If it is not.
+        """
+        if name not in self.places:
+            raise UsageError(f"map {self.name}: {unknown('place', name, self.places)}")
+
+    def edge(self, source: str, action: str, target: str) -> Edge:
+        """Return the move of these names.
+
+        Raises:
+            UsageError: If there is none.
+        """
+        for edge in self.edges:
+            if (edge.source, edge.action, edge.target) == (source, action, target):
+                return edge
+        raise UsageError(f"map {self.name}: no move {action[:80]!r} leads from {source[:80]!r} to {target[:80]!r}")

@@ -1,0 +1,200 @@
+"""Maps of places: all simple paths, against the libraries that list them too."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+import networkx as nx
+import rustworkx as rx
+
+from benchmarks._timing import Comparison, compare
+from waybench.core import Stream, UsageError
+from waybench.data import locate
+from waybench.envs.textmap import Edge, PlaceMap
+from waybench.envs.textmap._load import load_map
+from waybench.envs.textmap._paths import ALL, Choice, Paths, Tally
+from waybench.envs.textmap._questions import destination_questions
+
+PART = 10_000  # paths of a large map that the slowest way is asked for
+
+
+def textmaps() -> Iterator[Comparison]:
+    """Count, list and draw paths of a published map, of a made-up one of the size of the largest, and of a grid."""
+    large, grid = _stand_in("stand-in", 114, 2_600_000), _grid(5)
+    yield _counted(large)
+    yield _drawn(large)
+    yield _asked(large)
+    for place_map in [*_published("zork1"), large, grid]:
+        yield _against_networkx(place_map)
+        yield _against_rustworkx(place_map)
+        yield from _against_igraph(place_map)
+
+
+def _published(name: str) -> list[PlaceMap]:
+    kinds = ("edges.json", "locations.json", "actions.json", "walkthrough")
+    try:
+        files = [locate("mango", f"{name}/{name}.{kind}") for kind in kinds]
+    except UsageError:  # not fetched
+        return []
+    return [load_map(files[0].parent, name)]
+
+
+def _map(name: str, joins: list[tuple[int, int]]) -> PlaceMap:
+    """Return a map of numbered places, each join of which can be gone both ways."""
+    edges = [
+        Edge(f"place {source}", f"place {target}", f"to {target}", 1, 1, 1, 1)
+        for join in joins
+        for source, target in (join, join[::-1])
+    ]
+    places = tuple(sorted({edge.source for edge in edges}))
+    return PlaceMap(name, places, tuple(sorted({edge.action for edge in edges})), tuple(edges), ())
+
+
+def _grid(size: int) -> PlaceMap:
+    joins = [(at, at + size) for at in range(size * (size - 1))]
+    joins += [(at, at + 1) for at in range(size * size) if (at + 1) % size]
+    return _map(f"grid {size} × {size}", joins)
+
+
+def _stand_in(key: str, size: int, most: int) -> PlaceMap:
+    """Return a map like those of games: a tree with some further joins nearby, as long as it has not too many paths."""
+    rng = Stream("bench", key)
+    joins = [(place, max(0, place - 1 - rng.below(4))) for place in range(1, size)]
+    made = _map(key, joins)
+    refused = 0
+    while refused < 20:
+        place = rng.below(size - 8)
+        join = (place, place + 2 + rng.below(6))
+        if join in joins or join[::-1] in joins:
+            continue
+        larger = _map(key, [*joins, join])
+        try:
+            total = Paths(larger, budget=most).tally().total
+        except UsageError:
+            refused += 1
+            continue
+        made, joins = larger, [*joins, join]
+        if total > 0.9 * most:
+            break
+    return made
+
+
+def _told(place_map: PlaceMap) -> str:
+    return f"{place_map.name} ({len(place_map.places)} places, {len(place_map.edges)} moves)"
+
+
+def _listed(place_map: PlaceMap, choice: Choice = ALL) -> int:
+    """List paths move by move, and return the number of moves."""
+    return sum(len(block.moves) for block in Paths(place_map).blocks(choice))
+
+
+def _rounds(count: int) -> int:
+    """Return how often to list so many paths."""
+    return 2 if count > PART else 20
+
+
+def _pairs(place_map: PlaceMap) -> list[Choice]:
+    """Return all pairs of places, or of a large map the pair with the most paths that the slow way can list."""
+    counts = Paths(place_map).tally().pairs
+    names = place_map.places
+    joined = [(int(counts[i, j]), Choice(names[i], names[j])) for i, j in zip(*counts.nonzero(), strict=True)]
+    if sum(count for count, _ in joined) <= PART:
+        return [pair for _, pair in joined]
+    return [max((each for each in joined if each[0] <= PART), key=lambda each: each[0])[1]]
+
+
+def _against_networkx(place_map: PlaceMap) -> Comparison:
+    graph = nx.MultiDiGraph()
+    graph.add_edges_from((edge.source, edge.target, number) for number, edge in enumerate(place_map.edges))
+    pairs = _pairs(place_map)
+
+    def theirs() -> int:
+        return sum(len(path) for pair in pairs for path in nx.all_simple_edge_paths(graph, pair.source, pair.target))
+
+    def ours() -> int:
+        return sum(_listed(place_map, pair) for pair in pairs) if len(pairs) == 1 else _listed(place_map)
+
+    assert ours() == theirs()
+    count = sum(Paths(place_map).tally(pair).total for pair in pairs)
+    part = "all pairs" if len(pairs) > 1 else "one pair"
+    told = f"listing the moves of the paths of {part}, {_told(place_map)}"
+    return compare(told, ours, theirs, against="networkx, pair by pair", count=count, unit="paths")
+
+
+def _against_rustworkx(place_map: PlaceMap) -> Comparison:
+    graph = rx.PyDiGraph()
+    number = {place: number for number, place in enumerate(place_map.places)}
+    graph.add_nodes_from(place_map.places)
+    graph.add_edges_from([(number[edge.source], number[edge.target], None) for edge in place_map.edges])
+
+    def theirs() -> int:
+        found = rx.all_pairs_all_simple_paths(graph)
+        return sum(len(paths) for targets in found.values() for paths in targets.values())
+
+    told = f"listing the moves of all paths, {_told(place_map)}"
+    count = theirs()
+    assert count == Paths(place_map).tally().total
+    against = "rustworkx (compiled), places instead of moves"
+    return compare(
+        told, lambda: _listed(place_map), theirs, against=against, count=count, unit="paths", rounds=_rounds(count)
+    )
+
+
+def _against_igraph(place_map: PlaceMap) -> Iterator[Comparison]:
+    """Compare with a library that is not installed with the development tools, if it is there."""
+    try:
+        igraph: Any = import_module("igraph")
+    except ImportError:
+        return
+    number = {place: number for number, place in enumerate(place_map.places)}
+    joins = [(number[edge.source], number[edge.target]) for edge in place_map.edges]
+    graph = igraph.Graph(len(number), joins, directed=True)
+
+    def theirs() -> int:
+        return sum(len(graph.get_all_simple_paths(place, mode="out")) for place in range(len(number)))
+
+    count = theirs()
+    against, told = "igraph (compiled), places instead of moves", f"listing the moves of all paths, {_told(place_map)}"
+    yield compare(
+        told, lambda: _listed(place_map), theirs, against=against, count=count, unit="paths", rounds=_rounds(count)
+    )
+
+
+def _counted(place_map: PlaceMap) -> Comparison:
+    total = Paths(place_map).tally().total
+    told, against = f"counting all {total:,} paths, {_told(place_map)}", "listing their moves"
+
+    def ours() -> Tally:
+        return Paths(place_map).tally()
+
+    return compare(told, ours, lambda: _listed(place_map), against=against, count=total, unit="paths")
+
+
+def _drawn(place_map: PlaceMap) -> Comparison:
+    total = Paths(place_map).tally().total
+    told, against = f"drawing 100 of {total:,} paths, {_told(place_map)}", "listing them"
+
+    def ours() -> object:
+        return Paths(place_map).sample(100, Stream("bench"))
+
+    return compare(told, ours, lambda: _listed(place_map), against=against, count=total, unit="paths passed")
+
+
+def _asked(place_map: PlaceMap) -> Comparison:
+    """Make questions, with their ids and labels, of the first paths of a map."""
+
+    def ours() -> int:
+        return sum(1 for _ in islice(destination_questions(place_map), PART))
+
+    def theirs() -> int:
+        blocks = Paths(place_map).blocks()
+        paths = (block.path(number).tolist() for block in blocks for number in range(len(block.targets)))
+        edges = ([place_map.edges[number] for number in path] for path in islice(paths, PART))
+        texts = (json.dumps([edge._asdict() for edge in path]) for path in edges)
+        return sum(len(hashlib.sha256(text.encode()).hexdigest()) for text in texts)
+
+    told = f"questions with ids and labels of {PART:,} paths, {_told(place_map)}"
+    return compare(told, ours, theirs, against="JSON and hash alone", count=PART, unit="questions")

@@ -1,0 +1,162 @@
+"""Finding the last list of objects in a reply, be it written as JSON or as Python."""
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from waybench.core import Invalid, without_reasoning
+
+MAX_CHARACTERS = 1_000_000
+MAX_DEPTH = 20
+MAX_LISTS = 2_000
+MAX_MARKS = 50_000  # brackets, texts, commas and so on that are read in one reply
+
+_CANDIDATE = re.compile(r"\[\s*\{\s*[\"'}]")  # brackets in prose are passed over
+# Blanks and Python's comments, then a mark. Nothing that was taken is given back, so that time is linear.
+_MARK = re.compile(
+    r"""(?:\s|\#[^\n]*+)*+(?:(?P<sign>[\[\]{}:,])
+    | (?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')
+    | (?P<other>[-+]?[0-9][0-9.eE+-]*+ | null | None | true | True | false | False))""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class _Malformed(Exception):
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+class _TooMuch(Exception):
+    pass
+
+
+class Other:
+    """A value that is no text, no list and no object; which one is nobody's business."""
+
+
+OTHER = Other()
+
+
+def last_list(reply: str, keys: Iterable[str]) -> list[Any] | Invalid | None:
+    """Return the last list of objects in a reply.
+
+    Texts may stand in double or single quotes, and escapes may be JSON's or Python's. A list within prose, a code fence
+    or another value counts; a list within a list that was read does not. As with `waybench.core.last_object`, the
+    player's last word counts: not an earlier list if a later one goes wrong after one of the keys. Reading goes on
+    where it went wrong, so that nothing is read twice.
+
+    Args:
+        reply: The raw reply; reasoning blocks in it are left out.
+        keys: The keys, one of which a list has to have.
+
+    Returns:
+        The list; why it cannot be read; or None if there is none.
+    """
+    if len(reply) > MAX_CHARACTERS:
+        return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
+    reader = _Reader(without_reasoning(reply))
+    named = re.compile("|".join(rf"(['\"]){re.escape(key)}\{number}\s*:" for number, key in enumerate(keys, 1)))
+    found: list[Any] | None = None
+    broken = False
+    candidate = _CANDIDATE.search(reader.text)
+    for _ in range(MAX_LISTS):
+        if candidate is None:
+            break
+        start = candidate.start()
+        try:
+            reader.position = start
+            value = reader.value(MAX_DEPTH)
+            end = reader.position
+            if named.search(reader.text, start, end):
+                found, broken = value, False
+        except _Malformed as error:
+            end = max(error.position, start + 1)
+            broken = broken or named.search(reader.text, start, end) is not None
+        except _TooMuch:
+            return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other, or {MAX_MARKS} marks.")
+        candidate = _CANDIDATE.search(reader.text, end)
+    if candidate is not None:
+        return Invalid(f"The reply has more than {MAX_LISTS} lists.")
+    return Invalid("The last list of objects in the reply is malformed.") if broken else found
+
+
+class _Reader:
+    """Reads values of JSON and of Python one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self._marks = 0
+
+    def value(self, depth: int) -> Any:
+        """Read one value and stop behind it."""
+        kind, mark = self._next()
+        if kind == "text":
+            return self._said(mark)
+        if kind == "other":
+            return OTHER
+        if mark not in "[{":
+            raise _Malformed(self.position)
+        if depth == 0:
+            raise _TooMuch
+        return self._list(depth - 1) if mark == "[" else self._object(depth - 1)
+
+    def _list(self, depth: int) -> list[Any]:
+        found: list[Any] = []
+        while self._peek() != "]":
+            found.append(self.value(depth))
+            if self._peek() != "]":
+                self._expect(",")
+        self._expect("]")
+        return found
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while self._peek() != "}":
+            kind, mark = self._next()
+            key = self._said(mark) if kind == "text" else None
+            if key is None or key in found:
+                raise _Malformed(self.position)
+            self._expect(":")
+            found[key] = self.value(depth)
+            if self._peek() != "}":
+                self._expect(",")
+        self._expect("}")
+        return found
+
+    def _next(self) -> tuple[str, str]:
+        self._marks += 1
+        if self._marks > MAX_MARKS:
+            raise _TooMuch
+        found = _MARK.match(self.text, self.position)
+        if found is None or found.lastgroup is None:
+            raise _Malformed(self.position)
+        self.position = found.end()
+        return found.lastgroup, found[found.lastgroup]
+
+    def _peek(self) -> str:
+        found = _MARK.match(self.text, self.position)
+        return (found["sign"] or "") if found else ""
+
+    def _expect(self, sign: str) -> None:
+        kind, mark = self._next()
+        if kind != "sign" or mark != sign:
+            raise _Malformed(self.position)
+
+    def _said(self, quoted: str) -> str:
+        if "\\" not in quoted:
+            return quoted[1:-1]
+        if quoted[0] == '"':
+            try:
+                return str(json.loads(quoted, strict=False))
+            except ValueError:
+                pass  # one of Python's escapes
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return str(ast.literal_eval(quoted))
+        except (ValueError, SyntaxError):
+            raise _Malformed(self.position) from None

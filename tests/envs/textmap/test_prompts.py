@@ -1,0 +1,165 @@
+"""Prefixes and prompts on a small map; the published ones are compared in tests/golden/test_mango.py."""
+
+import re
+from typing import Any, NamedTuple
+
+import pytest
+
+from waybench.core import UsageError
+from waybench.envs.textmap._answer import RELEASED
+from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._prefix import (
+    Names,
+    all_names,
+    fitting_cut,
+    published_cut,
+    seen_names,
+    simplified,
+    track,
+    walkthrough,
+    with_ids,
+)
+from waybench.envs.textmap._prompts import CHAT, PAPER_EXAMPLES, PLAIN, TEMPLATES, Template, opening, question_text
+
+
+class Ask(NamedTuple):
+    source: str
+    target: str
+    actions: tuple[str, ...] = ()
+
+
+class Words:
+    """A tokenizer whose tokens are words with the blanks before them."""
+
+    def encode(self, text: str) -> list[str]:
+        return re.findall(r"\s*\S+|\s+", text)
+
+    def decode(self, tokens: Any) -> str:
+        return "".join(tokens)
+
+
+def edge(source: str, action: str, target: str, forward: int = NEVER, reverse: int = NEVER) -> Edge:
+    return Edge(source, target, action, forward, reverse, forward, reverse)
+
+
+ACTIONS = ("Init", "down", "look", "up", "look", "down", "east", "pray", "wait", "down", "look")
+MAP = PlaceMap(
+    "house",
+    ("hall (west)", "attic", "kitchen", "aunt's lair", "hall (east)"),
+    ("up", "down", "east", "pray"),
+    (
+        edge("attic", "down", "kitchen", 1, NEVER),
+        edge("kitchen", "up", "attic", 3, 1),
+        edge("kitchen", "east", "aunt's lair", 6),
+        edge("aunt's lair", "pray", "hall (west)", 7),
+        edge("kitchen", "down", "hall (east)", 9),
+    ),
+    tuple(Step(number, action, f"{action} {{places}} done.\n") for number, action in enumerate(ACTIONS)),
+)
+
+
+def block(number: int) -> str:
+    action = MAP.steps[number].action
+    return f"\n==>STEP NUM: {number}\n==>ACT: {action}\n==>OBSERVATION: {action} {{places}} done.\n\n"
+
+
+def test_a_prefix_ends_before_the_next_step() -> None:
+    assert walkthrough(MAP.steps, 0) == block(0)
+    assert walkthrough(MAP.steps, 2) == block(0) + block(1) + block(2)
+    whole = "".join(map(block, range(11))).removesuffix("\n")
+    assert walkthrough(MAP.steps) == walkthrough(MAP.steps, 10) == walkthrough(MAP.steps, 70) == whole
+
+
+def test_a_prefix_of_so_many_tokens() -> None:
+    words = Words()
+    four = len(words.encode("".join(map(block, range(4))).rstrip()))
+    whole = len(words.encode(walkthrough(MAP.steps) + "\n"))
+    assert published_cut(MAP.steps, words, whole) is None
+    assert published_cut(MAP.steps, words, whole - 1) == 9
+    assert published_cut(MAP.steps, words, four) == 2  # step 3 is there, but so it was meant
+    assert published_cut(MAP.steps, words, four + 3) == 3
+    assert fitting_cut(MAP.steps, words, whole) is None
+    for number in range(10):
+        fits = len(words.encode(walkthrough(MAP.steps, number)))
+        assert fitting_cut(MAP.steps, words, fits) == number
+    for cut in (published_cut, fitting_cut):
+        with pytest.raises(UsageError, match="5 tokens do not hold one step"):
+            cut(MAP.steps, words, 5)
+
+
+def test_names_that_a_reader_has_seen() -> None:
+    assert all_names(MAP) == Names(MAP.places, MAP.actions)
+    assert seen_names(MAP, 0) == Names((), ())
+    assert seen_names(MAP, 1) == Names(("attic", "kitchen"), ("up", "down"))
+    assert seen_names(MAP, 6) == Names(("attic", "kitchen", "aunt's lair"), ("up", "down", "east"))
+    assert seen_names(MAP, NEVER) == all_names(MAP)
+
+
+def test_the_simplified_walkthrough_names_the_place() -> None:
+    places = ["attic", "kitchen", "kitchen", "attic", "attic", "kitchen", "aunt's lair", "hall (west)", "kitchen"]
+    assert list(track(MAP)) == [*places, "hall (east)", "hall (east)"]  # the game itself led back to the kitchen
+    assert walkthrough(simplified(MAP), 1) == (
+        "\n==>STEP NUM: 0\n==>ACT: Init\n==>OBSERVATION: attic\n\n"
+        "\n==>STEP NUM: 1\n==>ACT: down\n==>OBSERVATION: kitchen\n\n"
+    )
+    assert len(simplified(MAP, 4)) == 5
+    with pytest.raises(UsageError, match="no move"):
+        track(PlaceMap("house", MAP.places, (), (), MAP.steps))
+
+
+def test_of_several_ends_the_one_from_which_the_way_goes_on() -> None:
+    edges = (edge("a", "go", "b", 1), edge("b", "back", "a", 2), edge("a", "go", "c", 3), edge("c", "back", "a", 4))
+    edges += (edge("b", "up", "d", 6),)
+    steps = tuple(Step(number, text, "") for number, text in enumerate(["", "go", "back", "go", "back", "Go ", "up"]))
+    assert track(PlaceMap("x", ("a", "b", "c", "d"), ("go",), edges, steps)) == ("a", "b", "a", "c", "a", "b", "d")
+
+
+def test_names_with_machine_ids() -> None:
+    ids = {place: f"obj{number}" for number, place in enumerate(MAP.places)}
+    marked = with_ids(MAP, ids)
+    assert marked.places == ("hall (obj0)", "attic (obj1)", "kitchen (obj2)", "aunt's lair (obj3)", "hall (obj4)")
+    assert marked.edges[3][:3] == ("aunt's lair (obj3)", "hall (obj0)", "pray")
+    assert marked.steps is MAP.steps
+    with pytest.raises(UsageError, match="'attic' has no id"):
+        with_ids(MAP, {"hall (west)": "1"})
+    with pytest.raises(UsageError, match="same name"):
+        with_ids(MAP, dict.fromkeys(MAP.places, "1"))
+
+
+ROUTE = Ask("attic", "aunt's lair")
+DESTINATION = Ask("attic", "aunt's lair", ("down", "east"))
+
+
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
+def test_an_opening_tells_the_same_whatever_is_asked(template: Template) -> None:
+    text = opening(template, walkthrough(MAP.steps, 6), seen_names(MAP, 6))
+    assert walkthrough(MAP.steps, 6) in text  # braces in a game's text are left alone
+    assert "lair" in text and "hall" not in text
+    for question in (ROUTE, DESTINATION):
+        asked = question_text(template, question)
+        assert asked.endswith(template.lead)
+        assert question.source in asked
+        assert ("aunt's lair" in asked) == (question is ROUTE)  # the answer is not told
+        assert all(key in asked for key in template.keys)
+        assert "{" not in asked.replace("[{'", "").replace('[{"', "")
+
+
+def test_the_templates_of_the_examples() -> None:
+    assert opening(PAPER_EXAMPLES, "...", Names(("a", "b c"), ("up",))) == (
+        "...\n\nThe allowed actions are: up\nThe list of places are: a, b c\n"
+    )
+    ends = (
+        "\nDescribe the trajectory in a Python list of Python dictionaries with keys 'prev_node', 'node' and 'action'."
+        "\nStart your response with '['."
+    )
+    assert question_text(PAPER_EXAMPLES, ROUTE) == "How can you go from attic to aunt's lair?" + ends
+    starts = "Starting from attic, perform a list of actions [down, east], where are you now?"
+    assert question_text(PAPER_EXAMPLES, DESTINATION) == starts + ends
+
+
+def test_names_are_quoted() -> None:
+    assert '["down", "east"]' in question_text(PLAIN, DESTINATION)
+    assert '"aunt\'s lair"' in question_text(PLAIN, ROUTE)
+    assert question_text(PLAIN, Ask('at "y2"', "attic")).startswith(r'Which moves lead from "at \"y2\"" to "attic"?')
+    assert "['down', 'east']" in question_text(CHAT, DESTINATION)
+    assert CHAT.keys == PLAIN.keys == RELEASED

@@ -1,0 +1,195 @@
+"""Scores of answers on a small map: similar names and closest moves in `paper`, names for names in `sound`."""
+
+import random
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from waybench.envs.textmap._answer import Hop
+from waybench.envs.textmap._map import NEVER, Edge, PlaceMap
+from waybench.envs.textmap._score import (
+    PAPER,
+    SOUND,
+    Ground,
+    Rules,
+    destinations,
+    ground,
+    length_weight,
+    normal,
+    reasoning,
+    success,
+)
+from waybench.envs.textmap._similar import distance, similarity
+
+
+class Ask(NamedTuple):
+    source: str
+    target: str
+    actions: tuple[str, ...] = ()
+
+
+def edge(source: str, action: str, target: str) -> Edge:
+    return Edge(source, target, action, 1, NEVER, 1, NEVER)
+
+
+EDGES = (
+    edge("attic", "down", "kitchen"),
+    edge("kitchen", "up", "attic"),
+    edge("kitchen", "east", "garden"),
+    edge("kitchen", "west", "hall"),
+    edge("hall", "enter car", "car"),
+    edge("garden", "pray", "forest (dark)"),
+    edge("garden", "pray", "forest (light)"),
+    edge("forest (light)", "north", "hill"),
+)
+PLACES = ("attic", "kitchen", "garden", "hall", "car", "forest (dark)", "forest (light)", "hill")
+MAP = PlaceMap("house", PLACES, ("down", "up", "east", "west", "enter car", "pray", "north"), EDGES, ())
+
+
+def answer(*texts: str) -> tuple[Hop, ...]:
+    """Return the hops of "place, action, place, action, place"."""
+    return tuple(Hop(*texts[number : number + 3]) for number in range(0, len(texts) - 2, 2))
+
+
+def table(one: str, other: str) -> int:
+    """Return the edit distance by the table of the textbook, two rows at a time."""
+    row = list(range(len(other) + 1))
+    for number, left in enumerate(one, 1):
+        above, row = row, [number]
+        for place, right in enumerate(other, 1):
+            row.append(min(above[place] + 1, row[-1] + 1, above[place - 1] + (left != right)))
+    return row[-1]
+
+
+@given(st.text("abcé]", max_size=90), st.text("abcé]", max_size=20))
+def test_distance(one: str, other: str) -> None:
+    assert distance(one, other) == distance(other, one) == table(one, other)
+
+
+def test_similarity() -> None:
+    assert similarity("House", "house") == 1
+    assert similarity("The House", "house") == 1 - 4 / 9
+    assert similarity("", "") == similarity("", "a") == similarity("abc", "xyz") == 0
+    assert similarity("İ", "i") == 0.5  # in small letters it has two characters
+    assert similarity("a" * 1_001, "a" * 1_001) == 0
+    assert similarity("a" * 1_000, "a") == 1 - 999 / 1000
+
+
+def test_normal() -> None:
+    assert normal("  The  HOUSE\n(WEST) ") == normal("Ｔhe house (west)") == "the house (west)"  # noqa: RUF001
+
+
+ROUTE = Ask("attic", "garden")
+
+
+@pytest.mark.parametrize(
+    ("hops", "paper", "sound"),
+    [
+        (answer("attic", "down", "kitchen", "east", "garden"), 1, 1),
+        (answer("?", " DOWN ", "?", "East", "?"), 1, 1),  # what was answered of places plays no part
+        (answer("attic", "go down", "kitchen", "eaast", "garden"), 1, 0),
+        (answer("attic", "down", "kitchen", "up", "attic", "down", "kitchen", "east", "garden"), 1, 1),
+        (answer("attic", "down", "kitchen", "open door", "kitchen", "east", "garden"), 0, 0),
+        (answer("attic", "down", "kitchen"), 0, 0),
+        (answer("attic", "down", "kitchen", "west", "garden"), 0, 0),
+        (answer("kitchen", "east", "garden"), 0, 0),
+        (answer("attic", "down", "kitchen", "east", "garden", "pray", "garden"), 0, 0),
+    ],
+)
+def test_a_route_is_executed(hops: tuple[Hop, ...], paper: int, sound: int) -> None:
+    assert (success(MAP, ROUTE, hops, PAPER), success(MAP, ROUTE, hops, SOUND)) == (paper, sound)
+
+
+def test_a_route_by_an_ambiguous_move_succeeds_if_it_can() -> None:
+    hops = answer("garden", "pray", "?", "north", "hill")
+    for rules in (PAPER, SOUND):
+        assert success(MAP, Ask("garden", "hill"), hops, rules) == 1
+        assert success(MAP, Ask("garden", "forest (dark)"), hops[:1], rules) == 1
+
+
+def test_of_equally_close_moves_the_one_that_leads_on_is_taken() -> None:
+    here = ground(MAP)
+    assert similarity("xx", "up") == similarity("xx", "east") == 0
+    assert here.meant("xx", ["attic"], PAPER) == "down"
+    assert here.meant("xx", ["hall"], PAPER) == "enter car"
+    assert here.meant("xx", ["hill"], PAPER) == "down"  # nothing leads on: the first in the alphabet
+    assert here.meant("enter car", ["attic"], PAPER) == "enter car"  # said as it is, though it leads nowhere
+    assert here.meant("xx", ["attic"], SOUND) is None
+    shuffled = list(EDGES)
+    random.Random(5).shuffle(shuffled)
+    assert Ground(PlaceMap("house", PLACES, (), tuple(shuffled), ())).actions == here.actions
+
+
+def test_a_map_without_moves() -> None:
+    empty = PlaceMap("house", PLACES, (), (), ())
+    for rules in (PAPER, SOUND):
+        assert success(empty, ROUTE, answer("attic", "down", "garden"), rules) == 0
+        assert not reasoning(empty, ROUTE, answer("attic", "down", "garden"), rules)
+    assert length_weight(empty, ROUTE, answer("attic", "down", "garden")) == 0
+
+
+DOWN_EAST = Ask("attic", "garden", ("down", "east"))
+
+
+@pytest.mark.parametrize(
+    ("after", "paper", "sound"),
+    [("Garden", 1, 1), (" garden", 6 / 7, 1), ("the garden", 0.6, 0), ("xyz", 0, 0), ("", 0, 0)],
+)
+def test_of_a_destination_the_last_place_counts(after: str, paper: float, sound: float) -> None:
+    hops = answer("?", "?", "?", "?", after)
+    assert success(MAP, DOWN_EAST, hops, PAPER) == pytest.approx(paper)
+    assert success(MAP, DOWN_EAST, hops, SOUND) == sound
+
+
+def test_every_place_that_the_moves_can_lead_to_is_right() -> None:
+    question = Ask("kitchen", "forest (dark)", ("east", "pray"))
+    assert destinations(MAP, question) == {"forest (dark)", "forest (light)"}
+    hops = answer("?", "?", "forest (light)")
+    for rules in (PAPER, SOUND):
+        assert success(MAP, question, hops, rules) == 1
+    assert success(MAP, question, hops, PAPER, any_reached=False) == similarity("forest (dark)", "forest (light)")
+    assert success(MAP, question, hops, SOUND, any_reached=False) == 0
+
+
+def test_the_weight_is_the_shortest_length_by_the_answered_one() -> None:
+    way = answer("attic", "down", "kitchen", "east", "garden")
+    assert length_weight(MAP, ROUTE, way) == length_weight(MAP, DOWN_EAST, way) == 1
+    assert length_weight(MAP, ROUTE, way[:1]) == 1
+    assert length_weight(MAP, ROUTE, way * 2) == length_weight(MAP, DOWN_EAST, way * 2) == 0.5
+    assert length_weight(MAP, Ask("hill", "attic"), way) == 0
+
+
+BOTH, PAPER_ONLY, SOUND_ONLY, NEITHER = (True, True), (True, False), (False, True), (False, False)
+
+
+@pytest.mark.parametrize(
+    ("question", "hops", "expected"),
+    [
+        (ROUTE, answer("attic", "down", "kitchen", "east", "garden"), BOTH),
+        (ROUTE, answer("Attic", "DOWN", "kitchen ", "east", "garden"), SOUND_ONLY),
+        (ROUTE, answer("attic", "go down", "kitchen", "east", "garden"), NEITHER),
+        (ROUTE, answer("attic", "down", "kitchen"), NEITHER),
+        (ROUTE, answer("kitchen", "east", "garden"), NEITHER),
+        (ROUTE, (Hop("attic", "down", "kitchen"), Hop("hall", "east", "garden")), NEITHER),
+        (ROUTE, answer("attic", "down", "hall", "east", "garden"), NEITHER),
+        (DOWN_EAST, answer("attic", "down", "kitchen", "east", "garden"), BOTH),
+        (DOWN_EAST, answer("attic", "go down", "kitchen", "eest", "garden"), PAPER_ONLY),
+        (DOWN_EAST, answer("attic", "down", "kitchen", "west", "hall"), NEITHER),  # a way, but not by these moves
+        (DOWN_EAST, answer("attic", "down", "kitchen"), NEITHER),
+        (DOWN_EAST, answer("attic", "down", "kitchen", "east", "garden", "pray", "forest (dark)"), NEITHER),
+        (Ask("garden", "forest (dark)", ("pray",)), answer("garden", "pray", "forest (light)"), BOTH),
+    ],
+)
+def test_reasoning(question: Ask, hops: tuple[Hop, ...], expected: tuple[bool, bool]) -> None:
+    assert (reasoning(MAP, question, hops, PAPER), reasoning(MAP, question, hops, SOUND)) == expected
+
+
+@pytest.mark.usefixtures("watchdog")
+@pytest.mark.parametrize("rules", [PAPER, SOUND])
+def test_long_answers(rules: Rules) -> None:
+    hops = tuple(Hop("x" * 1_000, f"{number:1000}", "]" * 1_000) for number in range(1_000))
+    for question in (ROUTE, DOWN_EAST):
+        assert success(MAP, question, hops, rules) == 0
+        assert not reasoning(MAP, question, hops, rules)
