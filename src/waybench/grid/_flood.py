@@ -34,14 +34,12 @@ class Floor:
 
         The start need not be open. None if the goal cannot be reached.
         """
-        width, closed = self.width, ~self.open
+        closed = ~self.open
         layer, target = 1 << start, 1 << goal
         found = [layer]
         closed |= layer
         while not layer & target:
-            layer = (
-                (layer & self._not_last) << 1 | (layer & self._not_first) >> 1 | layer << width | layer >> width
-            ) & ~closed
+            layer = self._beside(layer) & ~closed
             if not layer:
                 return None
             found.append(layer)
@@ -50,8 +48,20 @@ class Floor:
 
     def distance(self, start: int, goal: int) -> int | None:
         """Return the number of steps of a shortest path; None if there is none."""
-        found = self.layers(start, goal)
-        return None if found is None else len(found) - 1
+        layer, target, steps = 1 << start, 1 << goal, 0
+        closed = ~self.open | layer
+        while not layer & target:
+            layer = self._beside(layer) & ~closed
+            if not layer:
+                return None
+            closed |= layer
+            steps += 1
+        return steps
+
+    def _beside(self, layer: int) -> int:
+        """Return all cells beside the cells of a layer."""
+        width = self.width
+        return (layer & self._not_last) << 1 | (layer & self._not_first) >> 1 | layer << width | layer >> width
 
     def shortest_path(self, start: int, goal: int) -> list[int] | None:
         """Return the cells of a shortest path without the start; None if there is none.
@@ -80,12 +90,10 @@ class Floor:
 
     def reached_from(self, start: int) -> int:
         """Return all cells that can be reached from a cell, itself included, as bits."""
-        width, seen = self.width, 1 << start
+        seen = 1 << start
         layer, closed = seen, ~self.open | seen
         while layer:
-            layer = (
-                (layer & self._not_last) << 1 | (layer & self._not_first) >> 1 | layer << width | layer >> width
-            ) & ~closed
+            layer = self._beside(layer) & ~closed
             closed |= layer
             seen |= layer
         return seen

@@ -83,11 +83,11 @@ _FAMILIES: dict[str, Any] = {
         levels="size classes",
         item="map",
         items="maps",
-        metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5"),
+        metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
         drawer="waybench.envs.tilemap._draw:draw",
         legend=(
             "The ring is where the player began, and the squares are the objectives with their numbers. The line is "
-            "the way that was walked, and a dot marks where a plan ended."
+            "the way that was walked, or straight where beings were in it, and a dot marks where a plan ended."
         ),
         reference="a shortest tour (dashed)",
     ),

@@ -10,6 +10,7 @@ LONGEST_REPLY = 20_000
 REPLIES_OF_A_PAGE = 3_000_000  # characters of all replies of a page, beyond which each is cut shorter
 LONGEST_MESSAGE = 6_000  # ours, and mostly maps that are drawn beside it
 LONGEST_UNSENT = 1_000
+SHORT = 200  # characters of an answer that is shown again even where it is the same as the one before
 
 
 class Excerpt(NamedTuple):

@@ -28,6 +28,7 @@ from waybench.report._format import (
     LONGEST_REPLY,
     LONGEST_UNSENT,
     REPLIES_OF_A_PAGE,
+    SHORT,
     Excerpt,
     excerpt,
     part,
@@ -342,7 +343,10 @@ def _attempt(
         other = turn.executed is not None and turn.executed != turn.action
         instead = excerpt(str(turn.executed), LONGEST_UNSENT) if other else None
         conversation.append(Said("reply", f"Reply {number}", reply, turn.outcome, reason, instead))
-        answer = excerpt(turn.message, LONGEST_UNSENT if last else LONGEST_MESSAGE)
+        before = record.turns[number - 2].message if number > 1 else record.opening[-1].text if record.opening else ""
+        again = turn.message == before and len(turn.message) > SHORT
+        told_again = "(The same as before.)" if again else turn.message
+        answer = excerpt(told_again, LONGEST_UNSENT if last else LONGEST_MESSAGE)
         unsent = " (not sent, the attempt was over)" if last else ""
         conversation.append(Said("answer", f"Answer {number}{unsent}", answer))
     error = record.error or ("the episode has no end" if row.error else "")

@@ -45,6 +45,8 @@ def _items(env_id: str, given: Mapping[str, Any]) -> Iterator[Item[Any]]:
     environment = registry.load(env_id)
     if given["source"] == "generated":
         refuse_for_generated(given)
+        if given["skip"]:
+            raise UsageError("skip: for the maps of a file only; leave it out, or add source")
         level = _LEVEL if given["level"] is None else given["level"]
         style = {option.name: given[option.name] for option in environment.source_options}
         yield from environment.source(given["key"], level, **style).head(given["limit"] or _MAPS)
@@ -55,10 +57,15 @@ def _items(env_id: str, given: Mapping[str, Any]) -> Iterator[Item[Any]]:
     chosen = [source.item(index) for index in numbers[: given["limit"]]]
     if not chosen:
         raise UsageError(f"skip={given['skip']}: there are only {len(source)} maps")
-    for item in chosen:
-        # In "sound" no objective is asked for that cannot be reached, and on a map without any there is nothing to do.
-        if given["protocol"] == "paper" or len(item.proof["unreachable"]) < len(item.instance.objectives):
-            yield item
+    # In "sound" no objective is asked for that cannot be reached, and on a map without any there is nothing to do.
+    playable = [
+        item
+        for item in chosen
+        if given["protocol"] == "paper" or len(item.proof["unreachable"]) < len(item.instance.objectives)
+    ]
+    if not playable:
+        raise UsageError("no objective of these maps can be reached, so that there is nothing to play: choose others")
+    yield from playable
 
 
 def _file(environment: Any, given: Mapping[str, Any]) -> Any:
@@ -67,7 +74,10 @@ def _file(environment: Any, given: Mapping[str, Any]) -> Any:
     if given["source"] == "published":
         folder = given["data_dir"]
         path = locate("gtb", _FILE, None if folder is None else Path(folder))
-        return MapFile(path, "gtb", environment.prove, published=True)
+        key = f"gtb-without-{given['skip']}" if given["skip"] else "gtb"
+        return MapFile(path, key, environment.prove, published=True)
+    if given["data_dir"] is not None:
+        raise UsageError("data_dir: for published maps only; leave it out")
     path = Path(given["source"])
     return MapFile(path, file_key(path, "maps"), environment.prove)
 

@@ -157,3 +157,70 @@ def test_a_drawing_is_compared_cell_by_cell() -> None:
         shares[name] = (value(record, "cells", foresee), value(record, "moved", foresee))
     assert shares == {"right": (1.0, 1.0), "stale": (0.9, 0.0), "short": (0.1, 1.0)}
     assert after(said("move_right"), env=foresee).turns[0].outcome is Outcome.UNPARSED
+
+
+def test_a_budget_that_ends_a_map_pays_for_what_was_not_asked_for() -> None:
+    for protocol in ("paper", "sound"):
+        cut = after(said(*TO_GATE), protocol=protocol)
+        cut.end(End.TURN_LIMIT, "the token limit of 10 was reached")
+        silent = after(said(*TO_GATE), *["no"] * 10, protocol=protocol)
+        there = value(cut.record(), "reward"), value(silent.record(), "reward")
+        assert there[0] == (there[1] or 0) + 10  # but for the ten replies that were not made
+        assert (value(cut.record(), "score") or 0) < (
+            value(after(said(*TO_GATE), said(), protocol=protocol).record(), "score") or 0
+        )
+
+
+def test_who_dies_pays_for_the_objectives_that_are_left_and_for_no_other() -> None:
+    item = GTB.source(level=3).item(1)
+    goals = len(item.instance.objectives)
+    length = item.proof["minimum"]
+    for given_up in (0, 1, 2):
+        episode = after(*["no"] * 10 * given_up, record=item.instance.to_json(), hazards=200)
+        steps = sorted(
+            cell
+            for cell in episode.state.board.hazards
+            if abs(cell // (item.instance.width + 2) - 1 - episode.state.row) < 30
+        )
+        assert steps
+        trap = steps[0]
+        while not episode.done and "death" not in (episode.turns[-1].events if episode.turns else {}):
+            names = _towards(episode, trap)
+            episode.step(said(*names))
+        actions = value(episode.record(), "actions") or 0
+        done = sum(bool(turn.events.get("final")) for turn in episode.turns) - 1 + given_up
+        ends = sum(
+            published_worth(*turn.events["off"]).reward
+            for turn in episode.turns
+            if turn.events.get("final") and "death" not in turn.events
+        )
+        expected = ends - actions - given_up * (10 + 100 + length) - 100 * (goals - done)
+        assert value(episode.record(), "reward") == expected
+
+
+def _towards(episode: object, cell: int) -> list[str]:
+    """Return the moves of a way onto a trap; hazards on the way do as well."""
+    state = episode.state  # type: ignore[attr-defined]
+    case = state.board.case
+    width = case.width
+    floor = case.floor(state.board.walkable)
+    goal = (cell // (width + 2) - 1) * width + cell % (width + 2) - 1
+    names, at = [], (state.row, state.column)
+    for step in floor.shortest_path(state.row * width + state.column, goal) or []:
+        row, column = divmod(step, width)
+        names.append(
+            {(-1, 0): "move_up", (1, 0): "move_down", (0, -1): "move_left", (0, 1): "move_right"}[
+                row - at[0], column - at[1]
+            ]
+        )
+        at = (row, column)
+    return names
+
+
+def test_standing_still_is_a_single_action_too() -> None:
+    import waybench
+
+    stepwise = waybench.load("tilemap/stepwise")
+    here = {**RECORD, "objectives": {"here": ["@", 0, 0], "gate": ["a", 1, 4]}}
+    episode = play_out(stepwise, stepwise.item(here), policy("oracle"), {"protocol": "sound"})
+    assert value(episode.record(), "score", stepwise) == 100.0

@@ -10,6 +10,9 @@ PUBLISHED = {
     "{'action': ['move_up']} and more": Plan(("move_up",)),
     "{'action': ('move_up', 7, None)}": Plan(("move_up", "7", "None")),
     "{'action': 'up'}": Plan(("u", "p")),
+    "{'action': ['(no name)']}": Plan(("(no name) ",)),
+    "{'action': [(['a'],)]}": Plan(("(no name)",)),
+    "{'action': [0x" + "f" * 5000 + "]}": Plan(("(a number)",)),
     "{'action': 5}": Plan(("(no name)",)),
     "{'action': [['move_up']]}": Plan(("(no name)",)),
     "{'a\\d': 1, 'action': []}": Plan(()),
@@ -49,6 +52,7 @@ HOSTILE = {
     "strings": "{'action': " + "'a'" * 6_000 + "}",
     "long": "{'action': ['" + "a" * 5_000_000 + "']}",
     "half a surrogate": "{'action': ['\ud800']}",
+    "blanks": ("{'action':['a'" + " " * 19_900 + "x]}") * 200,
     "null bytes": "{'action': ['\0']}",
     "unhashable key": "{[]: 1}",
 }

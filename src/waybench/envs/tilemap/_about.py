@@ -7,8 +7,8 @@ _FIRST = {
 }
 
 _TEXT = """\
-{first} What counts is where a plan ends, how long it is, and whether it can be read. The level doubles the map's area,
-so that the benchmark cannot be saturated, and no knowledge of the world helps.
+{first} What counts is where a plan ends, how long it is, and whether it can be read. Each level doubles the map's area,
+from 70 tiles to 20,000, and no knowledge of the world helps.
 
 A re-implementation of GameTraversalBenchmark (arXiv:2410.07765) after its published program, in words of our own:
 
@@ -27,7 +27,8 @@ A re-implementation of GameTraversalBenchmark (arXiv:2410.07765) after its publi
 * **One-shot with feedback** (`tries=2`): an objective that was missed is asked for once more, from where the first
   plan has led, with what came of it; all actions cost, and the last end counts.
 {more}* **Beings**, off by default: `walkers` wander about and stand in the way, `enemies` come nearer and end the map
-  where they meet the player, and so do `hazards` under its feet. Objectives not come to then cost 100 each.
+  where they meet the player, and so do `hazards` under its feet. Objectives not come to then cost 100 each. The
+  shortest tour knows nothing of them, so that nobody need have 100 there.
 
 What `paper` and `sound` differ in:
 
@@ -44,6 +45,11 @@ What `paper` and `sound` differ in:
 | Top-1, Top-5 | exactly beside; 2 to 5 away in line | at most 1; at most 5 away |
 | the score | not cut: perfect play has 95.4 on the published maps, 107 on one | cut to 0 and 100; perfect is 100 |
 
+Each move costs 1, so that leaving out an objective that is hundreds of moves away can be worth as much as reaching
+it: on one map in thirty at level 5, one in ten at level 6 and about a third at levels 8 and 9, on none of the
+published ones. What is beyond 100 is cut; a perfect player has 100 there, but not alone. An episode that a budget of
+yours ends, such as a limit on tokens, pays for the objectives that were not asked for as for those that are given up.
+
 The random players are not published. `waybench/random-fp` makes as many random moves for each objective as the map's
 path length divided by its objectives (17.8 on the published maps, in `paper`; published: 18.0), `waybench/random-rp` 1
 to 90 random moves (3.4 and 264 moves a map; published: 3.0 and 278).
@@ -51,10 +57,11 @@ to 90 random moves (3.4 and 264 moves a map; published: 3.0 and 278).
 
 _MORE = {
     "gtb": "",
-    "stepwise": "* **Single moves.** An objective is done with when the player stands on it, or after as many moves\n"
-    "  as its shortest path has, and ten.\n",
-    "state": "* **Foreseeing.** `cells` is the share of the map's cells that the drawing has right, `moved` that of\n"
-    "  the cells which the plan changes.\n",
+    "stepwise": "* **Single moves.** A reply is JSON with one action or none, in both protocols. An objective is done\n"
+    "  with when the player stands on it, or after as many replies as its shortest path has moves, and ten.\n",
+    "state": "* **Foreseeing.** A reply is JSON with the actions and the map, in both protocols. `cells` is the share\n"
+    "  of the map's cells that the drawing has right, `moved` that of the cells which change in truth or in the\n"
+    "  drawing. The score is that of the plan alone.\n",
 }
 
 

@@ -1,6 +1,7 @@
 """Maps of a file in the published form."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -47,7 +48,7 @@ class MapFile(Source[TileMap]):
             self._names.append(case.id or str(number))
         if not self._maps:
             raise DataError(f"{path}: it has no record")
-        twice = next((name for name in self._names if self._names.count(name) > 1), None)
+        twice = next((name for name, times in Counter(self._names).items() if times > 1), None)
         if twice is not None:
             raise DataError(f"{path}: experiment_id: {twice[:60]!r} is there twice")
         self._key, self._prove = key, prove

@@ -8,7 +8,7 @@ from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried
 from waybench.envs.tilemap._map import TileMap, tour
 from waybench.envs.tilemap._walk import plan_of, walk
 
-MOST_NAMES = 100_000  # names in one plan
+MOST_NAMES = 20_000  # names in one plan
 
 
 class TileGame(Game[TileMap, Place, Plan]):
@@ -23,7 +23,7 @@ class TileGame(Game[TileMap, Place, Plan]):
     Args:
         style: The way of playing; of single actions a goal is done with when the player stands on it, or after `tries`
             times as many actions as its shortest path has, and ten; with a drawing, `cells` and `moved` are the shares
-            of cells that are right, and of those that the plan changes.
+            of cells that are right, and of those that change in truth or in the drawing.
         misses: Replies for one goal that cannot be read before it is given up.
         tries: Plans for one goal; another one is asked for if the last one did not end there.
     """
@@ -42,11 +42,11 @@ class TileGame(Game[TileMap, Place, Plan]):
         return Place(of, 0, row, column, beings=of.beings)
 
     def legal(self, state: Place) -> Sequence[Plan]:
-        """Return the plan of no move, where there is one, and those of one move to another cell."""
+        """Return the plan of no move, and those of one move to another cell."""
         if self.terminal(state):
             return ()
         ways = [plan_of(state, (name,)) for name in MOVES if walk(state, (name,)).steps]
-        return [plan_of(state, ()), *ways] if not self._style.single or not ways else ways
+        return [plan_of(state, ()), *ways]
 
     def apply(self, state: Place, action: Plan, rng: Stream) -> Transition[Place]:
         """Carry out a plan; the reward is the goal's share of 1 for ending there."""
@@ -141,13 +141,14 @@ class TileGame(Game[TileMap, Place, Plan]):
 
 def _compared(drawing: str, before: Sequence[str], after: Sequence[str]) -> dict[str, Json]:
     drawn = drawing.strip("\n").split("\n")
-    right = changed = right_changed = 0
+    right = changed = right_changed = 0  # changed: cells that differ from before in truth or in the drawing
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
         line = drawn[number] if number < len(drawn) else ""
         for column, sign in enumerate(new):
             same = column < len(line) and line[column] == sign
             right += same
-            if old[column] != sign:
+            drawn_sign = line[column] if column < len(line) else old[column]
+            if old[column] != sign or old[column] != drawn_sign:
                 changed += 1
                 right_changed += same
     total = len(after) * len(after[0])
@@ -158,4 +159,5 @@ def _compared(drawing: str, before: Sequence[str], after: Sequence[str]) -> dict
 def step_budget(plan_of: Board, goal: int, tries: int) -> int:
     """Return how many single moves a goal is worth: `tries` times its shortest path, and ten."""
     leg = tour(plan_of.case, plan_of.walkable)[plan_of.numbers[goal]]
-    return tries * (leg or 0) + 10
+    # Around hazards the way is longer, and beings stand in it.
+    return (2 if any(plan_of.style.crew) else 1) * tries * (leg or 0) + 10

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from waybench.core import DataError, Instance, Json, is_array, is_object
 from waybench.grid import Floor
 
-LARGEST = 1_000_000  # cells
+LARGEST = 100_000  # cells
 LONGEST_LIST = 100_000  # characters of a list of tiles
 MOST_OBJECTIVES = 1000
 PLAYER = "@"
@@ -118,8 +118,8 @@ def tile_list(text: str) -> str:
         found: Any = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         found = None
-    if not is_array(found) or not all(isinstance(sign, str) for sign in found):
-        raise DataError("give a list of characters, such as ['a', 'b']")
+    if not is_array(found) or not all(isinstance(sign, str) and len(sign) == 1 for sign in found):
+        raise DataError("give a list of single characters, such as ['a', 'b']")
     return "".join(found)
 
 
@@ -137,6 +137,8 @@ def decode(data: Json) -> TileMap:
     width = len(rows[0])
     if not width or len(rows) * width > LARGEST:
         raise DataError(f"environment: {len(rows)} rows of {width} characters; give from 1 to {LARGEST} cells")
+    if not rows[-1]:
+        raise DataError("environment: its last row is empty; leave out the line break at its end")
     ragged = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if ragged is not None:
         raise DataError(f"environment: row {ragged} has {len(rows[ragged])} characters, row 0 has {width}")
@@ -144,8 +146,8 @@ def decode(data: Json) -> TileMap:
     if players != 1:
         raise DataError(f'environment: it has {players} players; give exactly one "@"')
     tiles = _pairs(data.get("tile_mapping"))
-    if tiles is None or not all(isinstance(sign, str) for _, sign in tiles):
-        raise DataError('tile_mapping: give an object of characters, such as {"Grass": "g"}')
+    if tiles is None or not all(isinstance(sign, str) and len(sign) == 1 for _, sign in tiles):
+        raise DataError('tile_mapping: give an object of single characters, such as {"Grass": "g"}')
     _text({"tile_mapping": "".join(name + sign for name, sign in tiles)}, "tile_mapping", LONGEST_LIST)
     for name in ("walkable_tiles", "interactive_object_tiles"):
         try:

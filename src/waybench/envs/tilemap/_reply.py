@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from waybench.core import Invalid, is_array, last_object, shown
-from waybench.envs.tilemap._board import MOVES, Plan
+from waybench.envs.tilemap._board import Plan
 from waybench.envs.tilemap._game import MOST_NAMES
 from waybench.envs.tilemap._walk import CRASH
 
@@ -17,7 +17,7 @@ LONGEST_NAME = 100
 # The form that is asked for: names of letters, properly separated. It is read without Python's parser, much faster.
 _NAME = r"""(?:'[A-Za-z_]{0,100}'|"[A-Za-z_]{0,100}")"""
 _GAP = r"[ \n]*"
-_LISTED = rf"({_NAME}(?:{_GAP},{_GAP}{_NAME})*){_GAP},?"
+_LISTED = rf"({_NAME}(?:{_GAP},{_GAP}{_NAME})*)(?:{_GAP},)?"
 _REGULAR = re.compile(rf"\{{{_GAP}(?:'action'|\"action\"){_GAP}:{_GAP}\[{_GAP}{_LISTED}{_GAP}\]{_GAP}\}}")
 _NAMES = re.compile(r"[A-Za-z_]+")
 _INNERMOST = re.compile(r"\{[^{}]*\}")
@@ -60,13 +60,27 @@ def _any_plan(action: Any) -> Plan:
         if isinstance(value, str):
             names.append(_writable(value))
         else:
-            names.append(CRASH if isinstance(value, (list, dict, set)) else repr(value)[:LONGEST_NAME])  # pyright: ignore[reportUnknownArgumentType]
+            names.append(_unknown(value))
     return Plan(tuple(names))
 
 
+def _unknown(value: Any) -> str:
+    """Return what stands for a value that is no text: `CRASH` where it cannot be looked up, or else its form."""
+    try:
+        hash(value)
+    except TypeError:
+        return CRASH
+    try:
+        return _writable(repr(value))
+    except ValueError:  # a number of more digits than Python writes
+        return "(a number)"
+
+
 def _writable(name: str) -> str:
-    # A name of nearly the right form, cut, is as unknown as the whole; a lone surrogate cannot be sent or stored.
-    return name if name in MOVES else name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
+    # A name of nearly the right form, cut, is as unknown as the whole; a lone surrogate cannot be sent or stored; and
+    # what stands for a crash is nothing that a reply can say.
+    cut = name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
+    return f"{cut} " if cut == CRASH else cut
 
 
 def sound_plan(reply: str, *, single: bool, predicts: bool) -> Plan | Invalid:
@@ -74,7 +88,7 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> Plan | Invalid:
 
     Args:
         reply: The raw reply.
-        single: Whether "action" must be one name, alone or in a list; otherwise it must be a list of names.
+        single: Whether "action" must be one name, alone or in a list, or an empty list; otherwise a list of names.
         predicts: Whether the object must also have "map", a text or a list of texts.
     """
     found = last_object(reply, "action")
@@ -94,7 +108,7 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> Plan | Invalid:
             if wrong is not None
             else f'"action" has {len(names)} names; at most {MOST_NAMES} are read.'
         )
-    if single and len(names) != 1:
+    if single and len(names) > 1:
         return Invalid(f'"action" must be one name, not {len(names)}.')
     drawing: str | None = None
     if predicts:

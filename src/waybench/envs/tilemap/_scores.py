@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from waybench.core import EpisodeRecord, Metric, outcome_count
+from waybench.core import End, EpisodeRecord, Metric, outcome_count
 from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol
 
 GIVEN_UP = 100  # points that a goal given up costs, besides the path length
@@ -47,7 +47,7 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
         goals -= len(record.proof["unreachable"])
     length = record.instance["path_length"] if own.stored_length else record.proof["minimum"]
     limit = record.options["max_failures"]
-    reward = errors = wrong = moves = actions = misses = 0
+    reward = errors = wrong = moves = actions = misses = done = 0
     top = [0, 0, 0]
     for turn in record.turns:
         if turn.events.get("crashed"):
@@ -59,6 +59,7 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
             if misses == limit:
                 reward -= length + GIVEN_UP
                 misses = 0
+                done += 1
             continue
         misses = 0
         errors += turn.events["unknown"]
@@ -68,11 +69,15 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
         reward -= turn.events["actions"] + turn.events["unknown"]
         if "death" in turn.events:
             # The goals that are not come to are lost like one that is far away.
-            reward -= GIVEN_UP * (goals - sum(bool(done.events.get("final")) for done in record.turns) + 1)
+            reward -= GIVEN_UP * (goals - done)
         elif turn.events["final"]:
             worth = own.worth(*turn.events["off"])
             reward += worth.reward
             top = [have + more for have, more in zip(top, worth.top, strict=True)]
+            done += 1
+    if record.end is End.TURN_LIMIT:
+        # A budget of the caller's has ended the map: what was not asked for costs what is given up.
+        reward -= (length + GIVEN_UP) * (goals - done)
     return Tally(reward, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length)
 
 
@@ -207,6 +212,7 @@ STATE_METRICS = (
         title="Changed cells right",
         low=0,
         high=1,
-        doc="The same of the cells that the plan changes: the others can be copied. Not defined where none changes.",
+        doc="The same of the cells that change in truth or in the drawing, for the others can be copied. Not defined "
+        "where none does.",
     ),
 )

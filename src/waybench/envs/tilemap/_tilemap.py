@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from waybench.core import Environment, Json, Limits, Metric, Option, Play
+from waybench.core import Environment, Json, Limits, Metric, Option, Play, UsageError
 from waybench.envs.tilemap._about import about
 from waybench.envs.tilemap._board import Crew, Place, Plan, Style, board
 from waybench.envs.tilemap._game import TileGame, step_budget
@@ -40,8 +40,8 @@ OPTIONS = (
         doc="Plans for each objective: 1 is zero-shot as published; with 2, an objective that was missed is asked for "
         "once more, from where the first plan has led and with what came of it (one-shot with feedback).",
     ),
-    Option(name="walkers", default=0, low=0, high=100, doc="Walkers that wander about and stand in the way."),
-    Option(name="enemies", default=0, low=0, high=100, doc="Enemies that end the map where they meet the player."),
+    Option(name="walkers", default=0, low=0, high=20, doc="Walkers that wander about and stand in the way."),
+    Option(name="enemies", default=0, low=0, high=20, doc="Enemies that end the map where they meet the player."),
     Option(name="hazards", default=0, low=0, high=1000, doc="Cells that end the map for who steps on them."),
 )
 
@@ -65,6 +65,8 @@ def prove(case: TileMap) -> dict[str, Json]:
 def _play_of(single: bool, predicts: bool) -> Any:
     def play(options: Mapping[str, Json]) -> Play[TileMap, Place, Plan]:
         crew = Crew(int(options["walkers"]), int(options["enemies"]), int(options["hazards"]))
+        if predicts and (crew.walkers or crew.enemies):
+            raise UsageError("walkers and enemies cannot be foreseen: leave them out of tilemap/state")
         style = Style(PROTOCOLS[options["protocol"]], single, predicts, crew)
         return _made(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
 

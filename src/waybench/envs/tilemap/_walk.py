@@ -134,7 +134,7 @@ def _object_beside(state: Place, at: int, width: int, name: str) -> tuple[int, i
 def plan_of(state: Place, names: Sequence[str]) -> Plan:
     """Return some actions as a plan of the form that is asked for."""
     if state.board.style.single:
-        names = names[:1] or ("move_up",)  # there is no standing still, but against a wall
+        names = names[:1]
     if not state.board.style.predicts:
         return Plan(tuple(names))
     end = walk(state, names)
