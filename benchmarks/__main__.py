@@ -3,13 +3,14 @@
 from benchmarks._engine import engine
 from benchmarks._mazes import episodes, generation
 from benchmarks._search import search
+from benchmarks._textmaps import textmaps
 from benchmarks._tilemaps import tilemaps
 
 
 def main() -> None:
     """Print the table."""
     print("| what | waybench | compared with | which is | time ratio |\n|---|---|---|---|---|")
-    for part in (generation, episodes, search, tilemaps, engine):
+    for part in (generation, episodes, search, tilemaps, textmaps, engine):
         for comparison in part():
             print(comparison.line(), flush=True)
 

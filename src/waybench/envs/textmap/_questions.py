@@ -82,6 +82,11 @@ class RouteQuestion(NamedTuple):
     labels: Labels
     walked: bool
 
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Nothing: the moves are what is asked for."""
+        return ()
+
     def difficulty(self, cutoff: int, rule: Rule = "released") -> Difficulty | None:
         """Return how hard it is for who has read the steps 0 to `cutoff`; None if it cannot be answered."""
         if rule == "released":
