@@ -8,8 +8,8 @@ from inspect_ai import Task
 
 from waybench.core import Item, UsageError
 from waybench.envs import registry
-from waybench.llm import Ladder, episode, play
-from waybench.tasks._declare import declared
+from waybench.llm import Ladder
+from waybench.tasks._declare import declared, played
 
 
 def _alicia(**given: Any) -> Task:
@@ -26,8 +26,8 @@ def _alicia(**given: Any) -> Task:
 
     items(given["min_dimension"])  # an even dimension is refused here, before anything is run
     score = environment.metrics[0]
-    return Task(
-        dataset=Ladder(
+    return played(
+        Ladder(
             environment,
             options,
             levels=lambda: takewhile(lambda n: n <= given["max_dimension"], count(given["min_dimension"], 2)),
@@ -36,12 +36,7 @@ def _alicia(**given: Any) -> Task:
             perfect=lambda record: score.of(record) == score.high,
             passed=lambda record: record.end == "solved",
         ),
-        solver=play(),
-        scorer=episode(),
-        version=environment.version,
-        # A sample that fails is no reason to lose the others; the run ends as unfinished, and is taken up again.
-        fail_on_error=True,
-        continue_on_fail=True,
+        environment.version,
     )
 
 

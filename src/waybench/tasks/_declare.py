@@ -1,13 +1,14 @@
 """From a declared line of the list of tasks to a function that the engine takes for a task."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature
 from typing import Any
 
-from inspect_ai import Task, task
+from inspect_ai import SampleSource, Task, task
+from inspect_ai.dataset import Dataset, MemoryDataset
 
-from waybench.core import Option, resolve
-from waybench.llm import one_line_errors
+from waybench.core import Environment, Item, Json, Option, resolve
+from waybench.llm import episode, one_line_errors, play, to_sample
 from waybench.tasks._index import TASKS
 
 _ENTRIES = {entry.name: entry for entry in TASKS}
@@ -33,6 +34,32 @@ def declared(name: str, make: Callable[..., Task]) -> Callable[..., Task]:
         [_parameter(option) for option in entry.options], return_annotation=Task
     )
     return task(run)
+
+
+def played(dataset: Dataset | SampleSource, version: int) -> Task:
+    """Return the engine's task of playing every sample of a data set to its end."""
+    return Task(
+        dataset=dataset,
+        solver=play(),
+        scorer=episode(),
+        version=version,
+        # A sample that fails is no reason to lose the others; the run ends as unfinished, and is taken up again.
+        fail_on_error=True,
+        continue_on_fail=True,
+    )
+
+
+Played = tuple[Environment[Any, Any, Any], Mapping[str, Json], Item[Any]]
+
+
+def played_items(items: Iterable[Played], attempts: int, version: int) -> Task:
+    """Return the engine's task of playing each item, by its environment and options, in a number of attempts."""
+    samples = [
+        to_sample(environment, item, options, attempt)
+        for environment, options, item in items
+        for attempt in range(1, attempts + 1)
+    ]
+    return played(MemoryDataset(samples), version)
 
 
 def _parameter(option: Option) -> Parameter:

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task
-from inspect_ai.dataset import MemoryDataset
 
 from waybench.core import Item, UsageError
 from waybench.data import locate
 from waybench.envs import registry
-from waybench.llm import episode, play, to_sample
-from waybench.tasks._declare import declared
+from waybench.tasks._declare import declared, played_items
 from waybench.tasks._index import TILEMAPS
 from waybench.tasks._sources import file_key, refuse_for_file, refuse_for_generated
 
@@ -24,19 +22,8 @@ def _task(env_id: str) -> Callable[..., Task]:
     def make(**given: Any) -> Task:
         environment = registry.load(env_id)
         options = {option.name: given[option.name] for option in environment.options}
-        samples = [
-            to_sample(environment, item, options, attempt)
-            for item in _items(env_id, given)
-            for attempt in range(1, given["attempts"] + 1)
-        ]
-        return Task(
-            dataset=MemoryDataset(samples),
-            solver=play(),
-            scorer=episode(),
-            version=environment.version,
-            fail_on_error=True,
-            continue_on_fail=True,
-        )
+        items = ((environment, options, item) for item in _items(env_id, given))
+        return played_items(items, given["attempts"], environment.version)
 
     return make
 

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task
-from inspect_ai.dataset import MemoryDataset
 
 from waybench.core import Environment, Instance, Item, Json, Source, UsageError
 from waybench.data import locate
 from waybench.envs import registry
-from waybench.llm import episode, play, to_sample
-from waybench.tasks._declare import declared
+from waybench.tasks._declare import Played, declared, played_items
 from waybench.tasks._index import SEARCH
 from waybench.tasks._sources import file_key, refuse_for_file, refuse_for_generated
 
@@ -36,20 +34,14 @@ Examples = Callable[[int, Item[Any]], tuple[Instance, ...]]
 
 def _task(names: Sequence[str]) -> Callable[..., Task]:
     def make(**given: Any) -> Task:
-        samples = [sample for name in names for sample in _samples(name, given, prefix=len(names) > 1)]
-        return Task(
-            dataset=MemoryDataset(samples),
-            solver=play(),
-            scorer=episode(),
-            version=max(registry.load(f"search/{name}").version for name in names),
-            fail_on_error=True,
-            continue_on_fail=True,
-        )
+        items = (played for name in names for played in _items(name, given, prefix=len(names) > 1))
+        version = max(registry.load(f"search/{name}").version for name in names)
+        return played_items(items, given["attempts"], version)
 
     return make
 
 
-def _samples(name: str, given: Mapping[str, Any], *, prefix: bool) -> Iterator[Any]:
+def _items(name: str, given: Mapping[str, Any], *, prefix: bool) -> Iterator[Played]:
     environment = registry.load(f"search/{name}")
     options = {option.name: given[option.name] for option in environment.options}
     for number, (source, count) in enumerate(_sets(environment, name, given), start=1):
@@ -57,9 +49,7 @@ def _samples(name: str, given: Mapping[str, Any], *, prefix: bool) -> Iterator[A
         for index in range(count):
             item = source.item(index)
             parts = [*([name] if prefix else []), item.id, *([f"set{number}"] if number > 1 else [])]
-            item = replace(item, id="-".join(parts), examples=examples(index, item))
-            for attempt in range(1, given["attempts"] + 1):
-                yield to_sample(environment, item, options, attempt)
+            yield environment, options, replace(item, id="-".join(parts), examples=examples(index, item))
 
 
 def _sets(environment: Environment[Any, Any, Any], name: str, given: Mapping[str, Any]) -> Iterator[tuple[Any, int]]:

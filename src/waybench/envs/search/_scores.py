@@ -139,7 +139,8 @@ class Scores(Generic[I]):
 
         Where quitting is charged, interactions that were left undone without the goal count as answers that do not.
         """
-        found, answers = self.followed(record, protocol), self.read(record)[1]
+        case, answers = self.read(record)
+        found = followed(answers, self.algorithm(case, protocol))
         count = max(len(found), answers.valid + answers.left) if protocol.charges_quitting else len(found)
         return sum(found) / count if count else 0.0
 
