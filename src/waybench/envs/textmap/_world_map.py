@@ -1,28 +1,12 @@
 """Maps of text worlds, found by playing them."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._made import Made, Move, edges_made
+from waybench.envs.textmap._map import NEVER, PlaceMap, Step
 from waybench.envs.textmap._world_data import World, opposite
 from waybench.envs.textmap._world_play import Play
-
-_Move = tuple[int, str, int]
-
-
-class _Made(NamedTuple):
-    """A move of the walkthrough.
-
-    Attributes:
-        step: When it is made.
-        move: The move.
-        stays: The numbers of the stays between which it lies.
-    """
-
-    step: int
-    move: _Move
-    stays: tuple[int, int]
 
 
 def map_of(world: World, steps: Sequence[Step]) -> PlaceMap:
@@ -41,25 +25,16 @@ def map_of(world: World, steps: Sequence[Step]) -> PlaceMap:
         UsageError: If the world does not answer as the walkthrough has it.
     """
     made, told, places, inferred = _played(world, steps)
-    names = [place.name.lower() for place in world.places]
-    forward, named = _when(made, told)
-    edges: list[Edge] = []
-    for move in forward.keys() | inferred.keys():
-        source, action, target = move
-        other = inferred.get(move)
-        back, back_named = (forward[other], named[other]) if other else (NEVER, NEVER)
-        whole = (forward.get(move, NEVER), back, named.get(move, NEVER), back_named)
-        edges.append(Edge(names[source], names[target], action, *whole))
-    edges.sort(key=lambda edge: (edge.known, edge.forward, edge[:3]))
+    edges = edges_made(made, told, inferred)
     rng = Stream("textmap/order", world.seed)
-    listed = sorted(names[place] for place in places)
+    listed = sorted(places)
     actions = sorted({edge.action for edge in edges})
     rng.shuffle(listed)
     rng.shuffle(actions)
-    return PlaceMap(world.name, tuple(listed), tuple(actions), tuple(edges), tuple(steps))
+    return PlaceMap(world.name, tuple(listed), tuple(actions), edges, tuple(steps))
 
 
-def _played(world: World, steps: Sequence[Step]) -> tuple[list[_Made], list[int], set[int], dict[_Move, _Move]]:
+def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int], set[str], dict[Move, Move]]:
     """Play a walkthrough again.
 
     Returns:
@@ -69,23 +44,25 @@ def _played(world: World, steps: Sequence[Step]) -> tuple[list[_Made], list[int]
     play = Play(world)
     turn = play.begin()
     _compare(world, steps[0] if steps else None, Step(0, "Init", turn.text))
-    now, told, places = turn.after, [0 if turn.named else NEVER], {turn.after.place}
-    made: list[_Made] = []
-    inferred: dict[_Move, _Move] = {}
-    tried: set[_Move] = set()
+    names = [place.name.lower() for place in world.places]
+    now, told, places = turn.after, [0 if turn.named else NEVER], {names[turn.after.place]}
+    made: list[Made] = []
+    inferred: dict[Move, Move] = {}
+    tried: set[Move] = set()
     for number, step in enumerate(steps[1:], 1):
         before, turn = now, play.act(now, step.action)
         now = turn.after
         _compare(world, step, Step(number, step.action, turn.text))
         if now.place != before.place:
-            move = (before.place, step.action, now.place)
-            made.append(_Made(number, move, (len(told) - 1, len(told))))
+            source, target = names[before.place], names[now.place]
+            move = (source, step.action, target)
+            made.append(Made(number, move, (len(told) - 1, len(told))))
             told.append(NEVER)
-            places.add(now.place)
+            places.add(target)
             back = None if move in tried else opposite(step.action)
             tried.add(move)
             if back is not None and play.act(now, back).after.place == before.place:
-                inferred[now.place, back, before.place] = move
+                inferred[target, back, source] = move
         if turn.named:
             told[-1] = min(told[-1], number)
     return made, told, places, inferred
@@ -94,19 +71,3 @@ def _played(world: World, steps: Sequence[Step]) -> tuple[list[_Made], list[int]
 def _compare(world: World, step: Step | None, played: Step) -> None:
     if step != played:
         raise UsageError(f"world {world.name}: step {played.number} is not what the world answers; is it another's?")
-
-
-def _when(made: Sequence[_Made], told: list[int]) -> tuple[dict[_Move, int], dict[_Move, int]]:
-    """Return for each move the step at which it is first made, and at which its two places are known by name.
-
-    A name that is not told during a stay is known all the same if the place was reached by a move whose places were
-    known before.
-    """
-    forward: dict[_Move, int] = {}
-    named: dict[_Move, int] = {}
-    for step, move, (left, entered) in made:
-        forward.setdefault(move, step)
-        known = max(step, named.get(move, NEVER))
-        told[entered] = min(told[entered], known)
-        named[move] = min(named.get(move, NEVER), max(step, told[left], told[entered]))
-    return forward, named
