@@ -1,5 +1,23 @@
 """Maps of places, told by a game's walkthrough (MANGO)."""
 
+from waybench.envs.textmap._load import load_map
+from waybench.envs.textmap._made import Made, Move, edges_made
 from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._world_data import DIRECTIONS, opposite
+from waybench.envs.textmap._write import MOST_PATHS, Written, write_map
 
-__all__ = ["NEVER", "Edge", "PlaceMap", "Step"]
+__all__ = [
+    "DIRECTIONS",
+    "MOST_PATHS",
+    "NEVER",
+    "Edge",
+    "Made",
+    "Move",
+    "PlaceMap",
+    "Step",
+    "Written",
+    "edges_made",
+    "load_map",
+    "opposite",
+    "write_map",
+]
