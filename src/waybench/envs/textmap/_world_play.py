@@ -9,7 +9,7 @@ from waybench.envs.textmap._world_prose import listed, towards
 
 LONGEST_COMMAND = 120  # characters
 
-_SHORT = {
+ABBREVIATIONS = {
     **{"n": "north", "ne": "northeast", "e": "east", "se": "southeast", "s": "south", "sw": "southwest"},
     **{"w": "west", "nw": "northwest", "u": "up", "d": "down", "l": "look", "i": "inventory", "z": "wait"},
 }
@@ -252,5 +252,5 @@ def _cleaned(command: str) -> str | None:
     if not words:
         return None
     if len(words) == 1:
-        return _SHORT.get(words[0], _VERBS.get(words[0], words[0]))
+        return ABBREVIATIONS.get(words[0], _VERBS.get(words[0], words[0]))
     return " ".join((_VERBS.get(words[0], words[0]), *words[1:]))
