@@ -22,6 +22,9 @@ REACHABLE = {
     # The second of nine numbers: two ends below it, eight above, and the state in which it is found.
     "search/coin": 17,
     "search/guessnum": 17,
+    # The question, and whether the answer was right.
+    "textmap/destination": 3,
+    "textmap/route": 3,
     # Where one stands before which of five objectives, how many were reached, and how far the last plan ended.
     "tilemap/gtb": 171,
     "tilemap/state": 171,

@@ -19,6 +19,7 @@ from waybench.core import (
     replay,
 )
 from waybench.core import unknown as unknown_name
+from waybench.data import locate
 from waybench.envs import registry
 
 STOPS = ("stop", "truncated", "refused")
@@ -84,7 +85,7 @@ def score_replies(data: dict[str, Json]) -> dict[str, Json]:
     if "instance" not in data:
         raise DataError('"instance" is missing')
     examples: list[Json] = _typed(data, "examples", list) if "examples" in data else []
-    item = environment.item(data["instance"], examples)
+    item = environment.item(_whole(environment, data["instance"]), examples)
     if data.get("hash", item.instance.hash) != item.instance.hash:
         raise DataError('"hash" is not the hash of this instance: one of them was changed')
     episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
@@ -115,6 +116,11 @@ def score_record(data: dict[str, Json]) -> dict[str, Json]:
     return {"id": episode.item.id, **_result(episode), "replayed": True}
 
 
+def _whole(environment: Environment[Any, Any, Any], instance: Json) -> Json:
+    """Return an instance with the published data that it names."""
+    return instance if environment.complete is None else environment.complete(instance, locate)
+
+
 def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
     record = episode.record()
     scored = record.end is not End.INFRASTRUCTURE
@@ -127,7 +133,7 @@ def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
 
 
 def _measured(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> dict[str, Json]:
-    numbers: dict[str, Json] = {metric.name: metric.of(record) for metric in environment.metrics}
+    numbers: dict[str, Json] = {metric.name: metric.told(record) for metric in environment.metrics}
     return numbers | {series.name: list(series.of(record)) for series in environment.series}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from waybench.core._game import A, Game, Json, Limits, S
@@ -9,7 +10,7 @@ from waybench.core._instance import Instance, Item, Source
 from waybench.core._metrics import Metric, Series
 from waybench.core._options import Option, resolve
 from waybench.core._random import Stream
-from waybench.core._record import TurnRecord
+from waybench.core._record import EpisodeRecord, TurnRecord
 from waybench.core._wording import Wording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -60,10 +61,14 @@ class Environment(Generic[I, S, A]):
         play: Resolved options -> game, wording and limits.
         draw_from: (key, level, resolved source options) -> source of items.
         decode: JSON -> instance; raises DataError for anything that is no instance.
+        complete: (JSON, where) -> JSON, for instances that can name published data in place of having them: puts the
+            data in their place, `where` telling where a file of a data set lies. None if there are no such instances.
         level_of: Instance -> its level.
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
         series: What is measured at every step of an episode.
+        cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
+            map with many questions: they are no independent observations. The instance itself if None.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
     """
@@ -86,6 +91,8 @@ class Environment(Generic[I, S, A]):
     series: tuple[Series, ...] = ()
     best_of: bool = False
     pooled: bool = False
+    complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
+    cluster: Callable[[EpisodeRecord], str] | None = None
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
 
     def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:

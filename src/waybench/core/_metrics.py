@@ -22,7 +22,10 @@ class Metric:
         floor: What saying nothing comes to on a record's own instance, where that is not the least value possible.
         ceiling: The best value on a record's own instance, where that is not the greatest value possible.
         per: What the value is a share of: a set's figure is then the sum of the values over the sum of these, a share
-            from 0 to 1, and not the mean of the values.
+            from 0 to 1, and not the mean of the values. Where it is 0 there is nothing to count, and the value can be
+            None.
+        labels: What the values 0, 1, 2 ... are called where they stand for names; a single episode's value is then
+            told by its name.
     """
 
     name: str
@@ -36,11 +39,17 @@ class Metric:
     floor: Callable[[EpisodeRecord], float] | None = None
     ceiling: Callable[[EpisodeRecord], float] | None = None
     per: Callable[[EpisodeRecord], float] | None = None
+    labels: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
         """The least and the greatest figure of a set, None if unbounded."""
         return (self.low, self.high) if self.per is None else (0.0, 1.0)
+
+    def told(self, record: EpisodeRecord) -> float | str | None:
+        """Return the value of one episode as a person reads it: by its name, where values have names."""
+        value = self.of(record)
+        return value if value is None or not self.labels else self.labels[int(value)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,12 @@
 """The table of data sets.
 
-A new set is a new row. Its files are pinned: their addresses name a commit or a release, never a branch.
+A new set is a new row. Its files are pinned: their addresses name a commit or a release, never a branch. Where there
+are many, they are listed in a file of comma-separated values beside this module.
 """
 
-from collections.abc import Iterable
+import csv
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
 
 from waybench.core import UsageError, unknown
 from waybench.data._dataset import DataFile, DataSet
@@ -14,6 +17,13 @@ _GITHUB = "https://raw.githubusercontent.com"
 def _files(base: str, rows: Iterable[tuple[str, int, str]]) -> tuple[DataFile, ...]:
     """Return the files of rows (path, size, SHA-256) that are published under one address with these very paths."""
     return tuple(DataFile(path, sha256, size, f"{base}/{path}") for path, size, sha256 in rows)
+
+
+def _listed(name: str) -> Iterator[tuple[str, int, str]]:
+    """Yield the rows (path, size, SHA-256) of a list beside this module."""
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        yield row["path"], int(row["size"]), row["sha256"]
 
 
 _ALL = (
@@ -53,6 +63,14 @@ _ALL = (
                 ),
             ),
         ),
+    ),
+    DataSet(
+        "mango",
+        "MANGO: maps and walkthroughs of 53 text games, 70 steps",
+        "none is stated",
+        "https://github.com/Oaklight/mango",
+        # The lists of questions that are published with them follow from these files.
+        _files(f"{_GITHUB}/Oaklight/mango/6f32fa7cdde4482496d3d659b21bd40bb3199ce0/data", _listed("mango.csv")),
     ),
 )
 

@@ -10,6 +10,10 @@ INDEX = (
     Entry("search/coin", 1, "waybench.envs.search:COIN", "number guessing as coins in a chest"),
     Entry("search/dfs", 1, "waybench.envs.search:DFS", "an unknown tree, depth first"),
     Entry("search/guessnum", 1, "waybench.envs.search:GUESSNUM", "number guessing: bigger, smaller, right"),
+    Entry(
+        "textmap/destination", 1, "waybench.envs.textmap:DESTINATION", "where do these moves lead? from a walkthrough"
+    ),
+    Entry("textmap/route", 1, "waybench.envs.textmap:ROUTE", "how does one get there? from a game's walkthrough"),
     Entry("tilemap/gtb", 1, "waybench.envs.tilemap:GTB", "tile maps, whole plans from objective to objective"),
     Entry("tilemap/state", 1, "waybench.envs.tilemap:STATE", "the same, foreseeing the map after each plan"),
     Entry("tilemap/stepwise", 1, "waybench.envs.tilemap:STEPWISE", "the same, one move at a time"),

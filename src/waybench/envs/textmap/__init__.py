@@ -1,17 +1,24 @@
 """Maps of places, told by a game's walkthrough (MANGO)."""
 
+from waybench.envs.textmap._instance import MapQuestion, published_map, size_class
 from waybench.envs.textmap._load import load_map
 from waybench.envs.textmap._made import Made, Move, edges_made
 from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._textmap import DESTINATION, ROUTE
 from waybench.envs.textmap._world_data import DIRECTIONS, opposite
+from waybench.envs.textmap._world_play import ABBREVIATIONS
 from waybench.envs.textmap._write import MOST_PATHS, Written, write_map
 
 __all__ = [
+    "ABBREVIATIONS",
+    "DESTINATION",
     "DIRECTIONS",
     "MOST_PATHS",
     "NEVER",
+    "ROUTE",
     "Edge",
     "Made",
+    "MapQuestion",
     "Move",
     "PlaceMap",
     "Step",
@@ -19,5 +26,7 @@ __all__ = [
     "edges_made",
     "load_map",
     "opposite",
+    "published_map",
+    "size_class",
     "write_map",
 ]

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from waybench.envs.textmap._map import NEVER, Edge
 
 Difficulty = Literal["easy", "hard"]
+DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "hard")
 Rule = Literal["released", "tables"]
 """How steps become labels.
 

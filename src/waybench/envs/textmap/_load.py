@@ -28,11 +28,14 @@ def load_map(folder: Path, name: str) -> PlaceMap:
         UsageError: If a file is missing or cannot be read.
         DataError: If a file is not what it should be; the message names the file and the record.
     """
-    places = _names(folder / f"{name}.locations.json")
-    actions = _names(folder / f"{name}.actions.json")
+    places, actions = (
+        read_names(_list(file), str(file))
+        for file in (folder / f"{name}.{part}.json" for part in ("locations", "actions"))
+    )
     path = folder / f"{name}.walkthrough"
     steps = read_walkthrough(_text(path), str(path))
-    edges = _edges(folder / f"{name}.edges.json", frozenset(places), frozenset(actions), steps[-1].number)
+    file = folder / f"{name}.edges.json"
+    edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
     return PlaceMap(name, places, actions, edges, steps)
 
 
@@ -101,19 +104,28 @@ def _list(path: Path) -> list[Json]:
     return data
 
 
-def _names(path: Path) -> tuple[str, ...]:
+def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
+    """Read a map's list of places or of actions.
+
+    Args:
+        records: The names.
+        where: What to call the list in messages.
+
+    Raises:
+        DataError: If one is no name, or is there twice.
+    """
     seen: dict[str, int] = {}
-    for number, name in enumerate(_list(path)):
-        told = _name(name, f"{path}: record {number}")
+    for number, name in enumerate(records):
+        told = _name(name, f"{where}: record {number}")
         if told in seen:
-            raise DataError(f"{path}: record {number}: {told[:60]!r} is there twice, first as record {seen[told]}")
+            raise DataError(f"{where}: record {number}: {told[:60]!r} is there twice, first as record {seen[told]}")
         seen[told] = number
     return tuple(seen)
 
 
 def _name(value: Json, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise DataError(f"{where}: it is no name, but {str(value)[:60]!r}")
+        raise DataError(f"{where}: it is no name, but {ascii(value)[:60]}")
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -121,11 +133,25 @@ def _name(value: Json, where: str) -> str:
     return value
 
 
-def _edges(path: Path, places: Collection[str], actions: Collection[str], last: int) -> tuple[Edge, ...]:
-    seen: dict[tuple[str, str, str], int] = {}
+def read_edges(
+    records: Sequence[Json], where: str, places: Collection[str], actions: Collection[str], last: int = NEVER - 1
+) -> tuple[Edge, ...]:
+    """Read the records of a map's moves.
+
+    Args:
+        records: The records, with the published fields.
+        where: What to call them in messages.
+        places: The map's places.
+        actions: The map's actions.
+        last: The walkthrough's last step.
+
+    Raises:
+        DataError: If a record is not what it should be.
+    """
+    file, seen = where, dict[tuple[str, str, str], int]()
     edges: list[Edge] = []
-    for number, record in enumerate(_list(path)):
-        where = f"{path}: record {number}"
+    for number, record in enumerate(records):
+        where = f"{file}: record {number}"
         edge = _edge(record, where, last)
         for place, key in ((edge.source, "src_node"), (edge.target, "dst_node")):
             if place not in places:
@@ -160,7 +186,7 @@ def _edge(record: Json, where: str, last: int) -> Edge:
 def _step(record: dict[str, Json], key: str, where: str, last: int) -> int:
     value = _field(record, key, where)
     if type(value) is not int or not (1 <= value <= last or value == NEVER):
-        raise DataError(f"{where}: {key}: {str(value)[:60]} is neither a step from 1 to {last} nor {NEVER}")
+        raise DataError(f"{where}: {key}: {ascii(value)[:60]} is neither a step from 1 to {last} nor {NEVER}")
     return value
 
 

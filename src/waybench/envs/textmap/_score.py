@@ -89,7 +89,16 @@ class Ground:
         # In a fixed order, whatever the order of the file.
         self.actions = tuple(sorted({action for ways in self._ways.values() for action in ways}))
         self._normal_actions = {normal(action): action for action in self.actions}
-        self.normal_places = {normal(place): place for place in place_map.places}
+        self._normal_places = {normal(place): place for place in place_map.places}
+
+    def named(self, name: str) -> str | None:
+        """Return the place of the map whose name is the same; None if there is none."""
+        return self._normal_places.get(normal(name))
+
+    def has(self, before: str, action: str, after: str) -> bool:
+        """Return whether a move of these names, as `normal` sees them, is one of the map."""
+        source, said, target = self.named(before), self._normal_actions.get(normal(action)), self.named(after)
+        return source is not None and said is not None and target in self._ways.get(source, {}).get(said, ())
 
     def ends(self, places: Iterable[str], action: str) -> frozenset[str]:
         """Return where one can be after an action in one of some places; places without it lead nowhere."""
@@ -185,12 +194,11 @@ def reasoning(place_map: PlaceMap, question: Asked, hops: Sequence[Hop], rules: 
     here = ground(place_map)
     if not rules.similar:
         # Names of the map in place of those that are the same; others stay as they are and lead nowhere.
-        places = here.normal_places
         hops = [
             Hop(
-                places.get(normal(hop.before), hop.before),
+                here.named(hop.before) or hop.before,
                 here.meant(hop.action, (), rules) or hop.action,
-                places.get(normal(hop.after), hop.after),
+                here.named(hop.after) or hop.after,
             )
             for hop in hops
         ]

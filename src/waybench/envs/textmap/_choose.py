@@ -1,0 +1,73 @@
+"""Which questions are asked about a map: drawn by key, easy and hard ones in turn."""
+
+from collections.abc import Callable, Sequence
+from itertools import chain, zip_longest
+from typing import Literal
+
+from waybench.core import Stream
+from waybench.envs.textmap._instance import MapQuestion, cut
+from waybench.envs.textmap._labels import DIFFICULTIES, Difficulty
+from waybench.envs.textmap._map import PlaceMap
+from waybench.envs.textmap._paths import Choice
+from waybench.envs.textmap._questions import sample_destination_questions
+from waybench.envs.textmap._routes import routes
+
+Kind = Literal["route", "destination"]
+
+
+def choose(
+    place_map: PlaceMap,
+    kind: Kind,
+    cutoff: int,
+    count: int,
+    stream: Stream,
+    *,
+    difficulties: Sequence[Difficulty] = DIFFICULTIES,
+    longest: int | None = None,
+) -> list[MapQuestion]:
+    """Draw questions that can be answered by who has read the steps 0 to `cutoff`, each of a kind equally probable.
+
+    Easy and hard ones take turns for as long as there are both; the first ones do not depend on how many are drawn.
+
+    Args:
+        place_map: The map.
+        kind: What is asked for.
+        cutoff: The last step that is shown.
+        count: How many, at most.
+        stream: What they are drawn with.
+        difficulties: Which ones.
+        longest: Most moves of a path whose destination is asked for.
+
+    Raises:
+        UsageError: If the map has too many paths to draw from.
+    """
+    shown = cut(place_map, cutoff)
+    drawn = [_DRAW[kind](shown, cutoff, difficulty, count, stream, longest) for difficulty in difficulties]
+    turns = chain.from_iterable(zip_longest(*drawn))
+    return [question for question in turns if question is not None][:count]
+
+
+def _routes(
+    place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, longest: int | None
+) -> list[MapQuestion]:
+    known = routes(place_map)
+    pairs = [
+        (source, target)
+        for source in place_map.places
+        for target in place_map.places
+        if source != target and known.labels(source, target).difficulty(cutoff) == difficulty
+    ]
+    stream.shuffle(pairs)
+    return [MapQuestion(place_map, cutoff, source, target) for source, target in pairs[:count]]
+
+
+def _destinations(
+    place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, longest: int | None
+) -> list[MapQuestion]:
+    choice = Choice(difficulty=difficulty, longest=longest)
+    drawn = sample_destination_questions(place_map, count, stream, choice, cutoff)
+    return [MapQuestion(place_map, cutoff, each.source, each.target, each.edges) for each in drawn]
+
+
+_Draw = Callable[[PlaceMap, int, Difficulty, int, Stream, int | None], list[MapQuestion]]
+_DRAW: dict[Kind, _Draw] = {"route": _routes, "destination": _destinations}

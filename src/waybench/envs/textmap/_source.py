@@ -1,0 +1,145 @@
+"""Sets of questions about the project's own text worlds."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from waybench.core import Item, Json, Option, Source, Stream, UsageError
+from waybench.envs.textmap._choose import Kind, choose
+from waybench.envs.textmap._instance import MapQuestion
+from waybench.envs.textmap._labels import DIFFICULTIES, Difficulty
+from waybench.envs.textmap._map import PlaceMap
+from waybench.envs.textmap._prefix import with_ids
+from waybench.envs.textmap._world_source import HIGHEST_LEVEL, WORLD_OPTIONS, world_item
+
+LOWEST_CLASS, HIGHEST_CLASS = 1, 7
+WORLD_NAMES = ("plain", "ids")
+
+_WORLDS = 1_000  # further worlds that are looked at, if one has not enough questions
+
+SOURCE_OPTIONS = (
+    *WORLD_OPTIONS,
+    Option(
+        name="prefix_steps",
+        default=None,
+        kind=int,
+        low=1,
+        high=5_000,
+        doc="Steps of the walkthrough that are shown; if not given, all of it.",
+    ),
+    Option(
+        name="questions",
+        default=10,
+        low=1,
+        high=1_000,
+        doc="Questions about each world, which share the beginning of their prompts.",
+    ),
+    Option(
+        name="difficulty",
+        default="both",
+        choices=("both", *DIFFICULTIES),
+        doc="Easy questions, hard ones, or both in turn; a hard one needs a move that was never made.",
+    ),
+    Option(
+        name="longest",
+        default=None,
+        kind=int,
+        low=1,
+        high=1_000,
+        doc="Most moves of a path whose destination is asked for; if not given, any simple path can come.",
+    ),
+    Option(
+        name="names",
+        default="plain",
+        choices=WORLD_NAMES,
+        doc="ids: each place's name is followed by a machine's number for it, so that no two are confused.",
+    ),
+)
+
+
+class WorldQuestions(Source[MapQuestion]):
+    """Questions about worlds that are drawn by key, some about each.
+
+    Args:
+        key: The set's key.
+        level: Size class: worlds of level k have 2 ** (k + 1) places up to twice as many.
+        options: A value for each of `SOURCE_OPTIONS`.
+        kind: What is asked for.
+        prove: What is known of a question.
+
+    Raises:
+        UsageError: For a level that does not exist.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        level: int,
+        options: Mapping[str, Json],
+        kind: Kind,
+        prove: Callable[[MapQuestion], Mapping[str, Json]],
+    ) -> None:
+        if not LOWEST_CLASS <= level <= HIGHEST_CLASS:
+            raise UsageError(f"level {level}: give a size class from {LOWEST_CLASS} to {HIGHEST_CLASS}")
+        self._key, self._level, self._kind, self._prove = key, level, kind, prove
+        self._options = tuple(options.items())
+        self._each = int(options["questions"])
+
+    def item(self, index: int) -> Item[MapQuestion]:
+        """Return the question of this number.
+
+        Raises:
+            UsageError: If no world of this kind has a question of the difficulty that is wanted.
+        """
+        world, number = divmod(index, self._each)
+        found = _questions(self._key, self._level, self._options, self._kind, world, 0)
+        extra = 0
+        # A small world can have fewer questions than are wanted of each; another one stands in for the rest.
+        while number >= len(found):
+            number -= len(found)
+            extra += 1
+            if extra > _WORLDS:
+                raise UsageError(f"level {self._level}: these worlds have no such question; change their options")
+            found = _questions(self._key, self._level, self._options, self._kind, world, extra)
+        question = found[number]
+        name = f"{self._level}-{index}"
+        return Item(question, name, question.level, self._key, index, self._prove(question))
+
+
+@lru_cache(maxsize=32)
+def _questions(
+    key: str, level: int, options: tuple[tuple[str, Json], ...], kind: Kind, world: int, extra: int
+) -> list[MapQuestion]:
+    """Return the questions about one world of a set."""
+    given = dict(options)
+    place_map = world_map(key, level, given, world, extra)
+    steps = given["prefix_steps"]
+    cutoff = place_map.last_step if steps is None else min(int(steps), place_map.last_step)
+    wanted: tuple[Difficulty, ...] = tuple(each for each in DIFFICULTIES if given["difficulty"] in ("both", each))
+    stream = Stream("textmap/questions", kind, key, level, world, extra)
+    longest = given["longest"]
+    return choose(place_map, kind, cutoff, int(given["questions"]), stream, difficulties=wanted, longest=longest)
+
+
+def world_map(key: str, level: int, options: Mapping[str, Json], index: int, extra: int = 0) -> PlaceMap:
+    """Return the map of a world of a set.
+
+    Args:
+        key: The set's key.
+        level: Size class.
+        options: A value for each of `SOURCE_OPTIONS`.
+        index: Number of the world within the set.
+        extra: Number of the further world that stands in for it; 0 for itself.
+    """
+    rng = Stream("textmap/size", key, level, index, extra)
+    least = 2 << level
+    places = least + rng.below(min(2 * least, HIGHEST_LEVEL + 1) - least)
+    given = {option.name: options[option.name] for option in WORLD_OPTIONS}
+    name = index if not extra else index + (extra << 32)  # a number that no world of the set has
+    place_map, _ = world_item(key, places, given, name)
+    if options["names"] == "plain":
+        return place_map
+    numbers = list(range(1, 4 * places))
+    rng.shuffle(numbers)
+    return with_ids(
+        place_map, {place: f"obj{number}" for place, number in zip(place_map.places, numbers, strict=False)}
+    )

@@ -1,0 +1,96 @@
+"""The environments of text maps: routes and destinations, asked about a game's walkthrough."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from waybench.core import Environment, EpisodeRecord, Json, Limits, Option, Play
+from waybench.envs.textmap._about import about
+from waybench.envs.textmap._answer import Trajectory
+from waybench.envs.textmap._choose import Kind
+from waybench.envs.textmap._game import Asked, QuestionGame
+from waybench.envs.textmap._instance import MapQuestion, decode_destination, decode_route, named
+from waybench.envs.textmap._metrics import METRICS, prove
+from waybench.envs.textmap._players import PLAYERS
+from waybench.envs.textmap._prompts import TEMPLATES
+from waybench.envs.textmap._score import PAPER, SOUND
+from waybench.envs.textmap._source import LOWEST_CLASS, SOURCE_OPTIONS, WorldQuestions
+from waybench.envs.textmap._wording import LISTS, OBSERVATIONS, QuestionWording
+
+OPTIONS = (
+    Option(
+        name="protocol",
+        default=PAPER.name,
+        choices=(PAPER.name, SOUND.name),
+        doc='"paper": parsing, closest moves and similar names as in the paper, ill-structured answers left out; '
+        '"sound": exact names, moves as they are, and every answer counts.',
+    ),
+    Option(
+        name="wording",
+        default="chat",
+        choices=tuple(TEMPLATES),
+        doc="chat, completion: the published program's prompts for GPT and Claude, for Llama and RWKV; examples: the "
+        "paper's Examples 7 and 8; plain: our own words.",
+    ),
+    Option(
+        name="observations",
+        default="full",
+        choices=OBSERVATIONS,
+        doc='names: of each step the name of the place alone is shown (the paper\'s "-S").',
+    ),
+    Option(
+        name="lists",
+        default=None,
+        kind=str,
+        choices=LISTS,
+        doc="The lists of places and actions: all of the map, or those seen by a reader of the prefix; if not given, "
+        'all in "paper", seen in "sound".',
+    ),
+)
+
+
+def _play(options: Mapping[str, Json]) -> Play[MapQuestion, Asked, Trajectory]:
+    return _made(options["protocol"], options["wording"], options["observations"], options["lists"])
+
+
+@lru_cache(maxsize=64)
+def _made(protocol: str, wording: str, observations: str, lists: str | None) -> Play[MapQuestion, Asked, Trajectory]:
+    rules = {rules.name: rules for rules in (PAPER, SOUND)}[protocol]
+    published = rules is PAPER
+    words = QuestionWording(
+        TEMPLATES[wording], observations, lists or ("all" if published else "seen"), published=published
+    )
+    return Play(QuestionGame(rules), words, Limits(turns=1, invalid="end"))
+
+
+def map_of(record: EpisodeRecord) -> str:
+    """Return the name of the map that a record's question is about."""
+    return str(record.instance["map"]["name"])
+
+
+def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
+    decode = {"route": decode_route, "destination": decode_destination}[kind]
+    return Environment(
+        id=f"textmap/{kind}",
+        version=1,
+        title=title,
+        about=about(kind),
+        options=OPTIONS,
+        source_options=SOURCE_OPTIONS,
+        smallest_level=LOWEST_CLASS,
+        sample_levels=(1, 2, 3),
+        public_key="textmap-v1",
+        play=_play,
+        draw_from=lambda key, level, options: WorldQuestions(key, level, options, kind, prove),
+        decode=decode,
+        complete=named,
+        level_of=lambda question: question.level,
+        prove=prove,
+        metrics=METRICS,
+        pooled=True,
+        cluster=map_of,
+        players=PLAYERS,
+    )
+
+
+ROUTE = _environment("route", "Text maps: route finding (MANGO)")
+DESTINATION = _environment("destination", "Text maps: destination finding (MANGO)")
