@@ -27,17 +27,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "testing": BOTTOM,
     "data": BOTTOM,
     "gym": PLAYED,
+    "games": PLAYED,
     "llm": PLAYED,
     "tasks": PLAYED | {"llm", "data"},
     "analysis": PLAYED,
     "report": PLAYED | {"analysis"},
-    "cli": PLAYED | {"data", "gym", "llm", "tasks", "analysis", "report", "testing"},
+    "cli": PLAYED | {"data", "gym", "games", "llm", "tasks", "analysis", "report", "testing"},
     "__main__": {"cli"},
     "": BOTTOM | {"envs"},  # waybench/__init__.py
 }
 
 # Library -> the packages that may import it. `analysis` has one module for it, which reads logs.
-ONLY_IMPORTED_BY = {"inspect_ai": {"llm", "tasks", "analysis"}, "gymnasium": {"gym"}}
+ONLY_IMPORTED_BY = {"inspect_ai": {"llm", "tasks", "analysis"}, "gymnasium": {"gym"}, "jericho": {"games"}}
 STDLIB_ONLY = {"_version", "core", "grid", "graph", ""}
 
 
@@ -133,6 +134,8 @@ def test_one_module_of_the_analysis_reads_logs() -> None:
         ("cli._x", "from inspect_ai import eval"),
         ("report._x", "from waybench.llm import play"),
         ("report._x", "from waybench import tasks"),
+        ("envs.maze._x", "import jericho"),
+        ("games._x", "from waybench.llm import play"),
         ("llm._x", "from waybench.cli import main"),
         ("testing._x", "from waybench.envs.maze import Maze"),
         ("novelty._x", "import waybench.core"),

@@ -22,6 +22,7 @@ COMMANDS = {
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under the same rules as a model."),
     "data": ("waybench.cli._data:data", "List and download public data sets."),
+    "textmap": ("waybench.cli._textmap:textmap", "Make maps of places out of text games."),
 }
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1

@@ -125,7 +125,7 @@ def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
 
 def _name(value: Json, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise DataError(f"{where}: it is no name, but {ascii(value)[:60]}")
+        raise DataError(f"{where}: it is no name, but {str(value)[:60]!a}")
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -186,7 +186,7 @@ def _edge(record: Json, where: str, last: int) -> Edge:
 def _step(record: dict[str, Json], key: str, where: str, last: int) -> int:
     value = _field(record, key, where)
     if type(value) is not int or not (1 <= value <= last or value == NEVER):
-        raise DataError(f"{where}: {key}: {ascii(value)[:60]} is neither a step from 1 to {last} nor {NEVER}")
+        raise DataError(f"{where}: {key}: {ascii(str(value)[:60])[1:-1]} is neither a step from 1 to {last} nor {NEVER}")
     return value
 
 
