@@ -1,0 +1,105 @@
+"""`waybench textmap`: maps of places out of text games."""
+
+import re
+from pathlib import Path
+
+import click
+
+from waybench.cli._run import prepare_folder
+from waybench.core import UsageError
+from waybench.envs.textmap import MOST_PATHS, NEVER, Written, write_map
+from waybench.games import GameMap, Story, map_game, read_commands, read_names
+
+_FILE = click.Path(path_type=Path)
+_NAME = re.compile(r"[\w-]{1,60}", re.ASCII)
+
+_EXAMPLES = """\b
+waybench textmap build 905.z5
+waybench textmap build my-game.z8 --commands walk.txt
+waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
+
+
+@click.group("textmap", invoke_without_command=True)
+@click.pass_context
+def textmap(context: click.Context) -> None:
+    """Make maps of places out of text games."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@textmap.command("build", short_help="Walk a game and write the map of its places.", epilog=_EXAMPLES)
+@click.argument("game", type=_FILE)
+@click.option("--commands", type=_FILE, help="What to type, one command in a line.  [default: jericho's walkthrough]")
+@click.option("--names", type=_FILE, help="Names of places: a JSON object from ids to names, as NAME.code2anno.json.")
+@click.option("--name", help="What the map is called.  [default: as the game's file]")
+@click.option("--out", type=_FILE, help="Folder for the map's files.  [default: a new one with the map's name]")
+@click.option("--steps", type=click.IntRange(min=1), help="Last step whose moves are on the map.  [default: all]")
+@click.option(
+    "--paths",
+    type=click.IntRange(min=0),
+    default=MOST_PATHS,
+    show_default=True,
+    help="Most simple paths whose questions are written.",
+)
+def build(
+    game: Path,
+    commands: Path | None,
+    names: Path | None,
+    name: str | None,
+    out: Path | None,
+    steps: int | None,
+    paths: int,
+) -> None:
+    """Walk a game for the Z-machine and write the map of its places, in the form of the published maps.
+
+    Each command after which the player is at another place is a move; what should lead back is tried. Places are told
+    apart by their ids in the game, in games that jericho does not know by a search in the game's memory. A second
+    place of the same name has a number added; NAME.code2anno.json has all names, and can be changed and given with
+    --names. Ids of the same name are then one place.
+
+    Needs the extra: pip install 'waybench[jericho]'
+    """
+    chosen = _name(game, name)
+    folder = Path(chosen) if out is None else out
+    _check_new(folder, chosen)
+    told = None if names is None else read_names(names)
+    typed = None if commands is None else read_commands(commands)
+    story = Story(game)
+    typed = typed or story.walkthrough
+    if not typed:
+        raise UsageError(f"{game}: jericho has no walkthrough of this game; give --commands, a file with one in a line")
+    found = map_game(story.engine(typed), typed, chosen, steps=steps, names=told)
+    prepare_folder(folder)
+    _report(found, write_map(folder, found.place_map, found.codes, most_paths=paths), folder)
+
+
+def _name(game: Path, name: str | None) -> str:
+    chosen = game.stem if name is None else name
+    if not _NAME.fullmatch(chosen):
+        raise UsageError(f"{chosen[:80]!a} cannot be a map's name: give --name with letters, digits, '-' and '_'")
+    return chosen
+
+
+def _check_new(folder: Path, name: str) -> None:
+    """Check, before any work, that no file of a map of this name is there."""
+    there = sorted(folder.glob(f"{name}.*")) if folder.is_dir() else []
+    if there:
+        raise UsageError(f"{there[0]} is there already: choose another folder with --out, or another --name")
+
+
+def _report(found: GameMap, written: Written, folder: Path) -> None:
+    place_map = found.place_map
+    walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
+    moves = f"{len(place_map.edges)} moves ({walked} walked, {len(place_map.edges) - walked} inferred)"
+    click.echo(f"{place_map.name}: {len(place_map.places)} places, {moves}, {place_map.last_step} steps")
+    if found.unused:
+        click.echo(f"the game was over at step {place_map.last_step}: {found.unused} commands were not given")
+    if written.destinations is not None and written.routes is not None:
+        asked = [
+            f"{count.easy + count.hard} {kind} ({count.easy} easy, {count.hard} hard)"
+            for kind, count in (("destinations", written.destinations), ("routes", written.routes))
+        ]
+        click.echo(f"questions: {', '.join(asked)}")
+    for line in written.left_out:
+        click.echo(line)
+    click.echo(f"files in {click.format_filename(folder)}: {', '.join(path.name for path in written.files)}")
