@@ -1,0 +1,123 @@
+"""`waybench textmap`, with games that are tables in the place of an interpreter."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Command, one_line_error
+from tests.games import TableEngine
+from waybench.core import UsageError
+from waybench.envs.textmap import load_map
+
+WAYS = {1: {"north": 2, "down": 3}, 2: {"south": 1, "north": 4}, 3: {"north": 1}, 4: {"south": 2, "east": -1}}
+TITLES = {1: "Foyer", 2: "Hall", 3: "Pit", 4: "Hall"}
+
+
+class Table:
+    """A game file's stand-in."""
+
+    walkthrough: tuple[str, ...] = ()
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            raise UsageError(f"cannot read {path}")
+
+    def engine(self, commands: Sequence[str]) -> TableEngine:
+        return TableEngine(WAYS, TITLES)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder, the current one, with a game and a list of commands."""
+    monkeypatch.setattr("waybench.cli._textmap.Story", Table)
+    monkeypatch.chdir(tmp_path)
+    Path("table.z5").touch()
+    Path("walk.txt").write_text("n\n\ngo south\nd\nn\nn\nn\n")
+    return tmp_path
+
+
+BUILD = ("textmap", "build", "table.z5", "--commands", "walk.txt")
+
+
+def test_the_files_of_a_map_are_written(command: Command, home: Path) -> None:
+    result = command(*BUILD)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[:2] == [
+        "table: 4 places, 6 moves (5 walked, 1 inferred), 6 steps",
+        "questions: 12 destinations (9 easy, 3 hard), 12 routes (9 easy, 3 hard)",
+    ]
+    place_map = load_map(home / "table", "table")
+    assert place_map.places == ("foyer", "hall", "hall (2)", "pit")
+    assert json.loads(Path("table/table.code2anno.json").read_text())["4"] == "hall (2)"
+    kinds = ("walkthrough", "locations.json", "actions.json", "edges.json", "all_pairs.jsonl", "all2all.jsonl")
+    assert {path.name for path in Path("table").iterdir()} == {
+        *(f"table.{kind}" for kind in kinds),
+        *("table.anno2code.json", "table.code2anno.json"),
+    }
+    assert result.stdout.splitlines()[-1].startswith("files in table: table.walkthrough, ")
+
+
+def test_names_that_were_written_can_be_changed_and_given(command: Command, home: Path) -> None:
+    assert command(*BUILD).exit_code == 0
+    names = json.loads(Path("table/table.code2anno.json").read_text())
+    Path("names.json").write_text(json.dumps({**names, "4": "hall"}))
+    result = command(*BUILD, "--names", "names.json", "--name", "other", "--out", "table", "--steps", "4")
+    assert result.stdout.startswith("other: 3 places, 4 moves (4 walked, 0 inferred), 6 steps\n")
+    assert json.loads(Path("table/other.anno2code.json").read_text())["hall"] == ["2", "4"]
+
+
+def test_what_is_left_out_is_said(command: Command, home: Path) -> None:
+    result = command(*BUILD, "--paths", "3")
+    assert "table.all2all.jsonl not written: it would have " in result.stdout
+    assert "the limit is 3\n" in result.stdout
+    assert not Path("table/table.all2all.jsonl").exists() and Path("table/table.all_pairs.jsonl").exists()
+
+
+def test_the_end_of_the_game_is_said(command: Command, home: Path) -> None:
+    Path("walk.txt").write_text("n\nn\neast\nwait\nwait\n")
+    assert "the game was over at step 3: 2 commands were not given\n" in command(*BUILD).stdout
+
+
+def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Table, "walkthrough", ("n", "s"))
+    assert command(*BUILD[:3]).stdout.startswith("table: 2 places, 2 moves (2 walked, 0 inferred), 2 steps\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("table.z5",), "jericho has no walkthrough of this game; give --commands"),
+        (("none.z5", "--commands", "walk.txt"), "cannot read none.z5"),
+        (("table.z5", "--commands", "none"), "cannot read none: No such file or directory"),
+        (("table.z5", "--commands", "table.z5"), "it has no command; write one in a line"),
+        (("table.z5", "--commands", "walk.txt", "--names", "walk.txt"), "walk.txt: it is no JSON"),
+        (("table.z5", "--commands", "walk.txt", "--name", "../up"), "cannot be a map's name"),
+        (("table.z5", "--commands", "walk.txt", "--out", "walk.txt"), "choose another folder with --out"),
+        (("table.z5", "--commands", "walk.txt", "--steps", "0"), "--steps"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(args: tuple[str, ...], told: str, command: Command, home: Path) -> None:
+    assert told in one_line_error(command("textmap", "build", *args))
+    assert not (home / "table").exists()
+
+
+def test_no_map_is_overwritten(command: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command(*BUILD).exit_code == 0
+    monkeypatch.setattr("waybench.cli._textmap.Story", None)  # the check comes before the game is played
+    assert "is there already: choose another folder with --out, or another --name" in one_line_error(command(*BUILD))
+
+
+def test_without_jericho_the_extra_is_named(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jericho", None)
+    monkeypatch.chdir(tmp_path)
+    Path("walk.txt").write_text("n\n")
+    Path("table.z5").write_bytes(bytes([5, *[0] * 3, *[1] * 12, *[0] * 10, *[1] * 1_002]))
+    assert "pip install 'waybench[jericho]'" in one_line_error(command(*BUILD))
+
+
+def test_help_needs_no_game(command: Command) -> None:
+    assert "build" in command("textmap").stdout
+    assert "--commands" in command("textmap", "build", "--help").stdout
