@@ -28,7 +28,7 @@ test: $(VENV)/.stamp ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow"
 
 # pytest's status 5 means that no test has the marker.
-test-all: test ## Run the tests, then the slow ones too
+test-all: test $(VENV)/.games ## Run the tests, then the slow ones too
 	@$(PYTEST) -m slow || [ $$? -eq 5 ]
 
 # The variable keeps pyright from asking a registry whether there is a newer one.
@@ -75,4 +75,10 @@ $(VENV)/.stamp: $(VENV)/.pins pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m pip check >/dev/null || { $(BIN)/python -m pip check; \
 		echo "constraints/dev.txt does not satisfy pyproject.toml: run make lock" >&2; exit 1; }
+	@touch $@
+
+# What plays and makes games, for the slow tests alone: one part of it is compiled, for which gcc is needed.
+$(VENV)/.games: constraints/games.txt $(VENV)/.pins
+	@echo "$(VENV): installing what the slow tests need to play and make games; this takes a minute or two"
+	@$(PIP) install --require-hashes -r constraints/games.txt
 	@touch $@

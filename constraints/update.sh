@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Writes the pinned sets from pyproject.toml, for every platform and for Python 3.11 and later:
-#   run.txt  what waybench needs to run
-#   dev.txt  the same versions, the extra [gym] and the development tools
+#   run.txt    what waybench needs to run
+#   dev.txt    the same versions, the extra [gym] and the development tools
+#   games.txt  the same versions, and what [jericho] and [textworld] need besides
 # Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
 # allows, `--upgrade-package NAME` only that one.
 set -euo pipefail
@@ -32,8 +33,9 @@ compile() {
 
 compile dev --group dev --extra gym "$@"
 compile run --constraint "$work/dev.txt"
+compile games --extra jericho --extra textworld --constraint "$work/dev.txt"
 # The temporary folder's name stands in the comments that say why a package is here.
-for name in dev run; do
+for name in dev run games; do
     {
         echo "# Written by \`make lock\`: do not edit."
         sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-c $work/dev.txt, ?||" "$work/$name.txt"
@@ -41,4 +43,5 @@ for name in dev run; do
 done
 mv "$work/dev.clean" constraints/dev.txt
 mv "$work/run.clean" constraints/run.txt
+mv "$work/games.clean" constraints/games.txt
 echo "pinned: $(grep -c == constraints/run.txt) packages in constraints/run.txt, $(grep -c == constraints/dev.txt) in constraints/dev.txt"
