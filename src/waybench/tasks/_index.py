@@ -6,6 +6,7 @@ from typing import Any
 from waybench.core import Environment, Option
 from waybench.envs.maze import ALICIA
 from waybench.envs.search import DFS, GUESSNUM
+from waybench.envs.textmap import DESTINATION, ROUTE
 from waybench.envs.tilemap import GTB, STATE, STEPWISE
 
 
@@ -106,6 +107,78 @@ def _tilemap_options(environment: Environment[Any, Any, Any]) -> tuple[Option, .
     )
 
 
+MANGO = {"mango_route": "textmap/route", "mango_destination": "textmap/destination"}
+MANGO_WORLDS = 30  # generated ones, if their number is not given
+
+
+def _textmap_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    of_worlds = [option for option in environment.source_options if option.name not in ("questions", "prefix_steps")]
+    return (
+        *environment.options,
+        Option(
+            name="source",
+            default="generated",
+            doc="generated: text games by key; published: the benchmark's own, see `waybench data fetch mango`; or a "
+            "folder with maps, as `waybench textmap build` writes them.",
+        ),
+        Option(name="data_dir", default=None, kind=str, doc="Folder with mango/zork1 and so on, for published maps."),
+        Option(
+            name="games",
+            default=None,
+            kind=str,
+            doc="Names of published games or of maps in a folder, separated by commas; all if not given.",
+        ),
+        Option(name="key", default=None, kind=str, doc="The key of generated worlds; the public set if not given."),
+        Option(
+            name="level",
+            default=None,
+            kind=int,
+            low=1,
+            high=7,
+            doc="The size class of generated worlds; 3 if not given, 16 to 31 places.",
+        ),
+        Option(
+            name="worlds",
+            default=None,
+            kind=int,
+            low=1,
+            high=100_000,
+            doc=f"Number of generated worlds; {MANGO_WORLDS} if not given.",
+        ),
+        Option(
+            name="limit",
+            default=10,
+            low=1,
+            high=10_000_000,
+            doc="Questions about each game or world, easy and hard ones in turn; all if there are fewer.",
+        ),
+        Option(
+            name="prefix_steps",
+            default=None,
+            kind=int,
+            low=1,
+            high=5_000,
+            doc="Steps of the walkthrough that are shown; if not given, 70 of a published game, otherwise all.",
+        ),
+        Option(
+            name="prefix_tokens",
+            default=None,
+            kind=int,
+            low=50,
+            high=100_000_000,
+            doc="Most tokens of the walkthrough that are shown; published: 3600.",
+        ),
+        Option(
+            name="tokenizer",
+            default="characters",
+            doc="What counts the tokens: characters (four for a token, an estimate), tiktoken/ENCODING, or the path of "
+            "a tokenizer.json.",
+        ),
+        Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each question."),
+        *of_worlds,
+    )
+
+
 TILEMAPS = {"gtb": "tilemap/gtb", "gtb_stepwise": "tilemap/stepwise", "gtb_state": "tilemap/state"}
 
 _SUMMARIES = {
@@ -141,6 +214,13 @@ TASKS = (
             f"waybench.tasks._search:{name}",
         )
         for name, summary in _SUMMARIES.items()
+    ),
+    *(
+        TaskEntry(name, (environment.id,), summary, _textmap_options(environment), f"waybench.tasks._mango:{name}")
+        for name, environment, summary in (
+            ("mango_destination", DESTINATION, "MANGO: where do these moves lead? asked about a game's walkthrough"),
+            ("mango_route", ROUTE, "MANGO: how does one get from here to there? likewise"),
+        )
     ),
     *(
         TaskEntry(name, (environment.id,), summary, _tilemap_options(environment), f"waybench.tasks._gtb:{name}")

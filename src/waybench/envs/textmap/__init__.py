@@ -1,9 +1,12 @@
 """Maps of places, told by a game's walkthrough (MANGO)."""
 
+from waybench.envs.textmap._choose import choose
 from waybench.envs.textmap._instance import MapQuestion, published_map, size_class
 from waybench.envs.textmap._load import load_map
 from waybench.envs.textmap._made import Made, Move, edges_made
 from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._prefix import fitting_cut, named_by_ids, published_cut
+from waybench.envs.textmap._source import WorldQuestions, wanted
 from waybench.envs.textmap._textmap import DESTINATION, ROUTE
 from waybench.envs.textmap._world_data import DIRECTIONS, opposite
 from waybench.envs.textmap._world_play import ABBREVIATIONS
@@ -22,11 +25,17 @@ __all__ = [
     "Move",
     "PlaceMap",
     "Step",
+    "WorldQuestions",
     "Written",
+    "choose",
     "edges_made",
+    "fitting_cut",
     "load_map",
+    "named_by_ids",
     "opposite",
+    "published_cut",
     "published_map",
     "size_class",
+    "wanted",
     "write_map",
 ]

@@ -186,7 +186,9 @@ def _edge(record: Json, where: str, last: int) -> Edge:
 def _step(record: dict[str, Json], key: str, where: str, last: int) -> int:
     value = _field(record, key, where)
     if type(value) is not int or not (1 <= value <= last or value == NEVER):
-        raise DataError(f"{where}: {key}: {ascii(str(value)[:60])[1:-1]} is neither a step from 1 to {last} nor {NEVER}")
+        raise DataError(
+            f"{where}: {key}: {ascii(str(value)[:60])[1:-1]} is neither a step from 1 to {last} nor {NEVER}"
+        )
     return value
 
 

@@ -1,12 +1,14 @@
 """The beginning of a walkthrough as a prompt shows it: cut at a step or at a number of tokens, plain or simplified."""
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from waybench.core import UsageError
+from waybench.core import DataError, Json, UsageError, is_array, is_object
 from waybench.envs.textmap._labels import reached
 from waybench.envs.textmap._load import walkthrough_text
 from waybench.envs.textmap._map import NEVER, PlaceMap, Step
@@ -174,3 +176,26 @@ def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
         raise UsageError(f"map {place_map.name}: two places would have the same name")
     edges = tuple(edge._replace(source=names[edge.source], target=names[edge.target]) for edge in place_map.edges)
     return replace(place_map, places=tuple(names.values()), edges=edges)
+
+
+def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
+    """Return a map whose places are called with their machine ids, of which a file beside the map tells.
+
+    Args:
+        place_map: The map.
+        folder: The folder with NAME.anno2code.json, place -> ids.
+
+    Raises:
+        UsageError: If there is no such file, or a place has no id.
+        DataError: If the file is something else.
+    """
+    path = folder / f"{place_map.name}.anno2code.json"
+    try:
+        data: Json = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; without it places have no ids") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path}: it is no JSON") from None
+    if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
+        raise DataError(f"{path}: it is no object of lists, place -> ids")
+    return with_ids(place_map, {place: " ".join(map(str, ids)) for place, ids in data.items()})

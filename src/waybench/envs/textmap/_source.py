@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import TypedDict
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
 from waybench.envs.textmap._choose import Kind, choose
@@ -13,6 +14,8 @@ from waybench.envs.textmap._world_source import HIGHEST_LEVEL, WORLD_OPTIONS, wo
 
 LOWEST_CLASS, HIGHEST_CLASS = 1, 7
 WORLD_NAMES = ("plain", "ids")
+
+Shown = Callable[[PlaceMap], int]
 
 _WORLDS = 1_000  # further worlds that are looked at, if one has not enough questions
 
@@ -65,6 +68,7 @@ class WorldQuestions(Source[MapQuestion]):
         options: A value for each of `SOURCE_OPTIONS`.
         kind: What is asked for.
         prove: What is known of a question.
+        shown: Map -> the last step that is shown; if None, the option `prefix_steps` says it.
 
     Raises:
         UsageError: For a level that does not exist.
@@ -77,12 +81,14 @@ class WorldQuestions(Source[MapQuestion]):
         options: Mapping[str, Json],
         kind: Kind,
         prove: Callable[[MapQuestion], Mapping[str, Json]],
+        shown: Shown | None = None,
     ) -> None:
         if not LOWEST_CLASS <= level <= HIGHEST_CLASS:
             raise UsageError(f"level {level}: give a size class from {LOWEST_CLASS} to {HIGHEST_CLASS}")
         self._key, self._level, self._kind, self._prove = key, level, kind, prove
         self._options = tuple(options.items())
         self._each = int(options["questions"])
+        self._shown = shown or _by_steps(options["prefix_steps"])
 
     def item(self, index: int) -> Item[MapQuestion]:
         """Return the question of this number.
@@ -91,7 +97,7 @@ class WorldQuestions(Source[MapQuestion]):
             UsageError: If no world of this kind has a question of the difficulty that is wanted.
         """
         world, number = divmod(index, self._each)
-        found = _questions(self._key, self._level, self._options, self._kind, world, 0)
+        found = _questions(self._key, self._level, self._options, self._kind, self._shown, world, 0)
         extra = 0
         # A small world can have fewer questions than are wanted of each; another one stands in for the rest.
         while number >= len(found):
@@ -99,7 +105,7 @@ class WorldQuestions(Source[MapQuestion]):
             extra += 1
             if extra > _WORLDS:
                 raise UsageError(f"level {self._level}: these worlds have no such question; change their options")
-            found = _questions(self._key, self._level, self._options, self._kind, world, extra)
+            found = _questions(self._key, self._level, self._options, self._kind, self._shown, world, extra)
         question = found[number]
         name = f"{self._level}-{index}"
         return Item(question, name, question.level, self._key, index, self._prove(question))
@@ -107,17 +113,39 @@ class WorldQuestions(Source[MapQuestion]):
 
 @lru_cache(maxsize=32)
 def _questions(
-    key: str, level: int, options: tuple[tuple[str, Json], ...], kind: Kind, world: int, extra: int
+    key: str, level: int, options: tuple[tuple[str, Json], ...], kind: Kind, shown: Shown, world: int, extra: int
 ) -> list[MapQuestion]:
     """Return the questions about one world of a set."""
     given = dict(options)
     place_map = world_map(key, level, given, world, extra)
-    steps = given["prefix_steps"]
-    cutoff = place_map.last_step if steps is None else min(int(steps), place_map.last_step)
-    wanted: tuple[Difficulty, ...] = tuple(each for each in DIFFICULTIES if given["difficulty"] in ("both", each))
     stream = Stream("textmap/questions", kind, key, level, world, extra)
-    longest = given["longest"]
-    return choose(place_map, kind, cutoff, int(given["questions"]), stream, difficulties=wanted, longest=longest)
+    return choose(place_map, kind, shown(place_map), int(given["questions"]), stream, **wanted(given))
+
+
+@lru_cache(maxsize=64)
+def _by_steps(steps: int | None) -> Shown:
+    def shown(place_map: PlaceMap) -> int:
+        return place_map.last_step if steps is None else min(steps, place_map.last_step)
+
+    return shown
+
+
+class Wanted(TypedDict):
+    """What `choose` is told of the questions that are wanted.
+
+    Attributes:
+        difficulties: Which difficulties.
+        longest: Most moves of a path whose destination is asked for.
+    """
+
+    difficulties: tuple[Difficulty, ...]
+    longest: int | None
+
+
+def wanted(given: Mapping[str, Json]) -> Wanted:
+    """Return what the options `difficulty` and `longest` say."""
+    difficulties: tuple[Difficulty, ...] = tuple(each for each in DIFFICULTIES if given["difficulty"] in ("both", each))
+    return {"difficulties": difficulties, "longest": given["longest"]}
 
 
 def world_map(key: str, level: int, options: Mapping[str, Json], index: int, extra: int = 0) -> PlaceMap:

@@ -1,0 +1,146 @@
+"""MANGO's tasks: routes and destinations, asked about published games, worlds by key, or maps of the user's."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task
+
+from waybench.core import Environment, Item, Stream, UsageError, unknown
+from waybench.data import dataset, locate
+from waybench.envs import registry
+from waybench.tasks._declare import declared, played_items
+from waybench.tasks._index import MANGO, MANGO_WORLDS
+from waybench.tasks._sources import refuse_for_file, refuse_for_generated
+from waybench.tasks._tokens import tokenizer
+
+Shown = Callable[[Any], int]  # map -> the last step that is shown
+
+PUBLISHED_STEPS = 70  # the published maps know the moves of so many steps
+_LEVEL = 3  # 16 to 31 places, as most of the published maps have
+_EDGES = ".edges.json"
+_OF_QUESTIONS = ("prefix_steps", "difficulty", "longest", "names")  # source options for maps of any kind
+
+
+def _task(env_id: str) -> Callable[..., Task]:
+    def make(**given: Any) -> Task:
+        environment = registry.load(env_id)
+        options = {option.name: given[option.name] for option in environment.options}
+        chosen = _generated if given["source"] == "generated" else _from_files
+        items = list(chosen(environment, given))
+        if not items:
+            raise UsageError("no question can be answered from so little of the walkthroughs: show more of them")
+        return played_items(((environment, options, item) for item in items), given["attempts"], environment.version)
+
+    return make
+
+
+def _kind(environment: Environment[Any, Any, Any]) -> Any:
+    return environment.id.partition("/")[2]
+
+
+def _generated(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> list[Item[Any]]:
+    """Return questions about worlds by key."""
+    from waybench.envs.textmap import WorldQuestions
+
+    refuse_for_generated(given)
+    if given["games"] is not None:
+        raise UsageError("games: for published maps or your own; leave it out, or add source")
+    key = environment.public_key if given["key"] is None else given["key"]
+    level = _LEVEL if given["level"] is None else given["level"]
+    style = {option.name: given.get(option.name) for option in environment.source_options}
+    style["questions"] = given["limit"]
+    shown = _shown(given) if given["prefix_tokens"] else None
+    source = WorldQuestions(key, level, style, _kind(environment), environment.prove, shown)
+    worlds = MANGO_WORLDS if given["worlds"] is None else given["worlds"]
+    return source.head(worlds * given["limit"])
+
+
+def _from_files(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Iterator[Item[Any]]:
+    """Yield questions about the published maps, or those of a folder."""
+    from waybench.envs.textmap import choose, wanted
+
+    of_worlds = {name: value for name, value in given.items() if name not in _OF_QUESTIONS}
+    refuse_for_file(of_worlds, environment, "worlds", ("key", "level", "worlds"))
+    kind, shown = _kind(environment), _shown(given)
+    published = given["source"] == "published"
+    key = "mango" if published else Path(given["source"]).resolve().name
+    index = 0
+    for place_map in _maps(given):
+        stream = Stream("textmap/asked", kind, key, place_map.name)
+        for question in choose(place_map, kind, shown(place_map), given["limit"], stream, **wanted(given)):
+            name = f"{place_map.name}-{index}"
+            yield Item(question, name, question.level, key, index, environment.prove(question))
+            index += 1
+
+
+def _maps(given: Mapping[str, Any]) -> Iterator[Any]:
+    from waybench.envs.textmap import load_map, named_by_ids, published_map
+
+    if given["source"] == "published":
+        if given["names"] != "plain":
+            raise UsageError("names=ids: the published files have no ids; leave it out, or build maps with them")
+        folder = given["data_dir"]
+        for game in _games(given, sorted({file.path.partition("/")[0] for file in dataset("mango").files})):
+            yield published_map(game, lambda name, file: locate(name, file, None if folder is None else Path(folder)))
+        return
+    if given["data_dir"] is not None:
+        raise UsageError("data_dir: for published maps only; leave it out")
+    places = {path.name.removesuffix(_EDGES): path.parent for path in _edge_files(Path(given["source"]))}
+    for game in _games(given, sorted(places)):
+        place_map = load_map(places[game], game)
+        yield place_map if given["names"] == "plain" else named_by_ids(place_map, places[game])
+
+
+def _edge_files(folder: Path) -> list[Path]:
+    """Return the files of moves in a folder and in the folders in it.
+
+    Raises:
+        UsageError: If there are none.
+    """
+    found = sorted([*folder.glob(f"*{_EDGES}"), *folder.glob(f"*/*{_EDGES}")]) if folder.is_dir() else []
+    if not found:
+        raise UsageError(
+            f"source={str(folder)[:80]!r}: give generated, published, or a folder with maps, as `waybench textmap "
+            "build` writes them"
+        )
+    return found
+
+
+def _games(given: Mapping[str, Any], known: list[str]) -> list[str]:
+    """Return the games that are asked for, in their order; all if none is named.
+
+    Raises:
+        UsageError: If there is no such game, or one is named twice.
+    """
+    if given["games"] is None:
+        return known
+    names = [name.strip() for name in str(given["games"]).split(",")]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"games: {unknown('game', name, known)}")
+    if len(set(names)) < len(names):
+        raise UsageError(f"games={given['games'][:80]!r}: name each game once")
+    return names
+
+
+def _shown(given: Mapping[str, Any]) -> Shown:
+    """Return the function that says how much of a walkthrough is shown: the least of what the parameters allow."""
+    from waybench.envs.textmap import fitting_cut, published_cut
+
+    steps, tokens = given["prefix_steps"], given["prefix_tokens"]
+    if steps is None and given["source"] == "published":
+        steps = PUBLISHED_STEPS
+    fit = published_cut if given["protocol"] == "paper" else fitting_cut
+    counter = tokenizer(given["tokenizer"]) if tokens else None
+
+    def shown(place_map: Any) -> int:
+        last = place_map.last_step if steps is None else steps
+        fitting = fit(place_map.steps, counter, tokens) if counter else None
+        # As published, the number of the steps stays what it is where the walkthrough is shorter.
+        return last if fitting is None else min(last, fitting)
+
+    return shown
+
+
+mango_route, mango_destination = (declared(name, _task(env_id)) for name, env_id in MANGO.items())

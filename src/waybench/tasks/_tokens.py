@@ -1,0 +1,67 @@
+"""Counting tokens, where a prompt is to have no more than so many."""
+
+import math
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from waybench.core import UsageError
+
+ESTIMATE = "characters"
+_CHARACTERS = 4  # of English text, for a token
+
+
+class CharacterTokens:
+    """Takes every four characters for a token: an estimate that needs no tokenizer."""
+
+    def encode(self, text: str, /) -> Sequence[str]:
+        """Return pieces of four characters."""
+        return [text[at : at + _CHARACTERS] for at in range(0, math.ceil(len(text) / _CHARACTERS) * _CHARACTERS, 4)]
+
+    def decode(self, tokens: Any, /) -> str:
+        """Return the text of some pieces."""
+        return "".join(tokens)
+
+
+class _FileTokens:
+    """A tokenizer of the library `tokenizers`, whose tokens are numbers in an object of their own."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def encode(self, text: str, /) -> Sequence[int]:
+        found: Sequence[int] = self._tokenizer.encode(text).ids
+        return found
+
+    def decode(self, tokens: Any, /) -> str:
+        return str(self._tokenizer.decode(list(tokens)))
+
+
+def tokenizer(name: str) -> Any:
+    """Return a tokenizer by its name.
+
+    Args:
+        name: "characters" for an estimate; "tiktoken/ENCODING", as in tiktoken/cl100k_base; or the path of a
+            tokenizer.json.
+
+    Raises:
+        UsageError: If there is none of this name, or the library that reads it is not installed.
+    """
+    if name == ESTIMATE:
+        return CharacterTokens()
+    kind, _, encoding = name.partition("/")
+    try:
+        if kind == "tiktoken" and encoding:
+            return import_module("tiktoken").get_encoding(encoding)
+        if Path(name).is_file():
+            return _FileTokens(import_module("tokenizers").Tokenizer.from_file(name))
+    except ImportError:
+        library = "tiktoken" if kind == "tiktoken" else "tokenizers"
+        raise UsageError(f"tokenizer={name[:80]!r}: it is read by {library}: pip install {library}") from None
+    except Exception as error:  # what a library says of a wrong name, a damaged file or a missing network
+        told = " ".join(str(error).split())[:200]
+        raise UsageError(f"tokenizer={name[:80]!r}: it cannot be loaded ({type(error).__name__}: {told})") from None
+    raise UsageError(
+        f"tokenizer={name[:80]!r}: give characters, tiktoken/ENCODING, or the path of a tokenizer.json that is there"
+    )
