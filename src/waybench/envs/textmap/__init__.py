@@ -1,13 +1,15 @@
 """Maps of places, told by a game's walkthrough (MANGO)."""
 
 from waybench.envs.textmap._choose import choose
-from waybench.envs.textmap._instance import MapQuestion, published_map, size_class
+from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._load import load_map
 from waybench.envs.textmap._made import Made, Move, edges_made
 from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._map_instance import published_map, size_class
 from waybench.envs.textmap._prefix import fitting_cut, named_by_ids, published_cut
 from waybench.envs.textmap._source import WorldQuestions, wanted
 from waybench.envs.textmap._textmap import DESTINATION, ROUTE
+from waybench.envs.textmap._variables import MapVariables, map_variables, name_scores
 from waybench.envs.textmap._world_data import DIRECTIONS, opposite
 from waybench.envs.textmap._world_play import ABBREVIATIONS
 from waybench.envs.textmap._write import MOST_PATHS, Written, write_map
@@ -22,6 +24,7 @@ __all__ = [
     "Edge",
     "Made",
     "MapQuestion",
+    "MapVariables",
     "Move",
     "PlaceMap",
     "Step",
@@ -31,6 +34,8 @@ __all__ = [
     "edges_made",
     "fitting_cut",
     "load_map",
+    "map_variables",
+    "name_scores",
     "named_by_ids",
     "opposite",
     "published_cut",

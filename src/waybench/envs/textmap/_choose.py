@@ -5,9 +5,10 @@ from itertools import chain, zip_longest
 from typing import Literal
 
 from waybench.core import Stream
-from waybench.envs.textmap._instance import MapQuestion, cut
+from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._labels import DIFFICULTIES, Difficulty
 from waybench.envs.textmap._map import PlaceMap
+from waybench.envs.textmap._map_instance import cut
 from waybench.envs.textmap._paths import Choice
 from waybench.envs.textmap._questions import sample_destination_questions
 from waybench.envs.textmap._routes import routes

@@ -6,7 +6,8 @@ from typing import Any
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array
 from waybench.envs.textmap._answer import MOST_HOPS, Hop, Trajectory
-from waybench.envs.textmap._instance import LONGEST_NAME, MapQuestion
+from waybench.envs.textmap._instance import MapQuestion
+from waybench.envs.textmap._map_instance import LONGEST_NAME
 from waybench.envs.textmap._score import PAPER, SOUND, Rules, ground, length_weight, reasoning, success
 
 

@@ -4,20 +4,18 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypedDict
 
-from waybench.core import Item, Json, Option, Source, Stream, UsageError
+from waybench.core import Json, Option, Stream
 from waybench.envs.textmap._choose import Kind, choose
 from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._labels import DIFFICULTIES, Difficulty
 from waybench.envs.textmap._map import PlaceMap
 from waybench.envs.textmap._prefix import with_ids
-from waybench.envs.textmap._world_source import HIGHEST_LEVEL, WORLD_OPTIONS, world_item
+from waybench.envs.textmap._world_items import WorldItems, drawn_world, size_stream
+from waybench.envs.textmap._world_source import WORLD_OPTIONS
 
-LOWEST_CLASS, HIGHEST_CLASS = 1, 7
 WORLD_NAMES = ("plain", "ids")
 
 Shown = Callable[[PlaceMap], int]
-
-_WORLDS = 1_000  # further worlds that are looked at, if one has not enough questions
 
 SOURCE_OPTIONS = (
     *WORLD_OPTIONS,
@@ -59,7 +57,7 @@ SOURCE_OPTIONS = (
 )
 
 
-class WorldQuestions(Source[MapQuestion]):
+class WorldQuestions(WorldItems[MapQuestion]):
     """Questions about worlds that are drawn by key, some about each.
 
     Args:
@@ -83,32 +81,13 @@ class WorldQuestions(Source[MapQuestion]):
         prove: Callable[[MapQuestion], Mapping[str, Json]],
         shown: Shown | None = None,
     ) -> None:
-        if not LOWEST_CLASS <= level <= HIGHEST_CLASS:
-            raise UsageError(f"level {level}: give a size class from {LOWEST_CLASS} to {HIGHEST_CLASS}")
-        self._key, self._level, self._kind, self._prove = key, level, kind, prove
-        self._options = tuple(options.items())
-        self._each = int(options["questions"])
-        self._shown = shown or _by_steps(options["prefix_steps"])
+        drawn = tuple(options.items())
+        told = shown or _by_steps(options["prefix_steps"])
 
-    def item(self, index: int) -> Item[MapQuestion]:
-        """Return the question of this number.
+        def make(world: int, extra: int) -> list[MapQuestion]:
+            return _questions(key, level, drawn, kind, told, world, extra)
 
-        Raises:
-            UsageError: If no world of this kind has a question of the difficulty that is wanted.
-        """
-        world, number = divmod(index, self._each)
-        found = _questions(self._key, self._level, self._options, self._kind, self._shown, world, 0)
-        extra = 0
-        # A small world can have fewer questions than are wanted of each; another one stands in for the rest.
-        while number >= len(found):
-            number -= len(found)
-            extra += 1
-            if extra > _WORLDS:
-                raise UsageError(f"level {self._level}: these worlds have no such question; change their options")
-            found = _questions(self._key, self._level, self._options, self._kind, self._shown, world, extra)
-        question = found[number]
-        name = f"{self._level}-{index}"
-        return Item(question, name, question.level, self._key, index, self._prove(question))
+        super().__init__(key, level, int(options["questions"]), make, prove)
 
 
 @lru_cache(maxsize=32)
@@ -158,15 +137,11 @@ def world_map(key: str, level: int, options: Mapping[str, Json], index: int, ext
         index: Number of the world within the set.
         extra: Number of the further world that stands in for it; 0 for itself.
     """
-    rng = Stream("textmap/size", key, level, index, extra)
-    least = 2 << level
-    places = least + rng.below(min(2 * least, HIGHEST_LEVEL + 1) - least)
-    given = {option.name: options[option.name] for option in WORLD_OPTIONS}
-    name = index if not extra else index + (extra << 32)  # a number that no world of the set has
-    place_map, _ = world_item(key, places, given, name)
+    rng = size_stream(key, level, index, extra)
+    place_map, world = drawn_world(key, level, options, index, extra, rng)
     if options["names"] == "plain":
         return place_map
-    numbers = list(range(1, 4 * places))
+    numbers = list(range(1, 4 * len(world.places)))
     rng.shuffle(numbers)
     return with_ids(
         place_map, {place: f"obj{number}" for place, number in zip(place_map.places, numbers, strict=False)}

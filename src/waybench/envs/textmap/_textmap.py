@@ -8,13 +8,15 @@ from waybench.envs.textmap._about import about
 from waybench.envs.textmap._answer import Trajectory
 from waybench.envs.textmap._choose import Kind
 from waybench.envs.textmap._game import Asked, QuestionGame
-from waybench.envs.textmap._instance import MapQuestion, decode_destination, decode_route, named
+from waybench.envs.textmap._instance import MapQuestion, decode_destination, decode_route
+from waybench.envs.textmap._map_instance import named
 from waybench.envs.textmap._metrics import METRICS, prove
 from waybench.envs.textmap._players import PLAYERS
 from waybench.envs.textmap._prompts import TEMPLATES
 from waybench.envs.textmap._score import PAPER, SOUND
-from waybench.envs.textmap._source import LOWEST_CLASS, SOURCE_OPTIONS, WorldQuestions
+from waybench.envs.textmap._source import SOURCE_OPTIONS, WorldQuestions
 from waybench.envs.textmap._wording import LISTS, OBSERVATIONS, QuestionWording
+from waybench.envs.textmap._world_items import LOWEST_CLASS
 
 OPTIONS = (
     Option(
