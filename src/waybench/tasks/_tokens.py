@@ -1,6 +1,5 @@
 """Counting tokens, where a prompt is to have no more than so many."""
 
-import math
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +16,7 @@ class CharacterTokens:
 
     def encode(self, text: str, /) -> Sequence[str]:
         """Return pieces of four characters."""
-        return [text[at : at + _CHARACTERS] for at in range(0, math.ceil(len(text) / _CHARACTERS) * _CHARACTERS, 4)]
+        return [text[at : at + _CHARACTERS] for at in range(0, len(text), _CHARACTERS)]
 
     def decode(self, tokens: Any, /) -> str:
         """Return the text of some pieces."""
