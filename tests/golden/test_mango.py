@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import shared
+from waybench.cli._scoring import score_line
 from waybench.core import Invalid
 from waybench.envs.textmap._answer import Trajectory, published_answer, sound_answer, trajectory
 from waybench.envs.textmap._labels import Labels, path_labels
@@ -284,6 +285,59 @@ def test_weights(compared: Compared) -> None:
     expected = {Difference.KEPT_APART, Difference.OWN_QUESTIONS, Difference.NEVER_IS_NEVER}
     assert differences.keys() == expected
     note("weights", differences, compared)
+
+
+def line_of(record: dict[str, Any]) -> bytes:
+    """Return a case as a line of stored replies."""
+    reply = record["response"]
+    instance = {
+        "game": record["game"],
+        "src": record["src_node"],
+        "dst": record["dst_node"],
+        "cutoff": record["cutoff"],
+        **({"actions": record["action_list"]} if record["task"] == "df" else {}),
+    }
+    env = {"rf": "textmap/route", "df": "textmap/destination"}[record["task"]]
+    replies = [reply if isinstance(reply, str) else json.dumps(reply)]
+    return json.dumps({"env": env, "instance": instance, "replies": replies}).encode()
+
+
+def test_stored_replies_are_scored_by_the_name_of_the_game(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `waybench score` prints of each case; where it differs, it does so for one of the reasons above."""
+    monkeypatch.setenv("WAYBENCH_DATA", str(shared("WAYBENCH_DATA", "data")))
+    differences: Counter[Difference] = Counter()
+    count = 0
+    for case in cases():
+        record = case.golden
+        result = score_line(line_of(record), 1)
+        assert "error" not in result, result
+        found = result["metrics"]
+        known = record["sample_id"] in questions(record["game"])
+        never = record["min_step_total_answerable"] == NEVER <= record["cutoff"]
+        assert found["parsed"] == record["parse_ok"]
+        if never:
+            assert found["answerable"] == 0
+            differences[Difference.NEVER_IS_NEVER] += 1
+            continue
+        assert found["answerable"] == record["answerable"]
+        if known:
+            assert found["difficulty"] == record["difficulty"]
+        else:  # a real question under another id
+            assert record["difficulty"] is None
+            differences[Difference.OWN_QUESTIONS] += 1
+        expected = record["expected_success_paper"]
+        if expected is None and found["success"] is not None:
+            assert not isinstance(case.answer, Invalid) and tied(case, case.answer)
+            differences[Difference.FIXED_TIES] += 1
+            continue
+        assert found["success"] == (None if expected is None else pytest.approx(expected, rel=0, abs=1e-12))
+        if found["success"] is not None and case.scored:
+            weight = record["expected_spl_weight"]
+            assert found["spl"] == pytest.approx(found["success"] * weight, rel=0, abs=1e-12)
+            assert found["reasoning"] == reasoning(case.map, case.ask, case.answer, PAPER)
+        count += 1
+    compared("mango", "scored lines", count)
+    note("scored lines", differences, compared)
 
 
 def labels(case: Case) -> Labels:
