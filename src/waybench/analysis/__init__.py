@@ -1,20 +1,25 @@
 """From logs to rows to estimates with intervals."""
 
 from waybench.analysis._changes import Change, example_changes
+from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._estimates import Estimate, by_level, estimate, overall
+from waybench.analysis._explained import Explained, Variables, explained, variables
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
 from waybench.analysis._labels import differing, labels, setting
 from waybench.analysis._logs import read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
+from waybench.analysis._pairs import Pair, comparable, pairs
+from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
 from waybench.analysis._repeats import Repeat, Repeats, repeats
 from waybench.analysis._rows import (
     AFTER_PERFECT,
     EXAMPLES,
     REPEATED,
     UNCONFIRMED,
+    Cluster,
     Group,
     Row,
     grouped,
@@ -30,30 +35,41 @@ __all__ = [
     "AFTER_PERFECT",
     "CONFIDENCE",
     "EXAMPLES",
+    "FEWEST",
     "NOTHING",
     "REPEATED",
     "UNCONFIRMED",
     "Change",
+    "Cluster",
     "Curve",
     "Estimate",
+    "Explained",
+    "Figure",
     "Group",
     "LoggedEpisode",
     "Margins",
     "Mean",
     "Measure",
+    "Pair",
+    "Regression",
     "Repeat",
     "Repeats",
     "Row",
+    "Slope",
     "Spread",
+    "Variables",
     "as_metric",
     "better_text",
     "by_level",
     "change_text",
     "clustered_mean",
+    "comparable",
     "curve",
     "differing",
     "estimate",
     "example_changes",
+    "explained",
+    "figures",
     "grouped",
     "is_perfect",
     "labels",
@@ -63,13 +79,16 @@ __all__ = [
     "merit",
     "one_line",
     "overall",
+    "pairs",
     "ranked",
     "read_logs",
+    "regressions",
     "repeats",
     "rows",
     "setting",
     "spread",
     "text_table",
     "tidy",
+    "variables",
     "visible",
 ]

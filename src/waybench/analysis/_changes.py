@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from waybench.analysis._curves import contributions
 from waybench.analysis._estimates import ItemKey, at_items, item_values
 from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._paired import mean_difference
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
 from waybench.core import Json, Series
 from waybench.envs import registry
@@ -67,14 +68,7 @@ def _change(group: Group, level: int, with_: Items, without: Items) -> Change:
             item_values(some, env.metrics[0], lambda row, name=metric.name: row.metrics[name])
             for some in (with_, without)
         )
-        both = [key for key in new if key in old]
-        size = None if metric.low is None or metric.high is None else metric.high - metric.low
-        mean = clustered_mean(
-            [new[key] - old[key] for key in both],
-            [key.instance for key in both],
-            None if size is None else -size,
-            size,
-        )
+        mean = mean_difference(new, old, metric)
         if mean is not None:
             metrics[metric.name] = mean
     curves = {series.name: mean for series in env.series if (mean := _curve_change(series, with_, without)) is not None}
@@ -90,7 +84,7 @@ def _curve_change(series: Series, with_: Items, without: Items) -> Mean | None:
     size = None if series.low is None or series.high is None else series.high - series.low
     return clustered_mean(
         [new - old + len(keys) * (new_parts[key] - old_parts[key]) for key in keys],
-        [key.instance for key in keys],
+        [key.cluster for key in keys],
         None if size is None else -size,
         size,
     )

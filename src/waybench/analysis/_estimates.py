@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
+from waybench.analysis._clusters import figures, macro
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._rows import UNCONFIRMED, Group, Row, grouped, is_perfect, rows
+from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped, is_perfect, rows
 from waybench.core import End, Json, Metric
 from waybench.envs import registry
 
@@ -33,18 +34,22 @@ class Estimate:
         unconfirmed: Those of them that do not replay.
         best: Mean over items of the best headline value among an item's attempts, where that is an item's score
             (`Environment.best_of`); otherwise the same as `single`.
-        mean: Mean headline value of the attempts that were made, clustered by instance. As those after a perfect one
-            are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100 at
-            half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
+        mean: Mean headline value of the attempts that were made, clustered as they were drawn. As those after a perfect
+            one are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100
+            at half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
         metrics: Of every metric that is defined for some attempt, what a single attempt gives on average: the mean
             over items of `single_attempt`.
+        macro: The same as means over clusters, such as maps: each cluster has the same weight, whatever its number of
+            items. Empty where each instance was drawn by itself.
         guided: Whether a teacher's actions were carried out in place of the player's, in some attempt.
         solved: Share of single attempts that are solved, likewise; None where that is a teacher's merit.
-        curves: Of every series that some attempt has, its means step by step, clustered by instance; at one level only.
+        curves: Of every series that some attempt has, its means step by step, clustered likewise; at one level only.
         replies: Number of replies.
         outcomes: Share of each outcome among the replies; those that did not occur are left out.
         input_tokens: Mean tokens of an attempt's requests; None if not known.
         output_tokens: Mean tokens of an attempt's replies; None if not known.
+        cached_tokens: Mean tokens of an attempt's requests that the provider says it read from its cache, 0 also where
+            it says nothing; None if the tokens are not known.
         seconds: Mean time spent on an attempt's replies; None if not known.
     """
 
@@ -62,6 +67,7 @@ class Estimate:
     best: Mean | None
     mean: Mean | None
     metrics: Mapping[str, Mean]
+    macro: Mapping[str, Mean]
     guided: bool
     solved: Mean | None
     curves: Mapping[str, Curve]
@@ -69,12 +75,18 @@ class Estimate:
     outcomes: Mapping[str, float]
     input_tokens: float | None
     output_tokens: float | None
+    cached_tokens: float | None
     seconds: float | None
 
     @property
     def single(self) -> Mean | None:
         """Mean headline value of a single attempt at each item; see `single_attempt`."""
         return self.metrics.get(self.headline)
+
+    @property
+    def cached(self) -> float | None:
+        """Share of the requests' tokens that were read from the provider's cache; None if not known."""
+        return self.cached_tokens / self.input_tokens if self.input_tokens and self.cached_tokens is not None else None
 
     @property
     def requests(self) -> float | None:
@@ -85,6 +97,7 @@ class Estimate:
         """Return the estimate as JSON values; what is not known is null."""
         out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
+        out["cached"] = self.cached
         return out
 
 
@@ -138,16 +151,22 @@ class ItemKey(NamedTuple):
         level: The level.
         item: The item's id.
         instance: SHA-256 of the instance.
+        cluster: What the item was drawn with.
     """
 
     level: int
     item: str
     instance: str
+    cluster: Cluster
+
+
+def _key(row: Row) -> ItemKey:
+    return ItemKey(row.level, row.item, row.instance, row.cluster)
 
 
 def at_items(some: Iterable[Row]) -> dict[ItemKey, list[Row]]:
     """Return the attempts that count by item, in their order; items without one are left out."""
-    counted = grouped((row for row in some if row.counts), lambda row: ItemKey(row.level, row.item, row.instance))
+    counted = grouped((row for row in some if row.counts), _key)
     return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
 
 
@@ -174,16 +193,18 @@ def item_values(
 def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     environment = registry.load(group.env)
     metrics, head = environment.metrics, environment.metrics[0]
-    kept = grouped((row for row in some if not row.aside), lambda row: ItemKey(row.level, row.item, row.instance))
+    kept = grouped((row for row in some if not row.aside), _key)
     tried = at_items(some)
     counted = [row for item in tried.values() for row in item]
     guided = any(row.guided for row in some)
     replies = Counter[str]()
     for row in counted:
         replies.update(row.outcomes)
-    single = {metric.name: _metric(tried, head, metric) for metric in metrics}
+    values = {metric.name: measured(tried, head, metric) for metric in metrics}
+    single = {metric.name: _metric(values[metric.name], metric) for metric in metrics}
+    by_cluster = {metric.name: _macro(values[metric.name], metric) for metric in metrics if environment.cluster}
     curves = {
-        series.name: curve([row.series[series.name] for row in counted], _instances(counted), series.low, series.high)
+        series.name: curve([row.series[series.name] for row in counted], _clusters(counted), series.low, series.high)
         for series in (environment.series if level is not None else ())
     }
     return Estimate(
@@ -201,6 +222,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         best=_best(tried, head) if environment.best_of else single[head.name],
         mean=_mean(counted, head),
         metrics={name: mean for name, mean in single.items() if mean is not None},
+        macro={name: mean for name, mean in by_cluster.items() if mean is not None},
         guided=guided,
         solved=None if guided else _single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
         curves={name: found for name, found in curves.items() if found is not None},
@@ -208,23 +230,55 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         outcomes={outcome: count / replies.total() for outcome, count in sorted(replies.items())},
         input_tokens=_average(row.input_tokens for row in counted),
         output_tokens=_average(row.output_tokens for row in counted),
+        cached_tokens=_average(row.cached_tokens for row in counted),
         seconds=_average(row.seconds for row in counted),
     )
 
 
-def _metric(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> Mean | None:
+class Measured(NamedTuple):
+    """A metric's values, item by item.
+
+    Attributes:
+        values: What a single attempt at each item gives on average; items where nothing is defined are left out.
+        sizes: What each of these is a share of, in the same order; None where they are no shares.
+    """
+
+    values: Mapping[ItemKey, float]
+    sizes: Sequence[float] | None
+
+    @property
+    def clusters(self) -> list[Cluster]:
+        """What each item was drawn with."""
+        return [key.cluster for key in self.values]
+
+
+def measured(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> Measured:
+    """Return a metric's values at some items.
+
+    Args:
+        items: Attempts by item.
+        head: The headline metric, which says what attempts are perfect.
+        metric: The metric.
+    """
+    values = item_values(items, head, lambda row: row.metrics[metric.name])
+    if metric.per is None:
+        return Measured(values, None)
+    each = item_values(items, head, lambda row: row.sizes.get(metric.name))
+    values = {key: value for key, value in values.items() if each.get(key)}
+    return Measured(values, [each[key] for key in values])
+
+
+def _metric(found: Measured, metric: Metric) -> Mean | None:
     """Estimate a metric: the mean of what a single attempt gives, or the share of what it is a share of."""
-    values = item_values(tried, head, lambda row: row.metrics[metric.name])
-    sizes = None
-    if metric.per is not None:
-        each = item_values(tried, head, lambda row: row.sizes.get(metric.name))
-        values = {key: value for key, value in values.items() if each.get(key)}
-        sizes = [each[key] for key in values]
-    return clustered_mean(list(values.values()), [key.instance for key in values], *metric.bounds, sizes)
+    return clustered_mean(list(found.values.values()), found.clusters, *metric.bounds, found.sizes)
 
 
-def _instances(some: Iterable[Row]) -> list[str]:
-    return [row.instance for row in some]
+def _macro(found: Measured, metric: Metric) -> Mean | None:
+    return macro(figures(found.clusters, found.values.values(), found.sizes), *metric.bounds)
+
+
+def _clusters(some: Iterable[Row]) -> list[Cluster]:
+    return [row.cluster for row in some]
 
 
 def _single(
@@ -235,12 +289,12 @@ def _single(
     high: float | None,
 ) -> Mean | None:
     found = item_values(tried, head, value_of)
-    return clustered_mean(list(found.values()), [key.instance for key in found], low, high)
+    return clustered_mean(list(found.values()), [key.cluster for key in found], low, high)
 
 
 def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
-    found = [(value, row.instance) for row in counted if (value := row.metrics[metric.name]) is not None]
-    return clustered_mean([value for value, _ in found], [instance for _, instance in found], metric.low, metric.high)
+    found = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
+    return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], metric.low, metric.high)
 
 
 def _best(tried: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> Mean | None:
@@ -250,7 +304,7 @@ def _best(tried: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> Mean | None
         values = [value for row in item if (value := row.metrics[metric.name]) is not None]
         if values:
             found[key] = best_of(values)
-    return clustered_mean(list(found.values()), [key.instance for key in found], metric.low, metric.high)
+    return clustered_mean(list(found.values()), [key.cluster for key in found], metric.low, metric.high)
 
 
 def _average(values: Iterable[float | None]) -> float | None:

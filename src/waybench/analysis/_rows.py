@@ -4,7 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric
@@ -66,6 +66,20 @@ class Group:
         return {**asdict(self), "options": dict(self.options)}
 
 
+class Cluster(NamedTuple):
+    """What was drawn independently: an instance, or what several instances share, such as a map with its questions.
+
+    Attributes:
+        name: Its name within its set and level; of an instance its SHA-256.
+        key: The set's key; "" of an instance, which is the same wherever it is met.
+        level: The level; 0 of an instance.
+    """
+
+    name: str
+    key: str = ""
+    level: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One episode.
@@ -74,7 +88,9 @@ class Row:
         group: Model, task and settings.
         level: The item's level.
         item: The item's id.
-        instance: SHA-256 of the instance; attempts at one instance are one cluster.
+        instance: SHA-256 of the instance.
+        cluster: What is no independent observation beside it: attempts at one instance are one cluster, and so are
+            all questions about one map (`Environment.cluster`).
         index: The item's number in its set.
         attempt: Number of the attempt, from 1.
         end: How the episode ended; "" if it never did.
@@ -88,6 +104,8 @@ class Row:
         sizes: Of each metric that is a share, what it is a share of.
         input_tokens: Tokens of all requests; None if not known.
         output_tokens: Tokens of all replies; None if not known.
+        cached_tokens: Those of the requests' tokens that a provider says it read from its cache, 0 also where it says
+            nothing; None if the tokens are not known.
         seconds: Time spent on the replies; None if not known.
         log: The log file.
         run: The run.
@@ -97,6 +115,7 @@ class Row:
     level: int
     item: str
     instance: str
+    cluster: Cluster
     index: int
     attempt: int
     end: str
@@ -109,6 +128,7 @@ class Row:
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
     input_tokens: int | None
     output_tokens: int | None
+    cached_tokens: int | None
     seconds: float | None
     log: str = ""
     run: str = ""
@@ -177,10 +197,12 @@ def _flat(row: Row, options: list[str], metrics: list[str]) -> dict[str, Json]:
     return {
         **{"model": group.model, "task": group.task, "env": group.env, "env_version": group.version, "key": group.key},
         **{f"option.{name}": settings.get(name) for name in options},
-        **{"level": row.level, "item": row.item, "instance": row.instance, "attempt": row.attempt, "end": row.end},
+        **{"level": row.level, "item": row.item, "instance": row.instance, "cluster": row.cluster.name},
+        **{"attempt": row.attempt, "end": row.end},
         **{"infrastructure_error": row.error, "set_aside": row.aside},
         **{name: row.metrics.get(name) for name in metrics},
-        **{"input_tokens": row.input_tokens, "output_tokens": row.output_tokens, "seconds": row.seconds},
+        **{"input_tokens": row.input_tokens, "output_tokens": row.output_tokens, "cached_tokens": row.cached_tokens},
+        **{"seconds": row.seconds},
     }
 
 
@@ -223,6 +245,7 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
             level=item["level"],
             item=str(item["id"]),
             instance=record.instance_hash,
+            cluster=_cluster(environment, record, item) if confirmed else Cluster(record.instance_hash),
             index=item["index"],
             attempt=record.attempt,
             end=str(record.end or ""),
@@ -238,12 +261,23 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
             outcomes=Counter(str(turn.outcome) for turn in record.turns),
             input_tokens=tokens[0],
             output_tokens=tokens[1],
+            cached_tokens=_cached(record) if any(record.tokens) else None,
             seconds=record.seconds if used else None,
             log=episode.log,
             run=episode.run,
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as problem:
         raise DataError(_unmeasurable(episode, record, problem)) from None
+
+
+def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, item: Mapping[str, Json]) -> Cluster:
+    if environment.cluster is None:
+        return Cluster(record.instance_hash)
+    return Cluster(environment.cluster(record), str(item["key"]), item["level"])
+
+
+def _cached(record: EpisodeRecord) -> int:
+    return sum(turn.usage.cached_tokens for turn in record.turns if turn.usage)
 
 
 def _number(value: float | None) -> float | None:

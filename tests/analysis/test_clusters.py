@@ -1,0 +1,115 @@
+"""Questions about one map are one cluster: averages over questions and over maps, and their intervals."""
+
+from dataclasses import replace
+from math import sqrt
+from statistics import mean, stdev
+
+import pytest
+from scipy import stats
+
+from tests.analysis.episodes import played
+from tests.analysis.maps import answered, corridor, easy
+from tests.analysis.searches import searched
+from waybench.analysis import Cluster, Estimate, LoggedEpisode, figures, overall, rows, tidy
+from waybench.core import Usage
+
+MAPS = [corridor("small", 3), corridor("middle", 4), corridor("large", 6)]
+QUESTIONS = [6, 12, 30]  # ordered pairs of places, half of them easy
+
+
+def only(episodes: list[LoggedEpisode]) -> Estimate:
+    (found,) = overall(rows(episodes))
+    return found
+
+
+def right(number: int) -> list[LoggedEpisode]:
+    """Return episodes in which so many questions of each map are answered, the first ones, and no other can be read."""
+    return [
+        episode
+        for place_map in MAPS
+        for position, episode in enumerate(answered("oracle", [place_map], protocol="sound"))
+        if position < number
+    ] + [
+        episode
+        for place_map in MAPS
+        for position, episode in enumerate(answered("null", [place_map], protocol="sound"))
+        if position >= number
+    ]
+
+
+def test_micro_and_macro_by_hand() -> None:
+    found = only([replace(episode, model="m") for episode in right(6)])
+    micro, macro = found.metrics["success"], found.macro["success"]
+    assert micro.value == pytest.approx(18 / 48)
+    assert macro.value == pytest.approx(mean([1, 6 / 12, 6 / 30]))
+    assert (micro.n, micro.clusters, macro.n, macro.clusters) == (48, 3, 3, 3)
+    # The ratio's interval: residuals of the maps' totals, linearised, Student's t with two degrees of freedom.
+    residuals = [6 - 18 / 48 * size for size in QUESTIONS]
+    reach = stats.t.ppf(0.975, 2) * sqrt(3 / 2 * sum(one**2 for one in residuals)) / 48
+    assert micro.low is not None
+    assert micro.high is not None
+    assert (micro.low, micro.high) == pytest.approx((max(0, 18 / 48 - reach), min(1, 18 / 48 + reach)))
+    around = stats.t.ppf(0.975, 2) * stdev([1, 0.5, 0.2]) / sqrt(3)
+    assert (macro.low, macro.high) == pytest.approx((max(0, macro.value - around), min(1, macro.value + around)))
+
+
+def test_without_the_maps_the_interval_would_be_too_narrow() -> None:
+    found = only([replace(episode, model="m") for episode in right(6)])
+    apart = [replace(row, cluster=Cluster(row.instance)) for row in rows(replace(e, model="m") for e in right(6))]
+    (narrow,) = overall(apart)
+    wide, small = found.metrics["success"], narrow.metrics["success"]
+    assert wide.value == small.value
+    assert wide.high is not None
+    assert small.high is not None
+    assert wide.high > small.high
+
+
+def test_one_map_gives_no_interval() -> None:
+    found = only(answered(lambda question: "oracle" if easy(question) else "random", MAPS[-1:]))
+    assert found.metrics["success"].low is None
+    assert found.macro["success"].n == 1
+
+
+def test_maps_of_one_name_in_other_sets_and_levels_are_others() -> None:
+    episodes = [*answered("oracle", [corridor("m", 3)]), *answered("oracle", [corridor("m", 9)])]
+    other = answered("oracle", [corridor("m", 3)], key="other")
+    assert {row.cluster for row in rows([*episodes, *other])} == {
+        Cluster("m", "mine", 1),
+        Cluster("m", "mine", 2),
+        Cluster("m", "other", 1),
+    }
+
+
+def test_what_was_not_read_is_in_no_average_of_the_paper() -> None:
+    found = only(answered(lambda question: "oracle" if question.map.name == "large" else "", MAPS, protocol="paper"))
+    assert (found.metrics["success"].n, found.macro["success"].clusters) == (30, 1)
+    assert only(answered("null", MAPS)).macro.keys().isdisjoint({"success", "success_easy", "spl"})
+    assert only(answered("null", MAPS)).macro["parsed"].value == 0
+
+
+def test_instances_without_clusters_are_their_own() -> None:
+    for episodes in (played("oracle", (5,)), searched("random")):
+        assert all(row.cluster == Cluster(row.instance) for row in rows(episodes))
+        assert only(episodes).macro == {}
+
+
+def test_what_does_not_replay_is_in_no_map() -> None:
+    episodes = answered("oracle", MAPS[:1])
+    broken = replace(episodes[0], record=replace(episodes[0].record, instance={"map": 3}))
+    first, *_ = rows([broken, *episodes[1:]], {0})
+    assert first.cluster == Cluster(broken.record.instance_hash)
+
+
+def test_figures_of_shares() -> None:
+    assert figures("aab", [1, 0, 1]) == {"a": (0.5, 2), "b": (1, 1)}
+    assert figures("aab", [1, 2, 1], [4, 2, 1]) == {"a": (0.5, 2), "b": (1, 1)}
+
+
+def test_share_of_tokens_that_were_cached() -> None:
+    used = Usage(1000, 50, cached_tokens=900)
+    found = only(answered("oracle", MAPS, usage=used))
+    assert (found.input_tokens, found.cached_tokens, found.cached) == (1000, 900, 0.9)
+    assert only(answered("oracle", MAPS)).cached is None
+    assert only(answered("oracle", MAPS, usage=Usage(1000, 50))).cached == 0
+    flat = tidy(rows(answered("oracle", MAPS, usage=used)))[0]
+    assert (flat["cluster"], flat["cached_tokens"]) == ("small", 900)

@@ -1,0 +1,90 @@
+"""Models two by two, on the questions that both answered (MANGO, Table 1)."""
+
+import json
+
+import pytest
+
+from tests.analysis.maps import answered, corridor, easy
+from waybench.analysis import Pair, comparable, pairs, rows
+from waybench.envs.textmap import MapQuestion
+
+MAPS = [corridor(f"m{places}", places) for places in (3, 4, 5)]
+PARTS = ("success_easy", "success_hard")
+
+
+def first_room(question: MapQuestion) -> str:
+    """Answer only what begins in the first room or ends there."""
+    return "oracle" if "room 0" in (question.source, question.target) else ""
+
+
+def wrong_far(question: MapQuestion) -> str:
+    """Be wrong about what is more than a move away: a made-up move leads nowhere."""
+    near = abs(int(question.source[5:]) - int(question.target[5:])) == 1
+    return "oracle" if near else "constant"
+
+
+def by_metric(found: list[Pair]) -> dict[str, Pair]:
+    return {pair.metric: pair for pair in found}
+
+
+def test_only_questions_that_both_answered_by_hand() -> None:
+    made = rows([*answered(first_room, MAPS, model="a"), *answered(wrong_far, MAPS, model="b")])
+    found = by_metric(pairs(made, PARTS))
+    assert list(found) == list(PARTS)
+    pair = found["success_easy"]
+    # Of n places in a row, the first has n - 1 easy questions, one of them of a single move.
+    assert pair.items == 2 + 3 + 4
+    assert pair.first_mean.value == 1
+    # The constant answer is "east" once, which is a way of one move.
+    assert pair.second_mean.value == pytest.approx(3 / 9)
+    assert pair.difference.value == pytest.approx(6 / 9)
+    assert pair.difference.clusters == 3
+    assert pair.difference.low is not None
+    assert found["success_hard"].items == 9
+    assert (pair.first.model, pair.second.model) == ("a", "b")
+
+
+def test_sound_counts_what_could_not_be_read() -> None:
+    made = rows(
+        [
+            *answered(first_room, MAPS, model="a", protocol="sound"),
+            *answered("oracle", MAPS, model="b", protocol="sound"),
+        ]
+    )
+    pair = by_metric(pairs(made, PARTS))["success_easy"]
+    assert pair.items == 3 + 6 + 10
+    assert pair.first_mean.value == pytest.approx(9 / 19)
+    assert pair.difference.value == pytest.approx(-10 / 19)
+
+
+def test_no_common_question_no_pair() -> None:
+    made = rows(
+        [
+            *answered(lambda question: "oracle" if easy(question) else "", MAPS, model="a"),
+            *answered(lambda question: "" if easy(question) else "oracle", MAPS, model="b"),
+        ]
+    )
+    assert pairs(made, PARTS) == []
+
+
+def test_three_models_make_three_pairs_of_each_metric() -> None:
+    made = rows(episode for model in "abc" for episode in answered("oracle", MAPS, model=model))
+    found = pairs(made, (*PARTS, "reasoning_easy", "nothing", "success"))
+    assert {(pair.first.model, pair.second.model) for pair in found} == {("a", "b"), ("a", "c"), ("b", "c")}
+    assert {pair.metric for pair in found} == {*PARTS, "reasoning_easy"}
+    assert all((pair.difference.value, pair.first_mean.value) == (0, 1) for pair in found)
+    assert json.dumps([pair.to_json() for pair in found])
+
+
+def test_only_what_was_asked_alike_is_compared() -> None:
+    groups = [
+        *answered("oracle", MAPS, model="a", settings={"temperature": 1.0}, most=1),
+        *answered("oracle", MAPS, model="b", most=1),
+        *answered("oracle", MAPS, model="c", most=1, protocol="sound"),
+        *answered("oracle", MAPS, model="d", most=1, key="other"),
+        *answered("oracle", MAPS, "destination", model="e", most=1),
+    ]
+    made = rows(groups)
+    together = comparable(dict.fromkeys(row.group for row in made))
+    assert [[group.model for group in some] for some in together] == [["a", "b"], ["c"], ["d"], ["e"]]
+    assert {(pair.first.model, pair.second.model) for pair in pairs(made, PARTS)} == {("a", "b")}
