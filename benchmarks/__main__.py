@@ -9,7 +9,7 @@ from benchmarks._tilemaps import tilemaps
 
 def main() -> None:
     """Print the table."""
-    print("| what | waybench | compared with | which is | time ratio |\n|---|---|---|---|---|")
+    print("| what | waybench | compared with | which is | ratio |\n|---|---|---|---|---|")
     for part in (generation, episodes, search, tilemaps, textmaps, engine):
         for comparison in part():
             print(comparison.line(), flush=True)

@@ -2,44 +2,49 @@
 
 import hashlib
 import json
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
-from importlib import import_module
 from itertools import islice
-from typing import Any
 
+import igraph
 import networkx as nx
 import rustworkx as rx
 
-from benchmarks._timing import Comparison, compare
-from waybench.core import Stream, UsageError
+from benchmarks._timing import Comparison, Memory, compare
+from waybench.cli._scoring import score_line
+from waybench.core import Stream, UsageError, play_out, policy
 from waybench.data import locate
-from waybench.envs.textmap import Edge, PlaceMap
-from waybench.envs.textmap._load import load_map
+from waybench.envs import registry
+from waybench.envs.textmap import Edge, PlaceMap, published_map
 from waybench.envs.textmap._paths import ALL, Choice, Paths, Tally
 from waybench.envs.textmap._questions import destination_questions
+
+_LINES = 200
 
 PART = 10_000  # paths of a large map that the slowest way is asked for
 
 
-def textmaps() -> Iterator[Comparison]:
+def textmaps() -> Iterator[Comparison | Memory]:
     """Count, list and draw paths of a published map, of a made-up one of the size of the largest, and of a grid."""
-    large, grid = _stand_in("stand-in", 114, 2_600_000), _grid(5)
+    large, grid = _large(), _grid(5)
     yield _counted(large)
     yield _drawn(large)
     yield _asked(large)
     for place_map in [*_published("zork1"), large, grid]:
         yield _against_networkx(place_map)
         yield _against_rustworkx(place_map)
-        yield from _against_igraph(place_map)
+        yield _against_igraph(place_map)
+    yield _memory(large)
+    yield _scored()
 
 
 def _published(name: str) -> list[PlaceMap]:
-    kinds = ("edges.json", "locations.json", "actions.json", "walkthrough")
     try:
-        files = [locate("mango", f"{name}/{name}.{kind}") for kind in kinds]
+        return [published_map(name, locate)]
     except UsageError:  # not fetched
         return []
-    return [load_map(files[0].parent, name)]
 
 
 def _map(name: str, joins: list[tuple[int, int]]) -> PlaceMap:
@@ -57,6 +62,10 @@ def _grid(size: int) -> PlaceMap:
     joins = [(at, at + size) for at in range(size * (size - 1))]
     joins += [(at, at + 1) for at in range(size * size) if (at + 1) % size]
     return _map(f"grid {size} × {size}", joins)
+
+
+def _large() -> PlaceMap:
+    return _stand_in("stand-in", 114, 2_600_000)
 
 
 def _stand_in(key: str, size: int, most: int) -> PlaceMap:
@@ -125,10 +134,7 @@ def _against_networkx(place_map: PlaceMap) -> Comparison:
 
 
 def _against_rustworkx(place_map: PlaceMap) -> Comparison:
-    graph = rx.PyDiGraph()
-    number = {place: number for number, place in enumerate(place_map.places)}
-    graph.add_nodes_from(place_map.places)
-    graph.add_edges_from([(number[edge.source], number[edge.target], None) for edge in place_map.edges])
+    graph = _as_rustworkx(place_map)
 
     def theirs() -> int:
         found = rx.all_pairs_all_simple_paths(graph)
@@ -143,12 +149,15 @@ def _against_rustworkx(place_map: PlaceMap) -> Comparison:
     )
 
 
-def _against_igraph(place_map: PlaceMap) -> Iterator[Comparison]:
-    """Compare with a library that is not installed with the development tools, if it is there."""
-    try:
-        igraph: Any = import_module("igraph")
-    except ImportError:
-        return
+def _as_rustworkx(place_map: PlaceMap) -> rx.PyDiGraph[str, None]:
+    graph: rx.PyDiGraph[str, None] = rx.PyDiGraph()
+    number = {place: number for number, place in enumerate(place_map.places)}
+    graph.add_nodes_from(place_map.places)
+    graph.add_edges_from([(number[edge.source], number[edge.target], None) for edge in place_map.edges])
+    return graph
+
+
+def _against_igraph(place_map: PlaceMap) -> Comparison:
     number = {place: number for number, place in enumerate(place_map.places)}
     joins = [(number[edge.source], number[edge.target]) for edge in place_map.edges]
     graph = igraph.Graph(len(number), joins, directed=True)
@@ -156,11 +165,67 @@ def _against_igraph(place_map: PlaceMap) -> Iterator[Comparison]:
     def theirs() -> int:
         return sum(len(graph.get_all_simple_paths(place, mode="out")) for place in range(len(number)))
 
-    count = theirs()
+    # It takes moves between the same two places for one, so that it lists fewer paths where there are such.
+    count = Paths(place_map).tally().total
+    assert theirs() <= count
     against, told = "igraph (compiled), places instead of moves", f"listing the moves of all paths, {_told(place_map)}"
-    yield compare(
+    return compare(
         told, lambda: _listed(place_map), theirs, against=against, count=count, unit="paths", rounds=_rounds(count)
     )
+
+
+def _scored() -> Comparison:
+    """Score stored replies of the oracle, as `waybench score` does."""
+    environment = registry.load("textmap/route")
+    lines: list[bytes] = []
+    for item in environment.source("bench", 3).head(_LINES):
+        reply = play_out(environment, item, policy("oracle")).turns[0].reply
+        instance = item.instance.to_json()
+        lines.append(json.dumps({"env": environment.id, "instance": instance, "replies": [reply]}).encode())
+
+    def ours() -> int:
+        return sum(score_line(line, 1)["metrics"]["success"] for line in lines)
+
+    def theirs() -> int:
+        return sum(len(json.loads(line)) for line in lines)
+
+    assert ours() == len(lines)
+    return compare(
+        f"scoring {_LINES} stored answers about maps of 16 to 31 places, each with its whole map",
+        ours,
+        theirs,
+        against="parsing the lines as JSON alone",
+        count=len(lines),
+        unit="answers",
+    )
+
+
+def _memory(place_map: PlaceMap) -> Memory:
+    """Compare the memory of passing through all paths of a map with that of holding them all, as rustworkx does."""
+    alone, ours, theirs = (_peak(way) for way in ("import", "waybench", "rustworkx"))
+    told = f"passing through all {Paths(place_map).tally().total:,} paths, move by move, {_told(place_map)}"
+    return Memory(told, ours - alone, theirs - alone, "rustworkx, which holds them all")
+
+
+def _peak(way: str) -> int:
+    """Return the greatest size of a process of its own, in bytes, that lists the paths in one way."""
+    code = f"from benchmarks._textmaps import list_all; list_all({way!r})"
+    return int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+
+
+def list_all(way: str) -> None:
+    """List the paths of the large map in one way, and print the greatest size of the process in bytes.
+
+    Args:
+        way: "waybench", "rustworkx", or "import" for what both begin with.
+    """
+    place_map = _large()
+    if way == "waybench":
+        _listed(place_map)
+    if way == "rustworkx":
+        rx.all_pairs_all_simple_paths(_as_rustworkx(place_map))
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(kilobytes * (1 if sys.platform == "darwin" else 1024))
 
 
 def _counted(place_map: PlaceMap) -> Comparison:

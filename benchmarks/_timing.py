@@ -34,6 +34,28 @@ class Comparison:
         )
 
 
+@dataclass(frozen=True)
+class Memory:
+    """Two ways, by the memory that they take beyond what both begin with.
+
+    Attributes:
+        what: What is done.
+        ours: Bytes, our way.
+        theirs: Bytes, the way it is compared with.
+        against: What that is.
+    """
+
+    what: str
+    ours: int
+    theirs: int
+    against: str
+
+    def line(self) -> str:
+        """Return the comparison as one line of a table."""
+        ours, theirs = (f"{size / 1e6:,.1f} MB" for size in (self.ours, self.theirs))
+        return f"| {self.what} | {ours} | {theirs} | {self.against} | {self.ours / self.theirs:.2f} |"
+
+
 def compare(
     what: str,
     ours: Callable[[], object],
