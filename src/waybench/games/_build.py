@@ -88,8 +88,8 @@ def _learn(
     arrivals: list[int] = []
     told: list[int] = []
     made: list[Made] = []
-    inferred: dict[Move, Move] = {}
-    tried: set[Move] = set()
+    inferred: dict[Move, int] = {}
+    led_back: set[Move] = set()
     for visit in visits:
         here = None if visit.place is None else names[visit.place]
         if not stays or here != stays[-1]:
@@ -97,10 +97,11 @@ def _learn(
             if before is not None and here is not None and visit.action:
                 move = (before, visit.action, here)
                 made.append(Made(visit.step.number, move, (len(stays) - 1, len(stays))))
-                backs = () if move in tried else visit.backs
-                tried.add(move)
+                # Where it did not lead back, as through a door that fell shut, it may do so another time.
+                backs = () if move in led_back else visit.backs
                 for back in [back for back, there in backs if there is not None and names.get(there) == before][:1]:
-                    inferred[here, back, before] = move
+                    inferred[here, back, before] = len(made) - 1
+                    led_back.add(move)
             stays.append(here)
             arrivals.append(visit.step.number)
             told.append(NEVER)

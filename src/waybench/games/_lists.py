@@ -5,7 +5,7 @@ from pathlib import Path
 
 from waybench.core import DataError, Json, UsageError, is_object
 from waybench.games._commands import LONGEST
-from waybench.games._titles import plain
+from waybench.games._titles import as_name
 
 _LARGEST = 1 << 24  # bytes
 
@@ -43,7 +43,7 @@ def read_names(path: Path) -> dict[str, str]:
     if not is_object(data):
         raise DataError(f'{path}: it is no object such as {{"27": "bedroom", "25": "bedroom"}}')
     for code, name in data.items():
-        if not isinstance(name, str) or not name.isprintable() or not plain(name):
+        if not isinstance(name, str) or not name.isprintable() or not as_name(name):
             raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is no name of one line")
     return data
 

@@ -6,7 +6,7 @@ from itertools import count
 
 from waybench.core import DataError
 from waybench.games._engine import PlaceId
-from waybench.games._titles import is_dark, plain
+from waybench.games._titles import as_name, is_dark
 from waybench.games._walk import Visit
 
 
@@ -22,7 +22,7 @@ def called(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
         if visit.place is None:
             continue
         names, shadows = found.setdefault(visit.place, Counter()), dark.setdefault(visit.place, Counter())
-        told = plain(visit.name or "") or visit.title
+        told = as_name(visit.name or "") or visit.title
         if told:
             (shadows if visit.name is None and is_dark(told) else names).update([told])
     return {place: names or dark[place] for place, names in found.items()}
@@ -45,7 +45,7 @@ def name_places(found: Mapping[PlaceId, Counter[str]], given: Mapping[str, str])
     for code in given:
         if code not in ids:
             raise DataError(f"names: the walk came to no place with the id {code[:40]!r}; ids are {_some(ids)}")
-    names = {place: " ".join(given[code].lower().split()) for code, place in ids.items() if code in given}
+    names = {place: as_name(given[code]) for code, place in ids.items() if code in given}
     used = set(names.values())
     for place, counted in found.items():
         if place not in names:

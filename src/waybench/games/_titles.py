@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 _LONGEST = 70  # characters
 _FRAMED = re.compile(r"-= (.+) =-")  # as TextWorld writes it
-_POSTURE = re.compile(r" \((?:in|on|as|under|behind) [^()]*\)$")  # how the player is there: "Bedroom (in bed)"
+_POSTURE = re.compile(r" \((?:in|on|as) [^()]*\)$")  # how the player is there: "Bedroom (in bed)"
 _SENTENCE_ENDS = frozenset(".!?:;,\"'>")
 _DARK = re.compile(r"(?:in )?(?:the |total |utter |pitch )*(?:dark|darkness|black|blackness)|too dark to see")
 
@@ -36,7 +36,12 @@ def plain(line: str) -> str:
     """Return a line as names are compared: in lower case, without a frame, a posture or blanks that say nothing."""
     text = " ".join(line.split())
     framed = _FRAMED.fullmatch(text)
-    return _POSTURE.sub("", framed[1] if framed else text).strip().lower()
+    return as_name(_POSTURE.sub("", framed[1] if framed else text))
+
+
+def as_name(text: str) -> str:
+    """Return a name as maps have it: in lower case, without blanks that say nothing."""
+    return " ".join(text.lower().split())
 
 
 def tells(text: str, names: Collection[str]) -> bool:

@@ -23,36 +23,46 @@ class Made(NamedTuple):
     stays: tuple[int, int]
 
 
-def edges_made(made: Sequence[Made], told: Sequence[int], inferred: Mapping[Move, Move]) -> tuple[Edge, ...]:
+def edges_made(made: Sequence[Made], told: Sequence[int], inferred: Mapping[Move, int]) -> tuple[Edge, ...]:
     """Return the moves of a map, in the order in which they become known.
 
     Args:
         made: The moves of the walkthrough, in its order.
         told: For each stay at a place the step at which its name is told; `NEVER` if it is not.
-        inferred: For each move that can be inferred, the one from which.
+        inferred: For each move that can be inferred, from which made one, by its number in `made`.
     """
-    forward, named = _when(made, list(told))
+    named = _named(made, list(told))
+    times: dict[Move, list[int]] = {}
+    for number, each in enumerate(made):
+        times.setdefault(each.move, []).append(number)
     edges: list[Edge] = []
-    for move in forward.keys() | inferred.keys():
-        other = inferred.get(move)
-        back, back_named = (forward[other], named[other]) if other else (NEVER, NEVER)
+    for move in times.keys() | inferred.keys():
+        forward, forward_named = _first(made, named, times.get(move, ()))
+        start = inferred.get(move)
+        backs = () if start is None else [number for number in times[made[start].move] if number >= start]
+        back, back_named = _first(made, named, backs)
         source, action, target = move
-        whole = (forward.get(move, NEVER), back, named.get(move, NEVER), back_named)
-        edges.append(Edge(source, target, action, *whole))
+        edges.append(Edge(source, target, action, forward, back, forward_named, back_named))
     return tuple(sorted(edges, key=lambda edge: (edge.known, edge.forward, edge[:3])))
 
 
-def _when(made: Sequence[Made], told: list[int]) -> tuple[dict[Move, int], dict[Move, int]]:
-    """Return for each move the step at which it is first made, and at which its two places are known by name.
+def _first(made: Sequence[Made], named: Sequence[int], numbers: Sequence[int]) -> tuple[int, int]:
+    """Return the step at which one of some moves is first made, and first with the names of both places known."""
+    if not numbers:
+        return NEVER, NEVER
+    return made[numbers[0]].step, min(named[number] for number in numbers)
+
+
+def _named(made: Sequence[Made], told: list[int]) -> list[int]:
+    """Return for each move that is made the step at which its two places are known by name.
 
     A name that is not told during a stay is known all the same if the place was reached by a move whose places were
     known before.
     """
-    forward: dict[Move, int] = {}
-    named: dict[Move, int] = {}
+    found: list[int] = []
+    known: dict[Move, int] = {}
     for step, move, (left, entered) in made:
-        forward.setdefault(move, step)
-        known = max(step, named.get(move, NEVER))
-        told[entered] = min(told[entered], known)
-        named[move] = min(named.get(move, NEVER), max(step, told[left], told[entered]))
-    return forward, named
+        told[entered] = min(told[entered], max(step, known.get(move, NEVER)))
+        found.append(max(step, told[left], told[entered]))
+        known[move] = min(known.get(move, NEVER), found[-1])
+    return found

@@ -34,12 +34,12 @@ def map_of(world: World, steps: Sequence[Step]) -> PlaceMap:
     return PlaceMap(world.name, tuple(listed), tuple(actions), edges, tuple(steps))
 
 
-def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int], set[str], dict[Move, Move]]:
+def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int], set[str], dict[Move, int]]:
     """Play a walkthrough again.
 
     Returns:
         The moves; for each stay at a place the step at which its name is told; the places; and for each move that can
-        be inferred, the one from which.
+        be inferred, the number of the one from which.
     """
     play = Play(world)
     turn = play.begin()
@@ -47,7 +47,7 @@ def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int],
     names = [place.name.lower() for place in world.places]
     now, told, places = turn.after, [0 if turn.named else NEVER], {names[turn.after.place]}
     made: list[Made] = []
-    inferred: dict[Move, Move] = {}
+    inferred: dict[Move, int] = {}
     tried: set[Move] = set()
     for number, step in enumerate(steps[1:], 1):
         before, turn = now, play.act(now, step.action)
@@ -62,7 +62,7 @@ def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int],
             back = None if move in tried else opposite(step.action)
             tried.add(move)
             if back is not None and play.act(now, back).after.place == before.place:
-                inferred[target, back, source] = move
+                inferred[target, back, source] = len(made) - 1
         if turn.named:
             told[-1] = min(told[-1], number)
     return made, told, places, inferred

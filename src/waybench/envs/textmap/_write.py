@@ -167,9 +167,12 @@ class _Files:
         unfinished = path.with_name(f"{path.name}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with unfinished.open("w", encoding="utf-8", newline="") as stream:
-                stream.writelines(texts)
-            os.replace(unfinished, path)
+            try:
+                with unfinished.open("w", encoding="utf-8", newline="") as stream:
+                    stream.writelines(texts)
+                os.replace(unfinished, path)
+            finally:
+                unfinished.unlink(missing_ok=True)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}; choose another folder") from None
         self.done.append(path)
