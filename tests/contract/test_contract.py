@@ -24,6 +24,7 @@ REACHABLE = {
     "search/guessnum": 17,
     # The question, and whether the answer was right.
     "textmap/destination": 3,
+    "textmap/minigame": 3,
     "textmap/route": 3,
     # Where one stands before which of five objectives, how many were reached, and how far the last plan ended.
     "tilemap/gtb": 171,

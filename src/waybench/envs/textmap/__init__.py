@@ -6,6 +6,8 @@ from waybench.envs.textmap._load import load_map
 from waybench.envs.textmap._made import Made, Move, edges_made
 from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
 from waybench.envs.textmap._map_instance import published_map, size_class
+from waybench.envs.textmap._minigame import Minigame, minigames
+from waybench.envs.textmap._minigames import MINIGAME
 from waybench.envs.textmap._prefix import fitting_cut, named_by_ids, published_cut
 from waybench.envs.textmap._source import WorldQuestions, wanted
 from waybench.envs.textmap._textmap import DESTINATION, ROUTE
@@ -18,6 +20,7 @@ __all__ = [
     "ABBREVIATIONS",
     "DESTINATION",
     "DIRECTIONS",
+    "MINIGAME",
     "MOST_PATHS",
     "NEVER",
     "ROUTE",
@@ -25,6 +28,7 @@ __all__ = [
     "Made",
     "MapQuestion",
     "MapVariables",
+    "Minigame",
     "Move",
     "PlaceMap",
     "Step",
@@ -35,6 +39,7 @@ __all__ = [
     "fitting_cut",
     "load_map",
     "map_variables",
+    "minigames",
     "name_scores",
     "named_by_ids",
     "opposite",

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from waybench.core import DataError, Instance, Json, UsageError, is_array, is_object, unknown
+from waybench.core import DataError, EpisodeRecord, Instance, Json, UsageError, is_array, is_object, unknown
 from waybench.envs.textmap._load import load_map, read_edges, read_names
 from waybench.envs.textmap._map import Edge, PlaceMap, Step
 
@@ -56,6 +56,11 @@ def cut(place_map: PlaceMap, cutoff: int) -> PlaceMap:
     """Return a map with the steps of its walkthrough that an instance with a cutoff needs."""
     steps = place_map.steps[: cutoff + 2]
     return place_map if len(steps) == len(place_map.steps) else replace(place_map, steps=steps)
+
+
+def map_name(record: EpisodeRecord) -> str:
+    """Return the name of the map that a record's instance is about."""
+    return str(record.instance["map"]["name"])
 
 
 def map_json(place_map: PlaceMap) -> Json:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from waybench.core import DataError, Json, UsageError, is_array, is_object
 from waybench.envs.textmap._labels import reached
 from waybench.envs.textmap._load import walkthrough_text
-from waybench.envs.textmap._map import NEVER, PlaceMap, Step
+from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
 
 PUBLISHED_TOKENS = 3_600
 PUBLISHED_STEPS = 70
@@ -129,6 +129,9 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
     if not first:
         raise UsageError(f"map {place_map.name}: no move of the walkthrough is known")
     begins = first[min(first)].source
+    ways: dict[tuple[str, str], list[Edge]] = {}
+    for edge in place_map.edges:
+        ways.setdefault((edge.source, edge.action), []).append(edge)
     layers: list[dict[str, str]] = []  # for each step: where one can be after it, and from where
     for number, action, _ in place_map.steps[: last + 1]:
         new = first.get(number)
@@ -139,7 +142,8 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
             continue
         layer: dict[str, str] = {}
         for place in layers[-1] if layers else (begins,):
-            layer |= dict.fromkeys(_again(place_map, place, action.strip().lower(), number), place)
+            again = [edge.target for edge in ways.get((place, typed(action)), ()) if edge.forward < number]
+            layer |= dict.fromkeys(again or (place,), place)
         layers.append(layer)
     found: list[str] = []
     expected: str | None = None
@@ -150,9 +154,9 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-def _again(place_map: PlaceMap, place: str, action: str, step: int) -> Sequence[str]:
-    ways = (edge for edge in place_map.edges if (edge.source, edge.action) == (place, action))
-    return [edge.target for edge in ways if edge.forward < step] or (place,)
+def typed(action: str) -> str:
+    """Return what a walkthrough types as the actions of maps are written."""
+    return action.strip().lower()
 
 
 def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:

@@ -3,18 +3,19 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from waybench.core import Environment, EpisodeRecord, Json, Limits, Option, Play
+from waybench.core import Environment, Json, Limits, Option, Play
 from waybench.envs.textmap._about import about
 from waybench.envs.textmap._answer import Trajectory
 from waybench.envs.textmap._choose import Kind
 from waybench.envs.textmap._game import Asked, QuestionGame
 from waybench.envs.textmap._instance import MapQuestion, decode_destination, decode_route
-from waybench.envs.textmap._map_instance import named
+from waybench.envs.textmap._map_instance import map_name, named
 from waybench.envs.textmap._metrics import METRICS, prove
 from waybench.envs.textmap._players import PLAYERS
 from waybench.envs.textmap._prompts import TEMPLATES
 from waybench.envs.textmap._score import PAPER, SOUND
 from waybench.envs.textmap._source import SOURCE_OPTIONS, WorldQuestions
+from waybench.envs.textmap._typed import HELP, typed
 from waybench.envs.textmap._wording import LISTS, OBSERVATIONS, QuestionWording
 from waybench.envs.textmap._world_items import LOWEST_CLASS
 
@@ -64,11 +65,6 @@ def _made(protocol: str, wording: str, observations: str, lists: str | None) -> 
     return Play(QuestionGame(rules), words, Limits(turns=1, invalid="end"))
 
 
-def map_of(record: EpisodeRecord) -> str:
-    """Return the name of the map that a record's question is about."""
-    return str(record.instance["map"]["name"])
-
-
 def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
     decode = {"route": decode_route, "destination": decode_destination}[kind]
     return Environment(
@@ -89,7 +85,9 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         prove=prove,
         metrics=METRICS,
         pooled=True,
-        cluster=map_of,
+        cluster=map_name,
+        typed=typed,
+        typed_help=HELP,
         players=PLAYERS,
     )
 

@@ -11,7 +11,7 @@ from waybench.envs.textmap._world_play import Play
 MOST_STEPS = 5_000  # fewer than the number that stands for "never"
 
 _LONGEST_TRIP = 4  # moves away from the route before turning back
-_IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
+IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
 
 
 def walk(world: World, rng: Stream, steps: int, *, whole: bool = False) -> tuple[Step, ...]:
@@ -211,4 +211,4 @@ class _Walker:
             blocked = [direction for direction in DIRECTIONS if direction not in ways]
             if blocked:
                 return self._rng.choice(blocked)
-        return self._rng.choice(_IDLE)
+        return self._rng.choice(IDLE)
