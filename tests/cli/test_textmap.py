@@ -72,7 +72,7 @@ def test_names_that_were_written_can_be_changed_and_given(command: Command, home
 def test_what_is_left_out_is_said(command: Command, home: Path) -> None:
     result = command(*BUILD, "--paths", "3")
     assert "table.all2all.jsonl not written: it would have " in result.stdout
-    assert "the limit is 3\n" in result.stdout
+    assert "the limit is 3; --paths raises it\n" in result.stdout
     assert not Path("table/table.all2all.jsonl").exists() and Path("table/table.all_pairs.jsonl").exists()
 
 

@@ -101,5 +101,5 @@ def _report(found: GameMap, written: Written, folder: Path) -> None:
         ]
         click.echo(f"questions: {', '.join(asked)}")
     for line in written.left_out:
-        click.echo(line)
+        click.echo(line if written.destinations is None else f"{line}; --paths raises it")
     click.echo(f"files in {click.format_filename(folder)}: {', '.join(path.name for path in written.files)}")

@@ -12,7 +12,7 @@ from waybench.envs.textmap._labels import Labels
 from waybench.envs.textmap._load import walkthrough_text
 from waybench.envs.textmap._map import Edge, PlaceMap
 
-MOST_PATHS = 1_000_000  # about a gigabyte of questions
+MOST_PATHS = 100_000  # some hundred megabytes: 300 bytes for each move of each path
 
 
 class Shares(NamedTuple):
