@@ -14,13 +14,10 @@ from waybench.cli._board import board
 from waybench.cli._choice import assignments, environment_named, source_of
 from waybench.cli._output import lines
 from waybench.cli._params import OUTPUT, item_parameters
-from waybench.cli._typed import reply_for, spoken, takes_movements
+from waybench.cli._typed import help_for, reply_for, spoken, takes_movements
 from waybench.core import Episode, Metric, Reply, Usage
 
-_HELP = {
-    True: "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself; quit ends.",
-    False: "Type the reply; quit ends.",
-}
+_REPLIES = "Type the reply."
 
 
 @click.command()
@@ -71,7 +68,8 @@ def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
     item = episode.item
     click.secho(f"{episode.environment.id}, level {item.level}, item {item.id} of key {item.key}", bold=True)
     _show(episode, "\n\n".join(message.text for message in episode.messages))
-    click.secho(_HELP[takes_movements(episode)], dim=True)
+    help_ = f"{help_for(episode) or _REPLIES} The word quit ends."
+    click.secho(help_, dim=True)
     while not episode.done:
         started = monotonic()
         typed = _ask(episode)
@@ -82,7 +80,7 @@ def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
         elif typed:
             reply = reply_for(typed, episode)
             if reply is None:
-                click.echo(f"Not understood, and not counted. {_HELP[True]}")
+                click.echo(f"Not understood, and not counted. {help_}")
             else:
                 turn = episode.step(Reply(reply, usage=Usage(seconds=monotonic() - started)))
                 _show(episode, turn.message)
@@ -129,7 +127,8 @@ def _close(episode: Episode[Any, Any, Any]) -> None:
     measured = _measured(episode)
     width = max((len(metric.title) for metric, _ in measured), default=0)
     for metric, value in measured:
-        click.echo(f"  {metric.title:<{width}}  {value:g} {metric.unit}".rstrip())
+        told = metric.labels[int(value)] if metric.labels else f"{value:g}"
+        click.echo(f"  {metric.title:<{width}}  {told} {metric.unit}".rstrip())
     solution = episode.item.proof.get("solution")
     if solution and takes_movements(episode):
         click.echo(f"A shortest way: {spoken(solution)}")

@@ -6,6 +6,8 @@ from typing import Any
 from waybench.core import Episode, Invalid, Json
 from waybench.grid import DIRECTIONS
 
+MOVEMENTS = "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself."
+
 _SHORT = {name[0]: name for name in DIRECTIONS} | {name: name for name in DIRECTIONS}
 _WAY = "|".join(sorted(_SHORT, key=len, reverse=True))
 _MOVEMENT = re.compile(rf"({_WAY})[ :]*([1-9][0-9]{{0,5}})?[\s,;.]*", re.IGNORECASE)
@@ -17,7 +19,8 @@ def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
 
     What the wording reads is a reply as it is, and so is what begins like one (with a brace) even if it turns out to
     be malformed: that costs a person what it costs a model. Where actions are lists of [direction, cells],
-    ``d3 l2``, ``down 3, left 2`` and ``ddd`` are translated into the wording's own form.
+    ``d3 l2``, ``down 3, left 2`` and ``ddd`` are translated into the wording's own form. An environment can say itself
+    what a line stands for (`Environment.typed`).
 
     Args:
         typed: The line.
@@ -27,10 +30,18 @@ def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
         The reply; None if the line is neither, and the person should try again at no cost.
     """
     wording, game = episode.play.wording, episode.play.game
-    if "{" in typed or not takes_movements(episode) or not isinstance(wording.parse(typed, episode.state), Invalid):
+    if "{" in typed or help_for(episode) is None or not isinstance(wording.parse(typed, episode.state), Invalid):
         return typed
+    if episode.environment.typed is not None:
+        action = episode.environment.typed(typed, episode.state)
+        return None if action is None else wording.render(action, episode.state)
     movements = _movements(typed)
     return None if movements is None else wording.render(game.decode(movements), episode.state)
+
+
+def help_for(episode: Episode[Any, Any, Any]) -> str | None:
+    """Return what a person can type that is no reply, in a sentence; None if only replies can be typed."""
+    return MOVEMENTS if takes_movements(episode) else episode.environment.typed_help or None
 
 
 def takes_movements(episode: Episode[Any, Any, Any]) -> bool:

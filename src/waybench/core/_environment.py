@@ -69,6 +69,9 @@ class Environment(Generic[I, S, A]):
         series: What is measured at every step of an episode.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
+        typed: (what a person types, state) -> the action that it stands for, where replies are nothing that a person
+            would like to type; None for what is not understood.
+        typed_help: What a person can type then, in a sentence.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
     """
@@ -93,6 +96,8 @@ class Environment(Generic[I, S, A]):
     pooled: bool = False
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
     cluster: Callable[[EpisodeRecord], str] | None = None
+    typed: Callable[[str, S], A | None] | None = None
+    typed_help: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
 
     def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:

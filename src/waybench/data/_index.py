@@ -21,7 +21,7 @@ def _files(base: str, rows: Iterable[tuple[str, int, str]]) -> tuple[DataFile, .
 
 def _listed(name: str) -> Iterator[tuple[str, int, str]]:
     """Yield the rows (path, size, SHA-256) of a list beside this module."""
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    text = files("waybench.data").joinpath(name).read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
         yield row["path"], int(row["size"]), row["sha256"]
 

@@ -1,4 +1,7 @@
-"""Which questions are asked about a map: drawn by key, easy and hard ones in turn."""
+"""Which questions are asked about a map: drawn by key, easy and hard ones in turn.
+
+What counts paths is imported when it is needed, for numpy comes with it.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import chain, zip_longest
@@ -9,9 +12,6 @@ from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._labels import DIFFICULTIES, Difficulty
 from waybench.envs.textmap._map import PlaceMap
 from waybench.envs.textmap._map_instance import cut
-from waybench.envs.textmap._paths import Choice
-from waybench.envs.textmap._questions import sample_destination_questions
-from waybench.envs.textmap._routes import routes
 
 Kind = Literal["route", "destination"]
 
@@ -51,6 +51,8 @@ def choose(
 def _routes(
     place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, longest: int | None
 ) -> list[MapQuestion]:
+    from waybench.envs.textmap._routes import routes
+
     known = routes(place_map)
     pairs = [
         (source, target)
@@ -65,6 +67,9 @@ def _routes(
 def _destinations(
     place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, longest: int | None
 ) -> list[MapQuestion]:
+    from waybench.envs.textmap._paths import Choice
+    from waybench.envs.textmap._questions import sample_destination_questions
+
     choice = Choice(difficulty=difficulty, longest=longest)
     drawn = sample_destination_questions(place_map, count, stream, choice, cutoff)
     return [MapQuestion(place_map, cutoff, each.source, each.target, each.edges) for each in drawn]

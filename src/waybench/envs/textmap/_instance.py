@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from waybench.core import DataError, Json, is_object
 from waybench.envs.textmap._labels import Labels, path_labels
@@ -19,7 +20,9 @@ from waybench.envs.textmap._map_instance import (
     read_texts,
     size_class,
 )
-from waybench.envs.textmap._routes import routes
+
+if TYPE_CHECKING:
+    from waybench.envs.textmap._routes import Routes
 
 __all__ = [
     "MapQuestion",
@@ -56,12 +59,18 @@ class MapQuestion(MapInstance):
     @property
     def labels(self) -> Labels:
         """From which steps on it can be asked, and is easy."""
-        return path_labels(self.path) if self.path else routes(self.map).labels(self.source, self.target)
+        return path_labels(self.path) if self.path else self._routes.labels(self.source, self.target)
 
     @property
     def shortest(self) -> int | None:
         """Number of moves of a shortest way on the whole map; None if there is none."""
-        return routes(self.map).shortest(self.source, self.target)
+        return self._routes.shortest(self.source, self.target)
+
+    @property
+    def _routes(self) -> "Routes":
+        from waybench.envs.textmap._routes import routes  # numpy is loaded where there is something to count
+
+        return routes(self.map)
 
     def to_json(self) -> Json:
         """Return the question with its whole map, so that a record needs no other file."""

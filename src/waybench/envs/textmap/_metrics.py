@@ -149,9 +149,9 @@ METRICS = (
     _share(
         "difficulty",
         _difficulty,
-        "Hard",
-        "Whether the question is hard (1) or easy (0), and so the share of hard ones; not defined if it cannot be "
-        "answered.",
+        "Difficulty",
+        "0 for an easy question, 1 for a hard one, so that the mean is the share of hard ones; not defined if it "
+        "cannot be answered.",
         better="",
         labels=DIFFICULTIES,
     ),

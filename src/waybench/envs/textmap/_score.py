@@ -14,7 +14,6 @@ from typing import Protocol
 
 from waybench.envs.textmap._answer import Hop
 from waybench.envs.textmap._map import PlaceMap
-from waybench.envs.textmap._routes import routes
 from waybench.envs.textmap._similar import similarity
 
 
@@ -174,6 +173,8 @@ def length_weight(place_map: PlaceMap, question: Asked, hops: Sequence[Hop]) -> 
 
     l is the number of the given moves, or the length of a shortest route. A question without any route has 0.
     """
+    from waybench.envs.textmap._routes import routes  # numpy is loaded where there is something to count
+
     shortest = len(question.actions) or routes(place_map).shortest(question.source, question.target) or 0
     return shortest / max(shortest, len(hops)) if shortest else 0.0
 

@@ -5,12 +5,9 @@ from functools import lru_cache
 from statistics import fmean
 from typing import NamedTuple
 
-import numpy as np
-
 from waybench.core import UsageError
 from waybench.envs.textmap._labels import edge_labels, reached
 from waybench.envs.textmap._map import PlaceMap
-from waybench.envs.textmap._paths import Choice, Paths
 from waybench.envs.textmap._similar import distance
 
 PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
@@ -107,6 +104,10 @@ def _names(places: Collection[str]) -> tuple[float | None, float | None]:
 
 def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None, float | None, float | None]:
     """Return the mean lengths of easy and hard paths, and the mean number of inferred moves in the latter."""
+    import numpy as np  # loaded where paths are counted, as in the other modules
+
+    from waybench.envs.textmap._paths import Choice, Paths
+
     paths = Paths(place_map, cutoff, budget=budget)
     inferred = np.array([not reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
     try:
@@ -119,4 +120,4 @@ def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None,
 
 
 def _mean_length(counts: list[int]) -> float | None:
-    return float(np.average(range(len(counts)), weights=counts)) if sum(counts) else None
+    return sum(length * count for length, count in enumerate(counts)) / sum(counts) if sum(counts) else None
