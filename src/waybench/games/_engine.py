@@ -5,8 +5,8 @@ from typing import Any, Protocol
 PlaceId = int | str  # what the game itself tells its places apart by
 
 
-class Engine(Protocol):
-    """A text game that can be played, saved and asked where its player is."""
+class Playable(Protocol):
+    """A text game that can be played and saved."""
 
     def reset(self) -> str:
         """Begin the game anew; return what it tells at the beginning."""
@@ -14,14 +14,6 @@ class Engine(Protocol):
 
     def act(self, command: str) -> str:
         """Type a command; return what the game answers."""
-        ...
-
-    def place(self) -> PlaceId | None:
-        """Return the id of the place where the player is; None if there is none, as before a game has really begun."""
-        ...
-
-    def name(self) -> str | None:
-        """Return what the game's own table calls that place; None if the game has no such table that can be read."""
         ...
 
     def save(self) -> Any:
@@ -35,4 +27,16 @@ class Engine(Protocol):
     @property
     def done(self) -> bool:
         """Whether the game is over."""
+        ...
+
+
+class Engine(Playable, Protocol):
+    """A text game that can be asked where its player is."""
+
+    def place(self) -> PlaceId | None:
+        """Return the id of the place where the player is; None if there is none, as before a game has really begun."""
+        ...
+
+    def name(self) -> str | None:
+        """Return what the game's own table calls that place; None if the game has no such table that can be read."""
         ...

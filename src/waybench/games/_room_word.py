@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from waybench.core import UsageError
+from waybench.envs.textmap import DIRECTIONS
 from waybench.games._commands import in_full, is_way, ways_back
+from waybench.games._engine import Playable
 from waybench.games._titles import is_dark, title_of
 from waybench.games._walk import LOOK
 
@@ -19,51 +21,17 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 2_000  # of the walk that are looked at
 _MOST_ROOMS = 30  # where all directions are tried
-_TRIED = (
-    "north",
-    "south",
-    "east",
-    "west",
-    "northeast",
-    "northwest",
-    "southeast",
-    "southwest",
-    "up",
-    "down",
-    "in",
-    "out",
-)
+_TRIED = (*DIRECTIONS, "in", "out")
 _SPARED = 50  # one in so many tests may fail: a room can change its title, a monster carry the player off
 _MOST_FINALISTS = 2_000
 _GLOBALS = 240  # variables of two bytes that every game has in a table
 
 
-class Memory(Protocol):
+class Memory(Playable, Protocol):
     """A game whose memory can be read."""
-
-    def reset(self) -> str:
-        """Begin the game anew."""
-        ...
-
-    def act(self, command: str) -> str:
-        """Type a command; return what the game answers."""
-        ...
-
-    def save(self) -> Any:
-        """Return what `restore` needs."""
-        ...
-
-    def restore(self, saved: Any) -> None:
-        """Come back to a saved situation."""
-        ...
 
     def memory(self) -> "Bytes":
         """Return a copy of all bytes that the game can change."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """Whether the game is over."""
         ...
 
 
