@@ -11,7 +11,14 @@ from waybench.cli._run import prepare_folder, summary, task_args, task_entry
 from waybench.tasks import load_task
 
 # Small enough for a minute, large enough that the players part.
-TASKS: dict[str, dict[str, Any]] = {"alicia": {"max_dimension": 13}, "aqa": {"limit": 5}, "gtb": {"limit": 5}}
+TASKS: dict[str, dict[str, Any]] = {
+    "alicia": {"max_dimension": 13},
+    "aqa": {"limit": 5},
+    # In "paper", who says nothing has no success at all, and so no number.
+    "mango_destination": {"worlds": 3, "limit": 6, "protocol": "sound"},
+    "mango_route": {"worlds": 3, "limit": 6, "protocol": "sound"},
+    "gtb": {"limit": 5},
+}
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
 
 

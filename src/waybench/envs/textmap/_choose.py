@@ -43,7 +43,11 @@ def choose(
         UsageError: If the map has too many paths to draw from.
     """
     shown = cut(place_map, cutoff)
-    drawn = [_DRAW[kind](shown, cutoff, difficulty, count, stream, longest) for difficulty in difficulties]
+    word = stream.word()  # so that what is drawn of one difficulty does not depend on the other
+    drawn = [
+        _DRAW[kind](shown, cutoff, difficulty, count, Stream("textmap/choose", word, difficulty), longest)
+        for difficulty in difficulties
+    ]
     turns = chain.from_iterable(zip_longest(*drawn))
     return [question for question in turns if question is not None][:count]
 
