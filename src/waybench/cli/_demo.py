@@ -15,8 +15,8 @@ TASKS: dict[str, dict[str, Any]] = {
     "alicia": {"max_dimension": 13},
     "aqa": {"limit": 5},
     # In "paper", who says nothing has no success at all, and so no number.
-    "mango_destination": {"worlds": 3, "limit": 6, "protocol": "sound"},
-    "mango_route": {"worlds": 3, "limit": 6, "protocol": "sound"},
+    "mango_destination": {"level": 2, "worlds": 3, "limit": 6, "protocol": "sound"},
+    "mango_route": {"level": 2, "worlds": 3, "limit": 6, "protocol": "sound"},
     "gtb": {"limit": 5},
 }
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
