@@ -4,7 +4,7 @@ from waybench.analysis._changes import Change, example_changes
 from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
-from waybench.analysis._estimates import Estimate, by_level, estimate, overall
+from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Variables, explained, variables
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
 from waybench.analysis._labels import differing, labels, setting
@@ -60,6 +60,7 @@ __all__ = [
     "Variables",
     "as_metric",
     "better_text",
+    "by_cluster",
     "by_level",
     "change_text",
     "clustered_mean",

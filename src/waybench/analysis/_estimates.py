@@ -1,11 +1,11 @@
 """Estimates: what the rows of one model, task and settings come to, at each level."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from waybench.analysis._clusters import figures, macro
+from waybench.analysis._clusters import Figure, figures, macro
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._intervals import Mean, clustered_mean
@@ -202,7 +202,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         replies.update(row.outcomes)
     values = {metric.name: measured(tried, head, metric) for metric in metrics}
     single = {metric.name: _metric(values[metric.name], metric) for metric in metrics}
-    by_cluster = {metric.name: _macro(values[metric.name], metric) for metric in metrics if environment.cluster}
+    of_clusters = {metric.name: _macro(values[metric.name], metric) for metric in metrics if environment.cluster}
     curves = {
         series.name: curve([row.series[series.name] for row in counted], _clusters(counted), series.low, series.high)
         for series in (environment.series if level is not None else ())
@@ -222,7 +222,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         best=_best(tried, head) if environment.best_of else single[head.name],
         mean=_mean(counted, head),
         metrics={name: mean for name, mean in single.items() if mean is not None},
-        macro={name: mean for name, mean in by_cluster.items() if mean is not None},
+        macro={name: mean for name, mean in of_clusters.items() if mean is not None},
         guided=guided,
         solved=None if guided else _single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
         curves={name: found for name, found in curves.items() if found is not None},
@@ -268,13 +268,31 @@ def measured(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metri
     return Measured(values, [each[key] for key in values])
 
 
+def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, Figure]]:
+    """Return what metrics come to in each cluster of one group, by the metric's name.
+
+    Args:
+        own: The group's rows.
+        names: The metrics; those that its environment does not have are left out.
+    """
+    items = at_items(own)
+    if not items:
+        return {}
+    metrics = registry.load(next(iter(items.values()))[0].group.env).metrics
+    return {metric.name: _figures(measured(items, metrics[0], metric)) for metric in metrics if metric.name in names}
+
+
+def _figures(found: Measured) -> dict[Cluster, Figure]:
+    return figures(found.clusters, found.values.values(), found.sizes)
+
+
 def _metric(found: Measured, metric: Metric) -> Mean | None:
     """Estimate a metric: the mean of what a single attempt gives, or the share of what it is a share of."""
     return clustered_mean(list(found.values.values()), found.clusters, *metric.bounds, found.sizes)
 
 
 def _macro(found: Measured, metric: Metric) -> Mean | None:
-    return macro(figures(found.clusters, found.values.values(), found.sizes), *metric.bounds)
+    return macro(_figures(found), *metric.bounds)
 
 
 def _clusters(some: Iterable[Row]) -> list[Cluster]:

@@ -18,12 +18,14 @@ class Explained:
 
     Attributes:
         titles: The variables' names in tables.
+        note: What has to be said of them, in a sentence or two.
         by_metric: Metric -> the variables that it is regressed on.
         shown_until: EpisodeRecord -> what the variables depend on besides the cluster, such as how much was shown.
         of: EpisodeRecord -> its cluster's variables; None where one is not known.
     """
 
     titles: Mapping[str, str]
+    note: str
     by_metric: Mapping[str, tuple[str, ...]]
     shown_until: Callable[[EpisodeRecord], Json]
     of: Callable[[EpisodeRecord], Variables]
@@ -81,7 +83,7 @@ def _of_map(record: EpisodeRecord) -> Variables:
 
 _MAPS = Explained(
     titles={
-        "locations": "Locations",
+        "locations": "Places",
         "explicit_edges": "Explicit edges",
         "imputed_edges": "Imputed edges",
         "confusing_locations": "Confusion of names",
@@ -91,6 +93,10 @@ _MAPS = Explained(
         "imputed_in_hard": "Imputed in hard paths",
         "scene_words": "Words in a scene",
     },
+    note=(
+        "The confusion of names is MANGO's score as it is printed, a sum over places of how far the farthest other name "
+        "is; it is nearly always the number of places. Their likeness is the sum of how near the nearest one is."
+    ),
     # The variables of MANGO's Table 10, and the likeness of names, which the paper means but does not print.
     by_metric={
         "success_easy": (

@@ -6,13 +6,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from scipy import stats
 
-from waybench.analysis._clusters import figures
-from waybench.analysis._estimates import at_items, measured
+from waybench.analysis._estimates import by_cluster
 from waybench.analysis._explained import Variables, explained
 from waybench.analysis._intervals import CONFIDENCE
 from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.core import Json
-from waybench.envs import registry
 
 FEWEST = 5  # clusters, below which a line says nothing
 
@@ -73,16 +71,15 @@ def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Clu
         source = explained(group.env)
         if source is None:
             continue
-        metrics, items = registry.load(group.env).metrics, at_items(own)
-        for metric in (metric for metric in metrics if metric.name in source.by_metric):
-            values = measured(items, metrics[0], metric)
-            rates = figures(values.clusters, values.values.values(), values.sizes)
+        for name, rates in by_cluster(own, source.by_metric).items():
             known = of_clusters.get(group, {})
             slopes = tuple(
-                _slope(name, [(known[cluster].get(name), rate.value) for cluster, rate in rates.items()])
-                for name in source.by_metric[metric.name]
+                _slope(
+                    variable, [(known.get(cluster, {}).get(variable), rate.value) for cluster, rate in rates.items()]
+                )
+                for variable in source.by_metric[name]
             )
-            found.append(Regression(group=group, metric=metric.name, clusters=len(rates), slopes=slopes))
+            found.append(Regression(group=group, metric=name, clusters=len(rates), slopes=slopes))
     return found
 
 

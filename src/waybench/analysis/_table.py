@@ -6,13 +6,14 @@ from typing import Any
 from waybench.analysis._estimates import Estimate
 from waybench.analysis._labels import labels
 from waybench.analysis._measures import Measure, measure, merit
-from waybench.analysis._numbers import better_text, mean_text
+from waybench.analysis._numbers import NOTHING, better_text, mean_text
 from waybench.analysis._rows import Group, grouped
 from waybench.analysis._text import width
 from waybench.core import Environment
 from waybench.envs import registry
 
 _STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
+_UNDEFINED = f"{NOTHING} no attempt has a value, as where no answer could be read; that is no infrastructure error"
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
@@ -39,7 +40,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     A table's first cell says what is in it where that is no score of which more is better. Rows are models, the
     embedded players after a line; columns are levels; a cell is the mean over items of the best attempt, or with a
     teacher the mean of the first series over its steps. A blank cell was not run; "n/a" could not be had for
-    infrastructure errors; "*" marks a cell in which some items are missing or had fewer attempts for them, as a last
+    infrastructure errors; "–" is not defined for any attempt, as a last line says; "*" marks a cell in which some items are missing or had fewer attempts for them, as a last
     line says.
 
     Args:
@@ -48,7 +49,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
         totals: Those over all levels, for the last column of environments whose sets hold several levels at once.
     """
     tables: list[str] = []
-    starred = False
+    starred = undefined = False
     over_all = {total.group: total for total in totals}
     tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.guided))
     for (env, guided), some in sorted(tabled.items(), key=lambda table: table[0]):
@@ -65,8 +66,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
             marks.append("embedded" if group.embedded else "model")
         tables += [_aligned(block, marks) for block in _blocks(lines, columns)]
         starred |= any(cell.endswith("*") for line in lines[1:] for cell in line[1:])
-    if starred:
-        tables.append(_STAR)
+        undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
+    tables += [_STAR] * starred + [_UNDEFINED] * undefined
     return "\n\n".join(tables)
 
 
@@ -80,10 +81,11 @@ def _title(env: Environment[Any, Any, Any], measured: Measure) -> str:
 def _cell(estimate: Estimate | None, measured: Measure) -> str:
     if estimate is None:
         return ""
-    mean = measured.mean(estimate)
-    if mean is None:
+    if not estimate.attempts:
         return "n/a"
-    return f"{mean_text(mean.value, measured.metric)}{'*' if estimate.missing or estimate.incomplete else ''}"
+    mean = measured.mean(estimate)
+    shown = NOTHING if mean is None else mean_text(mean.value, measured.metric)
+    return f"{shown}{'*' if estimate.missing or estimate.incomplete else ''}"
 
 
 def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:

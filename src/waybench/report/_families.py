@@ -17,6 +17,8 @@ class Family:
         levels: The same for several.
         item: What an item is called.
         items: The same for several.
+        cluster: What several items are drawn with and are about, such as a map; "" if each is drawn by itself.
+        clusters: The same for several.
         metrics: Names of the metrics that its table shows, of each environment those that it has. The goal metric
             comes first. Without any there is no such table.
         parts: The environments (ids) that stand side by side in one table, by the table's name; those that are in
@@ -26,6 +28,10 @@ class Family:
         drawer: "module:function" of (instance, turns, *, board_id, reuse) -> SVG; "" if there is none. The function
             lets no text of a reply into its drawing.
         legend: What is seen in a drawing, in one sentence.
+        pairs: What is compared between two models, by the table's name: the metrics below its diagonal and above it.
+        by_cluster: Names of the metrics that a model's page shows for each cluster.
+        shared: Name of the metric that says what share of a prompt others begin with too; "" if there is none.
+        undefined: Why a value may not be defined though nothing went wrong, in one sentence.
         reference: What a drawing shows besides what was done, for a switch that hides it (class "reference").
     """
 
@@ -35,12 +41,23 @@ class Family:
     levels: str = "levels"
     item: str = "item"
     items: str = "items"
+    cluster: str = ""
+    clusters: str = ""
     metrics: tuple[str, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     modes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     drawer: str = ""
     legend: str = ""
+    pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    by_cluster: tuple[str, ...] = ()
+    shared: str = ""
+    undefined: str = ""
     reference: str = ""
+
+    @property
+    def drawn(self) -> str:
+        """What was drawn independently, several of them."""
+        return self.clusters or self.items
 
     def draw(self) -> Callable[..., str] | None:
         """Return the function that draws a board, loaded now."""
@@ -90,6 +107,30 @@ _FAMILIES: dict[str, Any] = {
             "the way that was walked, or straight where beings were in it, and a dot marks where a plan ended."
         ),
         reference="a shortest tour (dashed)",
+    ),
+    "textmap": Family(
+        title="Text maps (MANGO)",
+        lead=(
+            "Questions about the map that a game's walkthrough tells of: where do given moves lead, and which moves "
+            "lead from here to there? Easy questions are about ways that were walked; in hard ones some move has to be "
+            "inferred from its opposite. Success says whether the way ends where it should, reasoning whether the "
+            "trajectory is right from place to place."
+        ),
+        level="size class",
+        levels="size classes",
+        item="question",
+        items="questions",
+        cluster="map",
+        clusters="maps",
+        metrics=("success", "success_easy", "success_hard", "spl", "reasoning", "parsed"),
+        parts={"Routes and destinations": ("textmap/route", "textmap/destination")},
+        pairs={"Success": ("success_easy", "success_hard"), "Reasoning": ("reasoning_easy", "reasoning_hard")},
+        by_cluster=("success", "success_easy", "success_hard", "reasoning"),
+        shared="shared",
+        undefined=(
+            'A dash: there was no such question, or in protocol "paper" no answer to one that could be read; only '
+            "answers that could be read are in its averages."
+        ),
     ),
     "search": Family(
         title="Algorithmic search (AQA-Bench)",

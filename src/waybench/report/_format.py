@@ -9,6 +9,9 @@ from waybench.core import Metric
 LONGEST_REPLY = 20_000
 REPLIES_OF_A_PAGE = 3_000_000  # characters of all replies of a page, beyond which each is cut shorter
 LONGEST_MESSAGE = 6_000  # ours, and mostly maps that are drawn beside it
+PROMPTS_OF_A_PAGE = 3_000_000  # as for replies
+LONGEST_OPENING = 40_000  # what many prompts begin with, which is shown once
+OPENINGS_OF_A_PAGE = 2_000_000
 LONGEST_UNSENT = 1_000
 SHORT = 200  # characters of an answer that is shown again even where it is the same as the one before
 
@@ -19,20 +22,41 @@ class Excerpt(NamedTuple):
     Attributes:
         text: Its beginning.
         length: Characters of the whole.
+        end: Its end, where that is shown too.
     """
 
     text: str
     length: int
+    end: str = ""
 
     @property
     def cut(self) -> bool:
         """Whether there is more than is shown."""
-        return len(self.text) < self.length
+        return len(self.text) + len(self.end) < self.length
 
 
 def excerpt(text: str, longest: int) -> Excerpt:
     """Cut a text to what a page shows of it."""
     return Excerpt(text[:longest], len(text))
+
+
+def excerpt_with_end(text: str, longest: int) -> Excerpt:
+    """Cut a text in its middle: a prompt often ends with what is asked."""
+    if len(text) <= longest:
+        return excerpt(text, longest)
+    end = longest // 6
+    return Excerpt(text[: longest - end], len(text), text[len(text) - end :])
+
+
+def each_of(whole: int, count: int, most: int) -> int:
+    """Return how many characters each of some texts may have for a page to stay small.
+
+    Args:
+        whole: Characters of all together.
+        count: How many they are.
+        most: The most of one.
+    """
+    return min(most, max(LONGEST_UNSENT, whole // max(count, 1)))
 
 
 def heading(metric: Metric) -> str:
@@ -58,9 +82,11 @@ def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
 
 
 def value_text(value: float | None, metric: Metric) -> str:
-    """Return one episode's value with its unit: "66.7 %", "8", "0.125"."""
+    """Return one episode's value with its unit, or its name: "66.7 %", "8", "0.125", "hard"."""
     if value is None:
         return NOTHING
+    if metric.labels:
+        return metric.labels[int(value)]
     number = f"{value:,.0f}".replace("-", "−") if float(value).is_integer() else mean_text(value, metric)
     return f"{number}\N{NO-BREAK SPACE}{metric.unit}" if metric.unit else number
 

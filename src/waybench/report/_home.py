@@ -9,6 +9,8 @@ from waybench.analysis import (
     Estimate,
     Group,
     Measure,
+    Pair,
+    Regression,
     Repeats,
     differing,
     grouped,
@@ -20,6 +22,8 @@ from waybench.analysis import (
 )
 from waybench.core import Environment, Metric
 from waybench.envs import registry
+from waybench.report._compared import PairTable, SlopeTable, pair_tables, slope_tables
+from waybench.report._drawn import Averages, Prompt, averages, prompt
 from waybench.report._families import Family, family
 from waybench.report._figures import Figure, figures
 from waybench.report._format import interval_text, part, plural
@@ -38,6 +42,7 @@ class Cell:
         part: How good `best` is between the metric's bounds, from 0 to 1; None if it has none.
         note: The numbers behind it.
         flagged: Whether infrastructure errors left something out.
+        undefined: Whether there is no value although some attempts ended without an infrastructure error.
     """
 
     best: str
@@ -46,6 +51,7 @@ class Cell:
     part: float | None
     note: str
     flagged: bool
+    undefined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,7 @@ class Line:
         differs: The settings in which it differs from other rows, in words.
         cells: A cell for each level; None where it was not run.
         total: The estimate over all levels.
+        prompt: How much of its prompts is shared and was cached, for how it went.
     """
 
     name: str
@@ -65,6 +72,33 @@ class Line:
     differs: list[str]
     cells: list[Cell | None]
     total: Estimate
+    prompt: Prompt | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What the estimates are compared by.
+
+    Attributes:
+        changes: What in-context examples change.
+        repeats: What repeats of the whole come to.
+        pairs: Models two by two.
+        regressions: Scores on what may explain them.
+    """
+
+    changes: Sequence[Change]
+    repeats: Sequence[Repeats]
+    pairs: Sequence[Pair]
+    regressions: Sequence[Regression]
+
+    def of(self, env_id: str) -> "Compared":
+        """Return what belongs to one environment."""
+        return Compared(
+            changes=[each for each in self.changes if each.group.env == env_id],
+            repeats=[each for each in self.repeats if each.group.env == env_id],
+            pairs=[each for each in self.pairs if each.first.env == env_id],
+            regressions=[each for each in self.regressions if each.group.env == env_id],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +113,7 @@ class Scores:
         references: Rows of the embedded players.
         most_attempts: The highest number of an attempt.
         flagged: Whether a cell is flagged.
+        undefined: Whether some cell has no value though nothing went wrong.
     """
 
     measured: Measure
@@ -88,6 +123,7 @@ class Scores:
     references: list[Line]
     most_attempts: int
     flagged: bool
+    undefined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +138,9 @@ class Section:
         common: The settings that all rows share, in words.
         figures: Its charts.
         scores: Its tables of scores by level.
+        averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
+        pairs: Its tables of models in pairs.
+        slopes: Its tables of regressions.
         models: Rows of models, for how it went.
         references: Rows of the embedded players.
         spread_metrics: Columns of the table of several sets.
@@ -120,6 +159,9 @@ class Section:
     common: list[str]
     figures: list[Figure]
     scores: list[Scores]
+    averages: Averages | None
+    pairs: list[PairTable]
+    slopes: list[SlopeTable]
     models: list[Line]
     references: list[Line]
     spread_metrics: list[Metric]
@@ -134,8 +176,7 @@ class Section:
 def sections(
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
-    changes: Sequence[Change],
-    repeated: Sequence[Repeats],
+    compared: Compared,
     pages: Mapping[Group, str],
 ) -> list[Section]:
     """Return the sections of the first page, one for each environment, those of one family together.
@@ -143,8 +184,7 @@ def sections(
     Args:
         estimates: The estimates by level.
         totals: Those over all levels.
-        changes: What in-context examples change.
-        repeated: What repeats of the whole come to.
+        compared: What they are compared by.
         pages: File names of the groups' pages.
     """
     total_of = {total.group: total for total in totals}
@@ -154,11 +194,10 @@ def sections(
         words = family(envs[0])
         everything = [estimate for env in envs for estimate in by_env[env]]
         pooled = [total for total in totals if total.group.env in envs and registry.load(total.group.env).pooled]
-        tables = overviews(words, pooled or everything, changes, pages) if words.metrics else []
+        tables = overviews(words, pooled or everything, compared.changes, pages) if words.metrics else []
         for number, env in enumerate(in_order(words, envs)):
             before = [] if number else tables
-            again = [each for each in repeated if each.group.env == env]
-            found.append(_section(registry.load(env), before, by_env[env], total_of, again, pages))
+            found.append(_section(registry.load(env), before, by_env[env], total_of, compared.of(env), pages))
     return found
 
 
@@ -167,14 +206,25 @@ def _section(
     tables: list[Overview],
     estimates: Sequence[Estimate],
     total_of: Mapping[Group, Estimate],
-    again: Sequence[Repeats],
+    compared: Compared,
     pages: Mapping[Group, str],
 ) -> Section:
     words = family(env.id)
     groups = ranked(estimates)
     levels = sorted({level for cells in groups.values() for level in cells})
     lines = [
-        (group, Line(group.model, pages[group], differing(group, groups), [], total_of[group])) for group in groups
+        (
+            group,
+            Line(
+                group.model,
+                pages[group],
+                differing(group, groups),
+                [],
+                total_of[group],
+                prompt(total_of[group], words),
+            ),
+        )
+        for group in groups
     ]
     first = next(iter(groups))
     varied = set(differing(first, groups))
@@ -182,7 +232,7 @@ def _section(
     # The family's tables have it all where there is one level.
     scored = [_scores(env, by_guide[guided], total_of, pages) for guided in sorted(by_guide)]
     spread_metrics, spread_lines = spread_table(env, words, estimates)
-    repeat_metrics, repeat_lines = repeat_table(env, words, again)
+    repeat_metrics, repeat_lines = repeat_table(env, words, compared.repeats)
     return Section(
         env=env,
         family=words,
@@ -191,6 +241,9 @@ def _section(
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
         figures=figures(env, words, estimates),
         scores=scored if not words.metrics or len(levels) > 1 else [],
+        averages=averages(env, words, list(groups), total_of, pages),
+        pairs=pair_tables(env, words, list(groups), compared.pairs, pages),
+        slopes=slope_tables(env, words, list(groups), compared.regressions, pages),
         models=[line for group, line in lines if not group.embedded],
         references=[line for group, line in lines if group.embedded],
         spread_metrics=spread_metrics,
@@ -231,6 +284,7 @@ def _scores(
         references=[line for line in lines if line.total.group.embedded],
         most_attempts=max(estimate.most_attempts for estimate in estimates),
         flagged=any(cell.flagged for line in lines for cell in line.cells if cell),
+        undefined=any(cell.undefined for line in lines for cell in line.cells if cell),
     )
 
 
@@ -254,6 +308,7 @@ def _cell(estimate: Estimate | None, measured: Measure, words: Family) -> Cell |
         part=part(mean.value if mean else None, metric),
         note=note,
         flagged=bool(estimate.missing or estimate.incomplete),
+        undefined=mean is None and estimate.attempts > 0,
     )
 
 

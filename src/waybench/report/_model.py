@@ -2,18 +2,17 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from waybench.analysis import Estimate, LoggedEpisode, Measure, Row, grouped, measure
+from waybench.analysis import Cluster, Estimate, LoggedEpisode, Measure, Row, grouped, measure
 from waybench.core import (
     End,
     Environment,
     EpisodeRecord,
     Instance,
-    Message,
     Metric,
     Outcome,
     TurnRecord,
@@ -25,16 +24,20 @@ from waybench.report._families import Family
 from waybench.report._figures import Figure, curve_figures
 from waybench.report._format import (
     LONGEST_MESSAGE,
+    LONGEST_OPENING,
     LONGEST_REPLY,
     LONGEST_UNSENT,
+    OPENINGS_OF_A_PAGE,
+    PROMPTS_OF_A_PAGE,
     REPLIES_OF_A_PAGE,
     SHORT,
     Excerpt,
+    each_of,
     excerpt,
     part,
-    plural,
     value_text,
 )
+from waybench.report._openings import Opening, Said, opening, prompted
 
 ENDS = {
     End.SOLVED: "solved",
@@ -43,27 +46,6 @@ ENDS = {
     End.INVALID_LIMIT: "too many invalid replies",
     End.INFRASTRUCTURE: "infrastructure error",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One message of a conversation.
-
-    Attributes:
-        who: "prompt", "reply" or "answer".
-        title: Its heading.
-        text: What it says.
-        outcome: Of a reply, what it came to.
-        reason: Of a reply, why it was not carried out.
-        instead: Of a reply, what a teacher did in place of it, if that was something else.
-    """
-
-    who: str
-    title: str
-    text: Excerpt
-    outcome: str = ""
-    reason: str = ""
-    instead: Excerpt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,20 +116,47 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """Items that are shown together: all of a level, or those that were drawn together, such as questions about a map.
+
+    Attributes:
+        cluster: What they were drawn with; None for nothing.
+        anchor: Its id in the page.
+        whole: Whether the items' prompts have more messages than the opening, or only the rest of its last one.
+        opening: What the prompts of all of them begin with.
+        cards: The items.
+    """
+
+    cluster: Cluster | None
+    anchor: str
+    whole: bool
+    opening: list[Said]
+    cards: list[Card]
+
+    @property
+    def name(self) -> str:
+        """The cluster's name; "" for an instance that was drawn by itself, as where a record does not replay."""
+        return self.cluster.name if self.cluster and self.cluster.key else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Level:
     """The items of one level.
 
     Attributes:
         estimate: What they come to.
         figures: Its curves.
-        rules: The first message, where it is the same for all items.
-        cards: The items.
+        batches: The items.
     """
 
     estimate: Estimate
     figures: list[Figure]
-    rules: Said | None
-    cards: list[Card] = field(default_factory=list[Card])
+    batches: list[Batch]
+
+    @property
+    def cards(self) -> list[Card]:
+        """All items."""
+        return [card for batch in self.batches for card in batch.cards]
 
 
 class Simulated(NamedTuple):
@@ -179,49 +188,48 @@ def levels(
         estimates: Its estimates by level.
     """
     draw = words.draw()
-    replies = sum(len(episode.record.turns) for _, episode, _ in episodes)
-    longest = min(LONGEST_REPLY, max(LONGEST_UNSENT, REPLIES_OF_A_PAGE // max(replies, 1)))
+    longest = _longest(episodes)
     by_level = grouped(episodes, lambda played: played[0].level)
     found: list[Level] = []
     for estimate in estimates:
         level = estimate.level or 0
-        own = by_level[level]
-        items = grouped(own, lambda played: (played[0].index, played[0].item, played[0].instance))
-        rules = _shared([played[1].record.opening for played in own])
-        cards = [
-            _card(env, words, draw, items[key], f"i{level}-{number}", rules, longest, whole=number == 1)
-            for number, key in enumerate(sorted(items), start=1)
-        ]
+        drawn = grouped(by_level[level], lambda played: played[0].cluster if env.cluster else None)
+        batches: list[Batch] = []
+        for cluster in sorted(drawn, key=_as_drawn):
+            shared = opening([played[1].record.opening for played in drawn[cluster]])
+            items = grouped(drawn[cluster], lambda played: (played[0].index, played[0].item, played[0].instance))
+            before = sum(len(batch.cards) for batch in batches)
+            cards = [
+                _card(env, words, draw, items[key], f"i{level}-{number}", shared, longest, whole=number == 1)
+                for number, key in enumerate(sorted(items), start=before + 1)
+            ]
+            told = shared.said(longest.opening)
+            batches.append(Batch(cluster, f"b{level}-{len(batches) + 1}", shared.beginning is None, told, cards))
         curves = curve_figures(env, words, level, estimate.group.examples, [estimate], small=True)
-        found.append(Level(estimate, curves, _said(rules) if rules else None, cards))
+        found.append(Level(estimate, curves, batches))
     return found
 
 
-def _shared(openings: Iterable[Sequence[Message]]) -> Message | None:
-    """Return the first message if all openings begin with it and go on."""
-    firsts = {opening[0] if len(opening) > 1 else None for opening in openings}
-    return firsts.pop() if len(firsts) == 1 else None
+def _as_drawn(cluster: Cluster | None) -> tuple[bool, str]:
+    """Sort by name, and last what was drawn with nothing else, as records that do not replay are taken to be."""
+    return (cluster is not None and not cluster.key, cluster.name if cluster else "")
 
 
-def _said(message: Message) -> Said:
-    return Said("prompt", _speaker(message.role), excerpt(message.text, LONGEST_MESSAGE))
+class _Longest(NamedTuple):
+    """How many characters of each text are shown."""
+
+    opening: int
+    prompt: int
+    reply: int
 
 
-def _prompt(record: EpisodeRecord, rules: Message | None, *, whole: bool) -> list[Said]:
-    """Return what a player was told at first, without the rules that all were told.
-
-    Args:
-        record: The episode's record.
-        rules: The rules that are shown elsewhere.
-        whole: Whether in-context examples are shown too; they are long, and mostly the same as the item's before.
-    """
-    told = record.opening[1:] if rules else record.opening
-    examples = told[:-1]
-    if not record.examples or whole or len(examples) < 2:
-        return [_said(message) for message in told]
-    count = plural(len(record.examples), "in-context example")
-    left_out = f"{count}, {plural(len(examples), 'message')}: left out here, see the first one on this page."
-    return [Said("prompt", "In-context examples", Excerpt(left_out, len(left_out))), _said(told[-1])]
+def _longest(episodes: Episodes) -> _Longest:
+    replies = sum(len(episode.record.turns) for _, episode, _ in episodes)
+    return _Longest(
+        each_of(OPENINGS_OF_A_PAGE, len({(row.level, row.cluster) for row, _, _ in episodes}), LONGEST_OPENING),
+        each_of(PROMPTS_OF_A_PAGE, len(episodes), LONGEST_MESSAGE),
+        each_of(REPLIES_OF_A_PAGE, replies, LONGEST_REPLY),
+    )
 
 
 def _card(
@@ -230,8 +238,8 @@ def _card(
     draw: Callable[..., str] | None,
     some: Episodes,
     anchor: str,
-    rules: Message | None,
-    longest: int,
+    shared: Opening,
+    longest: _Longest,
     *,
     whole: bool,
 ) -> Card:
@@ -253,13 +261,15 @@ def _card(
             episode,
             simulated.mismatch,
             board,
-            longest,
-            _prompt(episode.record, rules, whole=whole) if episode.record.opening != first.opening else [],
+            longest.reply,
+            prompted(episode.record, shared, longest.prompt, whole=whole)
+            if episode.record.opening != first.opening
+            else [],
         )
         for (row, episode, simulated), board in zip(ordered, boards[1:], strict=True)
     ]
     valid = [row for row, _, _ in ordered if not row.aside]
-    prompt = _prompt(first, rules, whole=whole)
+    prompt = prompted(first, shared, longest.prompt, whole=whole)
     observed = prompt[-1].text if boards[0] is None and prompt else None
     return Card(
         item=ordered[0][0].item,
@@ -274,10 +284,6 @@ def _card(
         prompt=prompt[:-1] if observed else prompt,
         attempts=attempts,
     )
-
-
-def _speaker(role: str) -> str:
-    return {"system": "System prompt", "user": "Prompt"}.get(role, role)
 
 
 def simulate(episodes: Iterable[LoggedEpisode]) -> list[Simulated]:

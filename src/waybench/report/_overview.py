@@ -38,6 +38,7 @@ class Entry:
         change_words: The same in words.
         certain: Whether the change's interval is all on one side of 0.
         flagged: Whether infrastructure errors left something out.
+        undefined: Whether there is no value although some attempts ended without an infrastructure error.
     """
 
     page: str
@@ -48,6 +49,7 @@ class Entry:
     change_words: str
     certain: bool
     flagged: bool
+    undefined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Overview:
         references: Rows of the embedded players.
         changed: Whether it has a change.
         flagged: Whether an entry is flagged.
+        undefined: Whether some entry has no value though nothing went wrong.
     """
 
     title: str
@@ -86,6 +89,7 @@ class Overview:
     references: list[Lineup]
     changed: bool
     flagged: bool
+    undefined: bool
 
     @property
     def columns(self) -> int:
@@ -163,6 +167,7 @@ def _table(
         references=[line for embedded, line in lines if embedded],
         changed=any(entry.change for entry in shown),
         flagged=any(entry.flagged for entry in shown),
+        undefined=any(entry.undefined for entry in shown),
     )
 
 
@@ -251,6 +256,7 @@ def _entry(
         change_words=_words(moved, metric) if moved else "",
         certain=moved is not None and moved.low is not None and (moved.low > 0 or (moved.high or 0) < 0),
         flagged=bool(estimate.missing or estimate.incomplete),
+        undefined=mean is None and estimate.attempts > 0,
     )
 
 

@@ -14,9 +14,11 @@ from markupsafe import Markup
 from waybench._version import __version__
 from waybench.analysis import (
     CONFIDENCE,
+    Cluster,
     Estimate,
     Group,
     LoggedEpisode,
+    Variables,
     as_metric,
     by_level,
     example_changes,
@@ -25,19 +27,23 @@ from waybench.analysis import (
     measure,
     one_line,
     overall,
+    pairs,
+    regressions,
     repeats,
     rows,
     setting,
     spread,
+    variables,
     visible,
 )
 from waybench.core import UsageError
 from waybench.envs import registry
+from waybench.report._drawn import clusters, prompt
 from waybench.report._families import family
 from waybench.report._files import slug, write
 from waybench.report._format import amount, heading, in_words, interval_text, percent, plural, told
-from waybench.report._home import sections
-from waybench.report._model import levels, simulate
+from waybench.report._home import Compared, sections
+from waybench.report._model import Episodes, levels, simulate
 
 SUMMARY_SCHEMA = 1
 PAGE_NAME = re.compile(r"[a-z0-9-]+\.html")
@@ -67,38 +73,66 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
     again = simulate(listed)
     all_rows = rows(listed, {position for position, simulated in enumerate(again) if simulated.mismatch})
     estimates, totals = by_level(all_rows), overall(all_rows)
-    changes = example_changes(all_rows)
+    known = variables(all_rows, listed)
+    compared = Compared(
+        changes=example_changes(all_rows),
+        repeats=repeats(all_rows),
+        pairs=pairs(all_rows, _paired(total.group.env for total in totals)),
+        regressions=regressions(all_rows, known),
+    )
     names = labels(total.group for total in totals)
     pages = {group: _page_name(group) for group in names}
     templates = _templates(title)
     for total in totals:
         group = total.group
-        env, words = registry.load(group.env), family(group.env)
         own = [played for played in zip(all_rows, listed, again, strict=True) if played[0].group == group]
         of_group = [estimate for estimate in estimates if estimate.group == group]
-        page = templates.get_template("model.html").render(
-            name=names[group],
-            group=group,
-            settings=[setting(name, value) for name, value in group.settings.items()],
-            env=env,
-            family=words,
-            measured=measure(env, total.guided),
-            series=[as_metric(series) for series in env.series],
-            total=total,
-            levels=levels(env, words, own, of_group),
-        )
+        page = _model_page(templates, names[group], total, of_group, own, known.get(group, {}))
         write(out / "models" / pages[group], page)
-    repeated = repeats(all_rows)
-    home = templates.get_template("index.html").render(sections=sections(estimates, totals, changes, repeated, pages))
+    home = templates.get_template("index.html").render(sections=sections(estimates, totals, compared, pages))
     _remove_stale(out, set(pages.values()))
     more = {
-        "changes": [change.to_json() for change in changes],
+        "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(estimates)],
-        "repeats": [each.to_json() for each in repeated],
+        "repeats": [each.to_json() for each in compared.repeats],
+        "pairs": [each.to_json() for each in compared.pairs],
+        "regressions": [each.to_json() for each in compared.regressions],
     }
     write(out / "summary.json", _summary(title, estimates, totals, pages, more))
     write(out / "index.html", home)
     return out / "index.html"
+
+
+def _paired(envs: Iterable[str]) -> list[str]:
+    tables = (table for env in envs for table in family(env).pairs.values())
+    return list(dict.fromkeys(name for names in tables for name in names))
+
+
+def _model_page(
+    templates: Templates,
+    name: str,
+    total: Estimate,
+    estimates: Sequence[Estimate],
+    own: Episodes,
+    known: Mapping[Cluster, Variables],
+) -> str:
+    group = total.group
+    env, words = registry.load(group.env), family(group.env)
+    shown = levels(env, words, own, estimates)
+    anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
+    return templates.get_template("model.html").render(
+        name=name,
+        group=group,
+        settings=[setting(option, value) for option, value in group.settings.items()],
+        env=env,
+        family=words,
+        measured=measure(env, total.guided),
+        series=[as_metric(series) for series in env.series],
+        total=total,
+        prompt=prompt(total, words),
+        clusters=clusters(env, words, [row for row, _, _ in own], known, anchors),
+        levels=shown,
+    )
 
 
 def _page_name(group: Group) -> str:
