@@ -94,8 +94,8 @@ _MAPS = Explained(
         "scene_words": "Words in a scene",
     },
     note=(
-        "The confusion of names is MANGO's score as it is printed, a sum over places of how far the farthest other name "
-        "is; it is nearly always the number of places. Their likeness is the sum of how near the nearest one is."
+        "The confusion of names is MANGO's score as it is printed, a sum over places of how far the farthest other "
+        "name is; it is nearly always the number of places. Their likeness is the sum of how near the nearest one is."
     ),
     # The variables of MANGO's Table 10, and the likeness of names, which the paper means but does not print.
     by_metric={

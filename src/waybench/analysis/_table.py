@@ -40,8 +40,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     A table's first cell says what is in it where that is no score of which more is better. Rows are models, the
     embedded players after a line; columns are levels; a cell is the mean over items of the best attempt, or with a
     teacher the mean of the first series over its steps. A blank cell was not run; "n/a" could not be had for
-    infrastructure errors; "–" is not defined for any attempt, as a last line says; "*" marks a cell in which some items are missing or had fewer attempts for them, as a last
-    line says.
+    infrastructure errors; "–" is not defined for any attempt, as a last line says; "*" marks a cell in which some items
+    are missing or had fewer attempts for infrastructure errors, as a last line says, too.
 
     Args:
         estimates: The estimates by level.

@@ -56,7 +56,7 @@ class Opening:
 
 
 def opening(prompts: Sequence[Sequence[Message]]) -> Opening:
-    """Return what some prompts all begin with, so that something is left of each.
+    """Return what some prompts all begin with, so that at least one message of each is left, or its end.
 
     Whole messages count however short they are; of the message after them, the common beginning up to the end of a line
     does if it is long.

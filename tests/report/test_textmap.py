@@ -1,0 +1,247 @@
+"""The pages of text maps: averages over maps, models in pairs, what makes a map hard, and prompts that begin alike."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.episodes import failed
+from tests.analysis.maps import answered, corridor, easy
+from tests.report.pages import Page, read
+from tests.report.test_site import model_page, rows_of, site
+from waybench.analysis import LoggedEpisode, estimate, overall, pairs, regressions, rows, text_table, variables
+from waybench.core import Message, Usage
+from waybench.envs.textmap import MapQuestion, PlaceMap
+from waybench.report import write_report
+from waybench.report._openings import Opening, opening
+
+MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
+REFERENCES = ("null", "constant", "random", "walked", "reverse", "oracle")
+
+
+def near(question: MapQuestion) -> str:
+    return "oracle" if abs(int(question.source[5:]) - int(question.target[5:])) < 3 else "constant"
+
+
+def first_room(question: MapQuestion) -> str:
+    return "oracle" if "room 0" in (question.source, question.target) else ""
+
+
+def references(maps: Iterable[PlaceMap], kind: str = "route") -> list[LoggedEpisode]:
+    listed = list(maps)
+    return [
+        episode for name in REFERENCES for episode in answered(name, listed, kind, model=f"waybench/{name}", most=4)
+    ]
+
+
+def test_routes_and_destinations_stand_side_by_side(tmp_path: Path) -> None:
+    episodes = [
+        *answered(near, MAPS, model="vendor/a"),
+        *answered("walked", MAPS, "destination", model="vendor/a"),
+        *references(MAPS[:2]),
+        *references(MAPS[:2], "destination"),
+    ]
+    home, _ = site(tmp_path, episodes)
+    table = rows_of(home, "Routes and destinations, all questions.")
+    assert table[0] == ["Model", "route", "destination"]
+    assert (
+        table[1]
+        == [f"{name} ↑" for name in ("Success", "Success, easy", "Success, hard", "SPL", "Reasoning", "Parsed")] * 2
+    )
+    totals = {(e.group.model, e.group.env): e for e in overall(rows(episodes))}
+    mean = totals["vendor/a", "textmap/route"].metrics["success_hard"]
+    assert table[2][3] == f"{mean.value:.3f} {mean.low:.3f} – {mean.high:.3f}"
+    floors = {row[0]: row[1:] for row in table[4:]}
+    assert set(floors) == {f"waybench/ {name}" for name in REFERENCES}
+    assert floors["waybench/ oracle"][0].startswith("1.000")
+    assert [cell.split()[0] for cell in floors["waybench/ null"]] == [*"–––––", "0.000"] * 2
+    assert "95 % interval over maps" in home.text
+
+
+def test_averages_over_maps(tmp_path: Path) -> None:
+    episodes = answered(near, MAPS, model="vendor/a")
+    (found,) = overall(rows(episodes))
+    home, _ = site(tmp_path, episodes)
+    head, line = rows_of(home, "Averages over maps.")
+    assert head[:3] == ["Model", "Maps", "Success ↑"]
+    macro, micro = found.macro["success"], found.metrics["success"]
+    assert line[:3] == ["vendor/ a", "6", f"{macro.value:.3f} {macro.low:.3f} – {macro.high:.3f}"]
+    assert macro.value != pytest.approx(micro.value, abs=0.01)
+    (told,) = json.loads((tmp_path / "summary.json").read_text())["overall"]
+    assert told["macro"]["success"]["value"] == pytest.approx(macro.value)
+    assert told["metrics"]["success"]["clusters"] == 6
+
+
+def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -> None:
+    episodes = answered("null", MAPS, model="vendor/mute")
+    home, (page,) = site(tmp_path, episodes)
+    for shown in (home, page):
+        assert "no answer to one that could be read" in shown.text
+        assert not re.search(r"missing or had fewer attempts", shown.text)
+    table = text_table(estimate(episodes), totals=overall(rows(episodes)))
+    assert [line.split() for line in table.splitlines() if "mute" in line] == [["vendor/mute", "–", "–", "–"]]
+    assert "n/a" not in table
+    assert table.splitlines()[-1].endswith("that is no infrastructure error")
+    lost = [replace(episode, record=failed(episode.record)) for episode in episodes]
+    assert "n/a" in text_table(estimate(lost))
+    assert "no infrastructure error" not in text_table(estimate(lost))
+    sound = answered("null", MAPS, model="vendor/mute", protocol="sound")
+    assert "0.000" in text_table(estimate(sound))
+
+
+def test_models_in_pairs(tmp_path: Path) -> None:
+    episodes = [
+        *answered(first_room, MAPS, model="vendor/a"),
+        *answered(near, MAPS, model="vendor/b"),
+        *answered("null", MAPS, model="waybench/null"),
+    ]
+    home, _ = site(tmp_path, episodes)
+    table = rows_of(home, "Success on the questions that both answered.")
+    assert table[0] == ["Model", "vendor/a", "vendor/b", "waybench/null"]
+    found = {pair.metric: pair for pair in pairs(rows(episodes), ("success_easy", "success_hard"))}
+    easy_pair, hard_pair = found["success_easy"], found["success_hard"]
+    a, b = easy_pair.first_mean.value, easy_pair.second_mean.value
+    assert a == 1
+    # Below the diagonal the row's model is the second one.
+    assert table[2][1].startswith(f"{b:.3f} | {a:.3f} {easy_pair.items} questions −{a - b:.3f} −")
+    assert table[1][2].startswith(f"1.000 | {hard_pair.second_mean.value:.3f} {hard_pair.items} questions +")
+    assert (table[1][1], table[2][2], table[3][1:]) == ("*", "*", ["", "", "*"])
+    assert "Reasoning on the questions that both answered." in home.text
+    told = json.loads((tmp_path / "summary.json").read_text())["pairs"]
+    assert {(pair["metric"], pair["items"]) for pair in told} >= {("success_easy", easy_pair.items)}
+    assert home.html.count('<details class="fold" open>') == 4
+
+
+def test_one_model_has_no_pairs_and_many_are_folded(tmp_path: Path) -> None:
+    alone, _ = site(tmp_path, answered("oracle", MAPS[:1]))
+    assert "both answered" not in alone.text
+    many = [episode for number in range(9) for episode in answered("oracle", MAPS[:1], model=f"v/{number}", most=2)]
+    home, _ = site(tmp_path, many)
+    assert home.html.count('<details class="fold">') == 4
+    assert '<details class="fold" open>' not in home.html
+
+
+def test_pairs_of_other_settings_are_other_tables(tmp_path: Path) -> None:
+    episodes = [
+        episode
+        for protocol in ("paper", "sound")
+        for model in ("v/a", "v/b")
+        for episode in answered("oracle", MAPS[:1], model=model, protocol=protocol)
+    ]
+    home, _ = site(tmp_path, episodes)
+    assert home.text.count("Success, models in pairs (protocol: paper)") == 1
+    assert home.text.count("Success, models in pairs (protocol: sound)") == 1
+
+
+def test_what_makes_a_map_hard(tmp_path: Path) -> None:
+    episodes = [*answered(near, MAPS, model="vendor/a"), *answered("oracle", MAPS, model="waybench/oracle")]
+    home, _ = site(tmp_path, episodes)
+    made = rows(episodes)
+    found = {(each.group.model, each.metric): each for each in regressions(made, variables(made, episodes))}
+    table = rows_of(home, "Success, hard by map, on one variable at a time.")
+    assert table[0][:5] == ["Model", "Maps", "Places", "Explicit edges", "Imputed edges"]
+    slope = found["vendor/a", "success_hard"].slopes[0]
+    assert slope.beta is not None
+    assert slope.p is not None
+    p = "p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"
+    assert table[1][:3] == ["vendor/ a", "6", f"−{-slope.beta:.3f} " + p.replace("<", "&lt;")]
+    assert table[3] == ["waybench/ oracle", "6", "– the score is the same for all maps"]
+    few, _ = site(tmp_path, answered(near, MAPS[:4], model="vendor/a"))
+    assert rows_of(few, "Success, easy by map")[1] == ["vendor/ a", "4", "– fewer than 5 maps"]
+    told = json.loads((tmp_path / "summary.json").read_text())["regressions"]
+    assert {slope["why"] for each in told for slope in each["slopes"]} == {"fewer than 5"}
+
+
+def test_model_page_has_its_maps_and_each_opening_once(tmp_path: Path) -> None:
+    maps = [corridor("small", 4, words=200), corridor("large", 9, words=120)]
+    used = Usage(1000, 50, cached_tokens=900)
+    page = model_page(tmp_path, answered(near, maps, usage=used))
+    table = rows_of(page, "By map.")
+    assert table[0] == [
+        "Map",
+        "Size class",
+        "Places",
+        "Questions",
+        "Success ↑",
+        "Success, easy ↑",
+        "Success, hard ↑",
+        "Reasoning ↑",
+    ]
+    assert [row[:4] for row in table[1:]] == [["small", "1", "4", "12"], ["large", "2", "9", "72"]]
+    assert table[1][4:] == [f"{value:.3f}" for value in (10 / 12, 5 / 6, 5 / 6, 10 / 12)]
+    # The walkthrough is there once for each map, and every question by itself.
+    assert page.text.count("==>STEP NUM: 0") == 2
+    assert page.text.count('!!! Can you find a path from "room') == 12 + 72
+    assert page.text.count("What the prompts of these questions begin with") == 2
+    assert "90.0 % of input tokens read from the provider's cache" in page.text
+    assert re.search(r"9\d\.\d % shared prefix with the other questions about the same map;", page.text)
+    assert "Difficulty hard" in page.text
+    home = read(tmp_path / "index.html")
+    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", rows_of(home, "How it went")[2][10])
+    by_class = rows_of(page, "By size class.")
+    assert [row[0] for row in by_class] == ["Size class", "1", "2", "all"]
+
+
+def test_a_long_prompt_by_itself_is_cut_in_its_middle(tmp_path: Path) -> None:
+    page = model_page(tmp_path, answered("oracle", [corridor("m", 5, words=800)], most=1))
+    assert "==>STEP NUM: 0" in page.text
+    assert '!!! Can you find a path from "room 0" to "room 1"' in page.text
+
+
+def test_pages_of_a_thousand_questions_stay_small(tmp_path: Path) -> None:
+    maps = [corridor(f"m{number}", 9, words=450) for number in range(14)]  # 72 questions each, prompts of 20,000
+    episodes = answered(lambda question: "oracle" if easy(question) else "random", maps)
+    assert len(episodes) == 1008
+    assert len(episodes[0].record.opening[0].text) > 20_000
+    site(tmp_path, episodes)
+    (path,) = (tmp_path / "models").iterdir()
+    assert path.stat().st_size < 3_000_000
+
+
+def test_records_that_do_not_replay_are_in_no_map(tmp_path: Path) -> None:
+    first, *others = answered("oracle", MAPS[:2], most=3)
+    turn = first.record.turns[0]
+    forged = replace(first.record, turns=(turn._replace(reply="nothing"),), instance={"map": {"name": "<b>"}})
+    home, (page,) = site(tmp_path, [replace(first, record=forged), *others])
+    assert [row[:4] for row in rows_of(page, "By map.")[1:]] == [["m3", "1", "3", "2"], ["m4", "1", "4", "3"]]
+    assert "does not agree with a new simulation" in page.text
+    assert "Set aside" in home.text
+
+
+@pytest.mark.parametrize("name", ['</h3><script>alert(1)</script>{{ 7 * 7 }}"', "x" * 1000, "a" * 61 + "<b>"])
+def test_hostile_names_of_maps_and_models(tmp_path: Path, name: str) -> None:
+    maps = [replace(corridor("m", places), name=f"{name[:990]}{places}") for places in range(3, 9)]
+    answers = [
+        *answered(near, maps, model=name, most=6),
+        *answered("walked", maps, model="<i>" + name, most=6),
+        *answered("oracle", maps, model="waybench/oracle", most=6),
+    ]
+    home = read(write_report(answers, tmp_path, title=name))
+    assert "both answered" in home.text
+    for path in (tmp_path / "models").iterdir():
+        page: Page = read(path)
+        assert len(rows_of(page, "By map.")) == 7
+        assert "49" not in [word for words in page.words for word in words.split()]
+
+
+def test_what_prompts_begin_with() -> None:
+    def user(text: str) -> Message:
+        return Message("user", text)
+
+    system, long = Message("system", "Be brief."), "A line of a walkthrough.\n" * 40
+    assert opening([]) == Opening()
+    assert opening([(), (user(long),)]) == Opening()
+    assert opening([(user(long),)]) == Opening()
+    assert opening([(user(long + "a"),), (user(long + "a"),)]) == Opening()
+    assert opening([(system, user("a")), (system, user("b"))]) == Opening((system,))
+    shared = opening([(system, user(long + "ab")), (system, user(long + "ac"))])
+    assert shared == Opening((system,), user(long))
+    assert shared.rest((system, user(long + "ab"), user("c"))) == [user("ab"), user("c")]
+    assert [said.text.text for said in shared.said(100_000)] == ["Be brief.", long]
+    assert opening([(user("short\na"),), (user("short\nb"),)]) == Opening()
+    assert opening([(user(long + "a"),), (Message("system", long + "b"),)]) == Opening()
+    # Of a text that is all of another one's beginning nothing is left.
+    assert opening([(user(long),), (user(long + "b"),)]) == Opening((), user(long))
