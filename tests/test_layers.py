@@ -15,7 +15,7 @@ from waybench.envs import registry
 
 SOURCE = Path(waybench.__file__).parent
 BOTTOM = {"core", "_version"}
-PLAYED = BOTTOM | {"grid", "graph", "envs"}
+PLAYED = BOTTOM | {"grid", "graph", "agent", "envs"}
 
 # Package -> the parts of waybench that it may import, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -23,7 +23,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core": {"_version"},
     "grid": BOTTOM,
     "graph": BOTTOM,
-    "envs": BOTTOM | {"grid", "graph"},
+    "agent": BOTTOM,
+    "envs": BOTTOM | {"grid", "graph", "agent"},
     "testing": BOTTOM,
     "data": BOTTOM,
     "gym": PLAYED,
@@ -39,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 # Library -> the packages that may import it. `analysis` has one module for it, which reads logs.
 ONLY_IMPORTED_BY = {"inspect_ai": {"llm", "tasks", "analysis"}, "gymnasium": {"gym"}, "jericho": {"games"}}
-STDLIB_ONLY = {"_version", "core", "grid", "graph", ""}
+STDLIB_ONLY = {"_version", "core", "grid", "graph", "agent", ""}
 
 
 class Import(NamedTuple):

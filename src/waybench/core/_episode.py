@@ -151,7 +151,10 @@ class Episode(Generic[I, S, A]):
         if not self._turns or memory.kind == "chat":
             return [*self._opening, *self._chat()]
         if memory.kind == "fresh":
-            return list(self._open(self._turns[-1].message))
+            recalled = self.play.wording.recall(self.state)
+            before = len(self._turns) - recalled
+            begin = self._open(self._turns[before - 1].message) if before else self._opening
+            return [*begin, *(self._chat()[-2 * recalled :] if recalled else ())]
         return [*self._opening, *(self._chat()[-2 * memory.size :] if memory.size else ())]
 
     def _chat(self) -> list[Message]:
@@ -218,7 +221,7 @@ class Episode(Generic[I, S, A]):
         cut = _NOT_CARRIED_OUT.get(stop)
         if cut is None:
             return self.play.wording.parse(text, self.state)
-        if stop == "truncated" and self.play.wording.reads_truncated:
+        if stop == "truncated" and self.play.wording.takes_truncated(self.state):
             said = self.play.wording.parse(text, self.state)
             return cut if isinstance(said, Invalid) else said
         return cut

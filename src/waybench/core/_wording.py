@@ -40,7 +40,7 @@ class Memory:
 
     Attributes:
         kind: "chat": everything; "window": the opening and the last `size` turns; "fresh": the rules and the present
-            observation only.
+            observation only, with the last turns that `Wording.recall` wants.
         size: Number of past turns in a window.
     """
 
@@ -73,6 +73,14 @@ class Wording(ABC, Generic[I, S, A]):
         Returns:
             The text; "" at the start if `rules` already says everything.
         """
+
+    def recall(self, state: S) -> int:
+        """Return how many of the last turns a fresh prompt in this state goes on from; by default none."""
+        return 0
+
+    def takes_truncated(self, state: S) -> bool:
+        """Return whether a reply in this state is read even if it was cut off; by default as `reads_truncated` says."""
+        return self.reads_truncated
 
     @abstractmethod
     def parse(self, reply: str, state: S) -> A | Invalid:

@@ -15,7 +15,8 @@ _TINY = 1e-9
 def check_players(environment: AnyEnvironment, level: int) -> None:
     """The oracle reaches the ceiling of the headline metric, the null player stays at its floor, others lie between.
 
-    In a game of chance the oracle need not reach the ceiling, but nobody does better on average.
+    In a game of chance the oracle need not reach the ceiling, but nobody does better on average; nor need the null
+    player be at the floor there, if saying nothing is taken for an action.
     """
     headline = environment.metrics[0]
     floor, ceiling = (headline.low, headline.high) if headline.better == "higher" else (headline.high, headline.low)
@@ -29,15 +30,22 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
         deterministic = way_of(environment, options).game.facts.deterministic
         for item in sample:
             start = Episode(environment, item, options).record()
+            acts = not deterministic and _acts(environment, item, options)
             worst = floor if headline.floor is None else headline.floor(start)
             best = ceiling if headline.ceiling is None else headline.ceiling(start)
-            for player, wanted in (("oracle", best if deterministic else None), ("null", worst)):
+            for player, wanted in (("oracle", best if deterministic else None), ("null", None if acts else worst)):
                 value = _value(environment, item, headline, player, options)
                 require(
                     wanted is None or value is None or abs(value - float(wanted)) <= _TINY,
                     f"{options}, item {item.id}: the {player} has {headline.name} {value}, not {wanted}",
                 )
     _require_order(environment, level, headline)
+
+
+def _acts(environment: AnyEnvironment, item: Item[Any], options: Options) -> bool:
+    """Return whether saying nothing is taken for an action."""
+    record = play_out(environment, item, policy("null"), options).record()
+    return any(turn.action is not None for turn in record.turns)
 
 
 def _value(
@@ -66,10 +74,11 @@ def _require_order(environment: AnyEnvironment, level: int, headline: Metric) ->
         ]
         if values:
             mean[player] = sign * fmean(values)
+    acts = _acts(environment, items(environment, level, 1)[0], {})
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
         what = f"mean {headline.name} of {player}, {sign * value:g},"
-        require(value >= mean.get("null", value) - _TINY, f"{what} is worse than that of saying nothing")
+        require(acts or value >= mean.get("null", value) - _TINY, f"{what} is worse than that of saying nothing")
         require(value <= mean["oracle"] + _TINY, f"{what} is better than the oracle's, {sign * mean['oracle']:g}")
     require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")
 

@@ -1,0 +1,142 @@
+"""The agent protocol as a game: steps of the world, and before each of them, if so wanted, a thought."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple
+
+from waybench.agent._rules import I, Rules, W
+from waybench.core import DataError, End, Facts, Game, Json, Outcome, Player, Stream, Transition
+
+
+class Choice(NamedTuple):
+    """One reply of an agent.
+
+    Attributes:
+        action: Number of the action; None for a thought, which changes nothing in the world.
+        named: Whether the reply named it; where it did not, the published program took the first action.
+    """
+
+    action: int | None
+    named: bool = True
+
+
+THOUGHT = Choice(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene(Generic[I, W]):
+    """A world, and what an agent remembers of how it came to be.
+
+    Attributes:
+        instance: The instance.
+        world: The world now.
+        past: The worlds before it, the oldest first, as many as the history holds.
+        stored: Number of worlds before this one.
+        thinking: Whether a thought is asked for, before the action.
+    """
+
+    instance: I
+    world: W
+    past: tuple[W, ...] = ()
+    stored: int = 0
+    thinking: bool = False
+
+
+class AgentGame(Game[I, Scene[I, W], Choice]):
+    """Puts the agent protocol around the rules of a game.
+
+    Args:
+        rules: The rules.
+        history: Number of past observations that are kept.
+        thinks: Whether a thought comes before each action.
+        reward: Smallest and largest sum of rewards of an episode.
+    """
+
+    def __init__(
+        self,
+        rules: Rules[I, W],
+        history: int,
+        *,
+        thinks: bool,
+        reward: tuple[float, float],
+    ) -> None:
+        self.rules = rules
+        self._history, self._thinks = history, thinks
+        self.facts = Facts(rules.deterministic, None, reward)
+
+    def start(self, instance: I) -> Scene[I, W]:
+        """Return the scene at the beginning."""
+        return Scene(instance, self.rules.begin(instance), thinking=self._thinks)
+
+    def legal(self, state: Scene[I, W]) -> Sequence[Choice]:
+        """Return the thought, or the actions that are no mistake."""
+        if self.terminal(state) is not None:
+            return ()
+        if state.thinking:
+            return (THOUGHT,)
+        legal = self.rules.legal(state.world)
+        return [
+            Choice(number) for number in (range(len(self.rules.actions(state.instance))) if legal is None else legal)
+        ]
+
+    def apply(self, state: Scene[I, W], action: Choice, rng: Stream) -> Transition[Scene[I, W]]:
+        """Pass over a thought, or make a step of the world."""
+        number = action.action
+        if state.thinking and number is None:
+            return Transition(replace(state, thinking=False), events={"thought": True})
+        if state.thinking or number is None or number >= len(self.rules.actions(state.instance)):
+            return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
+        world, reward, events, outcome = self.rules.step(state.world, number, rng)
+        scene = Scene(state.instance, world, self._remembered(state), state.stored + 1, self._thinks)
+        told: dict[str, Json] = {**events, "score": self.rules.score(world), "named": action.named}
+        return Transition(scene, reward, told, outcome)
+
+    def _remembered(self, state: Scene[I, W]) -> tuple[W, ...]:
+        return (*state.past, state.world)[-self._history :] if self._history else ()
+
+    def forfeit(self, state: Scene[I, W]) -> Scene[I, W]:
+        """Go on after a reply that cannot be carried out: to the action after a thought, otherwise to the next step.
+
+        So every step has the same number of replies, whatever they are.
+        """
+        return replace(state, thinking=self._thinks and not state.thinking)
+
+    def terminal(self, state: Scene[I, W]) -> End | None:
+        """Return the game's own end; that the steps are used up is a limit of the episode."""
+        return self.rules.over(state.world)
+
+    def encode(self, action: Choice) -> Json:
+        """Return [number of the action, whether it was named]; null for a thought."""
+        return None if action.action is None else [action.action, action.named]
+
+    def decode(self, action: Json) -> Choice:
+        """Read what `encode` wrote.
+
+        Raises:
+            DataError: If it is something else.
+        """
+        match action:
+            case None:
+                return THOUGHT
+            case [int(number), bool(named)] if type(number) is int and 0 <= number < 1_000_000:
+                return Choice(number, named)
+            case _:
+                raise DataError("an action is [number, whether it was named], or null for a thought")
+
+    def perturb(self, state: Scene[I, W], action: Choice, rate: float, rng: Stream) -> Choice:
+        """Replace an action, but no thought, by a random one at the given rate."""
+        return action if action.action is None else super().perturb(state, action, rate, rng)
+
+
+def thinking_players(
+    players: Mapping[str, Callable[[Any, Any, Stream], int]],
+) -> dict[str, Player[Scene[Any, Any], Choice]]:
+    """Return players of the agent protocol from functions (instance, world, rng) -> number of an action."""
+
+    def player(choose: Callable[[Any, Any, Stream], int]) -> Player[Scene[Any, Any], Choice]:
+        def play(state: Scene[Any, Any], rng: Stream) -> Choice:
+            return THOUGHT if state.thinking else Choice(choose(state.instance, state.world, rng))
+
+        return play
+
+    return {name: player(choose) for name, choose in players.items()}

@@ -1,0 +1,68 @@
+"""What a game of single steps consists of, for the agent protocol to be put around it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from waybench.core import NOTHING, End, Json, Outcome, Stream
+
+I = TypeVar("I")  # noqa: E741  the instance
+W = TypeVar("W")  # the world: frozen and hashable
+
+
+class Step(NamedTuple, Generic[W]):
+    """What an action did.
+
+    Attributes:
+        world: The world afterwards. It remembers the last action as far as the observation tells of it.
+        reward: The step's reward.
+        events: What happened besides, as JSON values.
+        outcome: OK, ILLEGAL or UNPRODUCTIVE.
+    """
+
+    world: W
+    reward: float = 0.0
+    events: Mapping[str, Json] = NOTHING
+    outcome: Outcome = Outcome.OK
+
+
+class Rules(ABC, Generic[I, W]):
+    """A game of single steps: its rules and its words, with no question, no history and no limit in them.
+
+    Attributes:
+        deterministic: Whether `step` ignores its random stream.
+    """
+
+    deterministic: bool = True
+
+    @abstractmethod
+    def begin(self, instance: I) -> W:
+        """Return the world at the start."""
+
+    @abstractmethod
+    def actions(self, instance: I) -> Sequence[str]:
+        """Return the names of all actions, in the order in which the manual lists them."""
+
+    def legal(self, world: W) -> Sequence[int] | None:
+        """Return the numbers of the actions that are no mistake in this world; None if all are."""
+        return None
+
+    @abstractmethod
+    def step(self, world: W, action: int, rng: Stream) -> Step[W]:
+        """Carry out an action by its number; never changes the world that it is given."""
+
+    def over(self, world: W) -> End | None:
+        """Return SOLVED or FAILED if the game is over by its own rules; by default it never is."""
+        return None
+
+    @abstractmethod
+    def score(self, world: W) -> float:
+        """Return the score so far, as the benchmark defines it for this game."""
+
+    @abstractmethod
+    def manual(self, instance: I) -> str:
+        """Return the manual, without the list of actions."""
+
+    @abstractmethod
+    def observe(self, world: W) -> str:
+        """Return what is seen of a world, and told of the action that led to it."""
