@@ -24,6 +24,8 @@ REACHABLE = {
     "search/guessnum": 17,
     # The question, and whether the answer was right.
     "textmap/destination": 3,
+    # The places that sixteen triplets can end at.
+    "textmap/extract": MOST + 1,
     "textmap/minigame": 3,
     "textmap/route": 3,
     # Where one stands before which of five objectives, how many were reached, and how far the last plan ended.

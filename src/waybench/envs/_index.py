@@ -13,6 +13,7 @@ INDEX = (
     Entry(
         "textmap/destination", 1, "waybench.envs.textmap:DESTINATION", "where do these moves lead? from a walkthrough"
     ),
+    Entry("textmap/extract", 1, "waybench.envs.textmap:EXTRACT", "a walkthrough as triplets, and a search in them"),
     Entry("textmap/minigame", 1, "waybench.envs.textmap:MINIGAME", "what is next? from a walkthrough and a list"),
     Entry("textmap/route", 1, "waybench.envs.textmap:ROUTE", "how does one get there? from a game's walkthrough"),
     Entry("tilemap/gtb", 1, "waybench.envs.tilemap:GTB", "tile maps, whole plans from objective to objective"),

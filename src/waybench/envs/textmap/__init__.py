@@ -1,6 +1,8 @@
 """Maps of places, told by a game's walkthrough (MANGO)."""
 
 from waybench.envs.textmap._choose import choose
+from waybench.envs.textmap._extract import Extraction, extractions
+from waybench.envs.textmap._extracts import EXTRACT
 from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._load import load_map
 from waybench.envs.textmap._made import Made, Move, edges_made
@@ -20,11 +22,13 @@ __all__ = [
     "ABBREVIATIONS",
     "DESTINATION",
     "DIRECTIONS",
+    "EXTRACT",
     "MINIGAME",
     "MOST_PATHS",
     "NEVER",
     "ROUTE",
     "Edge",
+    "Extraction",
     "Made",
     "MapQuestion",
     "MapVariables",
@@ -36,6 +40,7 @@ __all__ = [
     "Written",
     "choose",
     "edges_made",
+    "extractions",
     "fitting_cut",
     "load_map",
     "map_variables",

@@ -89,7 +89,7 @@ class QuestionGame(Game[MapQuestion, Asked, Trajectory]):
 
     def encode(self, action: Trajectory) -> Json:
         """Return [place before, action, place after] for each move."""
-        return [list(hop) for hop in action]
+        return hops_json(action)
 
     def decode(self, action: Json) -> Trajectory:
         """Read what `encode` wrote.
@@ -97,9 +97,7 @@ class QuestionGame(Game[MapQuestion, Asked, Trajectory]):
         Raises:
             DataError: If it is something else.
         """
-        if not is_array(action) or not 1 <= len(action) <= MOST_HOPS:
-            raise DataError("an answer is a list of moves")
-        return tuple(_hop(move) for move in action)
+        return read_hops(action)
 
     def perturb(self, state: Asked, action: Trajectory, rate: float, rng: Stream) -> Trajectory:
         """Spoil each move with the given rate: another action, and another place where it ends."""
@@ -113,6 +111,22 @@ def _invented(question: MapQuestion, hops: Trajectory) -> int:
     """Count the moves of an answer that are none of the map's."""
     here = ground(question.map)
     return sum(not here.has(hop.before, hop.action, hop.after) for hop in hops)
+
+
+def hops_json(hops: Trajectory) -> Json:
+    """Return [place before, action, place after] for each move."""
+    return [list(hop) for hop in hops]
+
+
+def read_hops(data: Json) -> Trajectory:
+    """Read what `hops_json` wrote.
+
+    Raises:
+        DataError: If it is something else.
+    """
+    if not is_array(data) or not 1 <= len(data) <= MOST_HOPS:
+        raise DataError("an answer is a list of moves")
+    return tuple(_hop(move) for move in data)
 
 
 def _hop(move: Any) -> Hop:

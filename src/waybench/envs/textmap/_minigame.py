@@ -46,6 +46,11 @@ class Minigame(MapInstance):
         return self.cutoff + 1
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """Where the player is after each step from 0 to the cutoff."""
+        return track(self.map, self.step)[: self.step]  # where the step leads says where it begins
+
+    @property
     def known(self) -> bool:
         """Whether a reader can know the move: it was made before, or it follows from one that was."""
         return reached(self.move.known_named, self.cutoff)

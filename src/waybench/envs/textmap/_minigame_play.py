@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Player, Stream, Transition
 from waybench.envs.textmap._map_instance import LONGEST_NAME
 from waybench.envs.textmap._minigame import Minigame, leaving
-from waybench.envs.textmap._prefix import track, typed
+from waybench.envs.textmap._prefix import typed
 from waybench.envs.textmap._world_data import DIRECTIONS, MOVING_VERBS, opposite
 
 
@@ -41,7 +41,7 @@ class MinigameRules(Game[Minigame, Choosing, str]):
         game = state.game
         value = float(action == game.move.action)
         ends = {edge.target for edge in leaving(game) if edge.action == action}
-        before = set(track(game.map, game.cutoff))
+        before = set(game.places)
         events: dict[str, Json] = {
             "success": value,
             "moving": bool(ends),
@@ -80,7 +80,7 @@ def explorer(state: Choosing, rng: Stream) -> str:
     """Go where nobody has gone from here; of several such ways, first one that was told of here."""
     game = state.game
     ways = [action for action in game.actions if _moves(action)] or list(game.actions)
-    places = track(game.map, game.cutoff)
+    places = game.places
     here = [number for number, place in enumerate(places) if place == places[-1]]
     told = " ".join(game.map.steps[number].observation.lower() for number in here)
     tried = {typed(game.map.steps[number + 1].action) for number in here[:-1]} | {edge.action for edge in game.nearby}
@@ -123,6 +123,6 @@ def _moves(action: str) -> bool:
 
 def _last_move(game: Minigame) -> str:
     """Return the action of the last step that led to another place; "" if there is none."""
-    places = track(game.map, game.cutoff)
+    places = game.places
     moved = (number for number in range(game.cutoff, 0, -1) if places[number] != places[number - 1])
     return next((typed(game.map.steps[number].action) for number in moved), "")

@@ -14,27 +14,7 @@ from waybench.envs.textmap._world_walk import IDLE
 
 _WAYS = (*DIRECTIONS, "in", "out")
 _WORD = re.compile(r"[a-z]{3,}")
-_COMMON = frozenset(
-    [
-        "all",
-        "and",
-        "for",
-        "from",
-        "into",
-        "not",
-        "off",
-        "onto",
-        "out",
-        "over",
-        "that",
-        "the",
-        "this",
-        "through",
-        "under",
-        "with",
-        "you",
-    ]
-)
+_COMMON = frozenset(_WORD.findall("all and for from into not off onto out over that the this through under with you"))
 _ENDS = " .,;:!?\"'`*()[]{}<>“”‘’"  # noqa: RUF001
 
 
@@ -83,7 +63,7 @@ def offered_by_map(place_map: PlaceMap, step: int) -> Offer:
     Of what can be done there, only what the walkthrough has done there is known; the rest is what it does at other
     times, first what mentions something that was told at this place.
     """
-    places = track(place_map, step - 1)
+    places = track(place_map, step)[:step]  # where the step leads says where it begins
     here = [number for number in range(step) if places[number] == places[-1]]
     told = {word for number in here for word in _words(place_map.steps[number].observation)}
     moves = [edge.action for edge in place_map.edges if edge.source == places[-1] and edge.target != places[-1]]
