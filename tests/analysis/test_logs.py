@@ -1,6 +1,7 @@
 """Logs of real runs, whole and damaged."""
 
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import inspect_ai.log as inspect_log
 import pytest
 
-from waybench.analysis import LoggedEpisode, estimate, labels, read_logs, rows
+from waybench.analysis import LoggedEpisode, estimate, labels, overall, read_logs, rows
 from waybench.core import DataError, UsageError
 from waybench.llm import evaluate
 from waybench.tasks import TASKS, load_task
@@ -62,6 +63,17 @@ def test_runs_with_different_settings_are_different_groups(tmp_path: Path) -> No
     assert [(found.items, found.attempts) for found in estimate(episodes)] == [(MAZES, MAZES)] * 2
     names = labels(row.group for row in rows(episodes))
     assert list(names.values()) == ["waybench/oracle (temperature: 0.0)", "waybench/oracle (temperature: 1.0)"]
+
+
+def test_prefixes_of_other_lengths_are_other_settings(tmp_path: Path) -> None:
+    entry = next(entry for entry in TASKS if entry.name == "mango_route")
+    for tokens in (None, 400, 800):
+        task = partial(load_task(entry), worlds=1, level=1, limit=2, prefix_tokens=tokens)
+        assert evaluate([task], ["waybench/oracle"], tmp_path) == []
+    episodes = list(read_logs(tmp_path))
+    shown = Counter((e.settings.get("prefix_tokens"), e.settings.get("tokenizer")) for e in episodes)
+    assert shown == {(None, None): 2, (400, "characters"): 2, (800, "characters"): 2}
+    assert [found.items for found in overall(rows(episodes))] == [2, 2, 2]
 
 
 def test_logs_of_one_run_are_merged(whole: Path, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_models_in_pairs(tmp_path: Path) -> None:
 def test_one_model_has_no_pairs_and_many_are_folded(tmp_path: Path) -> None:
     alone, _ = site(tmp_path, answered("oracle", MAPS[:1]))
     assert "both answered" not in alone.text
-    many = [episode for number in range(9) for episode in answered("oracle", MAPS[:1], model=f"v/{number}", most=2)]
+    many = [episode for number in range(13) for episode in answered("oracle", MAPS[:1], model=f"v/{number}", most=2)]
     home, _ = site(tmp_path, many)
     assert home.html.count('<details class="fold">') == 4
     assert '<details class="fold" open>' not in home.html

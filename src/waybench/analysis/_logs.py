@@ -23,6 +23,8 @@ _TRANSPORT = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
     *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
 }
+# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
+_SHOWN = ("prefix_tokens", "tokenizer")
 _OF_TIME = ("time", "working", "operator")
 
 
@@ -147,6 +149,7 @@ def _settings(header: Any) -> dict[str, Json]:
     asked = {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
     found = {
         **{name: value for name, value in spec.task_args.items() if name in drawn},
+        **{name: spec.task_args.get(name) for name in _SHOWN if spec.task_args.get(_SHOWN[0])},
         **{f"model.{name}": value for name, value in spec.model_args.items()},
         **{name: value for name, value in asked.items() if name not in _TRANSPORT},
         **({"token_limit": spec.config.token_limit} if spec.config.token_limit else {}),

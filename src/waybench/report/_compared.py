@@ -22,7 +22,7 @@ from waybench.analysis import (
 from waybench.core import Environment, Metric
 from waybench.report._families import Family
 
-FOLDED = 8  # rows, above which a table is folded
+FOLDED = 12  # rows, above which a table is folded
 
 
 @dataclass(frozen=True, slots=True)
