@@ -23,6 +23,7 @@ VERSION = 1  # of the questions that are drawn where none are given
 EXAMPLES = 5  # steps whose triplets are shown
 LEAST_CUTOFF = EXAMPLES + 1
 QUESTIONS, MOST_QUESTIONS = 4, 1_000
+LONGEST = 12  # moves of a path whose destination is asked for: longer ones of large maps are too many to draw from
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def extractions(
     questions: int,
     stream: Stream,
     *,
-    longest: int | None = None,
+    longest: int = LONGEST,
 ) -> list[Extraction]:
     """Return the extraction of a map's walkthrough; nothing if too little of it is shown to ask anything.
 

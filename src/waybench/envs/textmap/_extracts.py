@@ -9,6 +9,7 @@ from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Opti
 from waybench.envs.textmap._answer import Trajectory
 from waybench.envs.textmap._extract import (
     EXAMPLES,
+    LONGEST,
     QUESTIONS,
     Extraction,
     decode_extraction,
@@ -80,11 +81,10 @@ SOURCE_OPTIONS = (
     ),
     Option(
         name="longest",
-        default=None,
-        kind=int,
+        default=LONGEST,
         low=1,
         high=1_000,
-        doc="Most moves of a path whose destination is asked for; if not given, any simple path can come.",
+        doc="Most moves of a path whose destination is asked for; large maps have too many longer ones.",
     ),
 )
 
@@ -121,7 +121,7 @@ def _of_world(key: str, level: int, options: tuple[tuple[str, Json], ...], index
     place_map, _ = drawn_world(key, level, given, index, extra, size_stream(key, level, index, extra))
     cutoff = place_map.last_step if given["prefix_steps"] is None else int(given["prefix_steps"])
     stream = Stream("textmap/extractions", key, level, index, extra)
-    return extractions(place_map, cutoff, int(given["questions"]), stream, longest=given["longest"])
+    return extractions(place_map, cutoff, int(given["questions"]), stream, longest=int(given["longest"]))
 
 
 def prove(task: Extraction) -> dict[str, Json]:

@@ -52,6 +52,10 @@ class MinigameRules(Game[Minigame, Choosing, str]):
         listed = Outcome.UNPRODUCTIVE if action in game.actions else Outcome.ILLEGAL
         return Transition(Choosing(game, end), value, events, Outcome.OK if value else listed)
 
+    def forfeit(self, state: Choosing) -> Choosing:
+        """Take it for a wrong choice."""
+        return Choosing(state.game, End.FAILED)
+
     def terminal(self, state: Choosing) -> End | None:
         """Return what came of the choice."""
         return state.end

@@ -65,7 +65,7 @@ SOURCE_OPTIONS = (
 @lru_cache(maxsize=8)
 def _made(protocol: str, wording: str, local_map: bool) -> Play[Minigame, Choosing, str]:
     words = MinigameWording(FORMS[wording], local_map=local_map, searched=protocol == SOUND.name)
-    return Play(MinigameRules(), words, Limits(turns=1, invalid="end"))
+    return Play(MinigameRules(), words, Limits(turns=1))
 
 
 def _play(options: Mapping[str, Json]) -> Play[Minigame, Choosing, str]:
