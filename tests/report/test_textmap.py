@@ -110,8 +110,11 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     assert table[1][2].startswith(f"1.000 | {hard_pair.second_mean.value:.3f} {hard_pair.items} questions +")
     assert (table[1][1], table[2][2], table[3][1:]) == ("*", "*", ["", "", "*"])
     assert "Reasoning on the questions that both answered." in home.text
-    told = json.loads((tmp_path / "summary.json").read_text())["pairs"]
-    assert {(pair["metric"], pair["items"]) for pair in told} >= {("success_easy", easy_pair.items)}
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    model_of = {total["page"]: total["group"]["model"] for total in summary["overall"]}
+    told = {(pair["metric"], model_of[pair["first"]], model_of[pair["second"]]): pair for pair in summary["pairs"]}
+    assert told["success_easy", "vendor/a", "vendor/b"]["items"] == easy_pair.items
+    assert told["success_hard", "vendor/a", "vendor/b"]["difference"]["clusters"] == len(MAPS)
     assert home.html.count('<details class="fold" open>') == 4
 
 

@@ -170,23 +170,26 @@ def pair_tables(
     together = [some for some in comparable(ordered) if len(some) > 1]
     found: list[PairTable] = []
     for some in together:
+        told = _telling(env, some[0], [other[0] for other in together])
         for title, (below, above) in words.pairs.items():
-            if {below, above} <= metrics.keys() and any(key[0] in (below, above) and key[1] in some for key in cells):
-                lines = [
-                    PairLine(group.model, pages[group], differing(group, some), row)
-                    for number, group in enumerate(some)
-                    for row in [
-                        [
-                            cells.get((below if column < number else above, group, other))
-                            for column, other in enumerate(some)
-                        ]
-                    ]
-                ]
-                told = _telling(env, some[0], [other[0] for other in together])
+            lines = [
+                PairLine(
+                    group.model, pages[group], differing(group, some), _pair_row(number, some, below, above, cells)
+                )
+                for number, group in enumerate(some)
+            ]
+            if any(cell for line in lines for cell in line.cells):
                 columns = list(labels(some).values())
                 folded = len(some) > FOLDED
                 found.append(PairTable(title, told, metrics[below], metrics[above], columns, lines, folded))
     return found
+
+
+def _pair_row(
+    number: int, some: Sequence[Group], below: str, above: str, cells: Mapping[tuple[str, Group, Group], PairCell]
+) -> list[PairCell | None]:
+    """Return the cells of a row: left of the diagonal those of the metric below it."""
+    return [cells.get((below if column < number else above, some[number], other)) for column, other in enumerate(some)]
 
 
 def _telling(env: Environment[Any, Any, Any], group: Group, among: Sequence[Group]) -> list[str]:

@@ -81,8 +81,14 @@ def opening(prompts: Sequence[Sequence[Message]]) -> Opening:
 def _beginning(texts: Sequence[str]) -> str:
     """Return what all texts begin with: what the first and the last one in the alphabet begin with."""
     first, last = min(texts), max(texts)
-    differs = (place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
-    return first[: next(differs, len(first))]
+    alike, most = 0, min(len(first), len(last))
+    while alike < most:  # halving: prompts are long, and so are their beginnings
+        middle = (alike + most + 1) // 2
+        if first[:middle] == last[:middle]:
+            alike = middle
+        else:
+            most = middle - 1
+    return first[:alike]
 
 
 def prompted(record: EpisodeRecord, shared: Opening, longest: int, *, whole: bool) -> list[Said]:

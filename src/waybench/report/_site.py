@@ -95,7 +95,11 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
         "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(estimates)],
         "repeats": [each.to_json() for each in compared.repeats],
-        "pairs": [each.to_json() for each in compared.pairs],
+        # There are many pairs, so models are told by their pages, as in "overall".
+        "pairs": [
+            {**each.to_json(), "first": f"models/{pages[each.first]}", "second": f"models/{pages[each.second]}"}
+            for each in compared.pairs
+        ],
         "regressions": [each.to_json() for each in compared.regressions],
     }
     write(out / "summary.json", _summary(title, estimates, totals, pages, more))
