@@ -3,6 +3,7 @@
 After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 """
 
+from waybench.agent._capabilities import CAPABILITIES, FORMULAS, RECORDED, Capability, capability_scores, degrees
 from waybench.agent._environment import agent_metrics, agent_options, agent_play, final_score, steps_of
 from waybench.agent._game import THOUGHT, AgentGame, Choice, Scene, thinking_players
 from waybench.agent._history import history_text, manual_text
@@ -11,10 +12,14 @@ from waybench.agent._rules import Rules, Step
 from waybench.agent._wording import MANNERS, AgentWording, Manner
 
 __all__ = [
+    "CAPABILITIES",
+    "FORMULAS",
     "MANNERS",
+    "RECORDED",
     "THOUGHT",
     "AgentGame",
     "AgentWording",
+    "Capability",
     "Choice",
     "Manner",
     "Rules",
@@ -23,6 +28,8 @@ __all__ = [
     "agent_metrics",
     "agent_options",
     "agent_play",
+    "capability_scores",
+    "degrees",
     "final_score",
     "history_text",
     "manual_text",
