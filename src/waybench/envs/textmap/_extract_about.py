@@ -24,6 +24,9 @@ neither prompts nor program:
   the opposites.
 * **The ceiling** is what the true triplets come to. It can be below 1: an opposite that does not lead back, or a game
   that moves the player by itself, misleads the search. `waybench/oracle` is at the ceiling.
+* **Floors.** `waybench/staying` says that nothing ever changes: where the place is told, that is right for more than
+  half of the steps of the published games, so that `triplets` is to be read together with `triplets_moving`.
+  `waybench/headings` takes a place's name in the first line of an observation for the place.
 
 What `paper` and `sound` differ in:
 
