@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import waybench
 from tests.analysis.episodes import failed
 from tests.analysis.maps import answered, corridor, easy
 from tests.report.pages import Page, read
 from tests.report.test_site import model_page, rows_of, site
 from waybench.analysis import LoggedEpisode, estimate, overall, pairs, regressions, rows, text_table, variables
-from waybench.core import Message, Usage
+from waybench.core import Message, Usage, play_out, policy
 from waybench.envs.textmap import MapQuestion, PlaceMap
 from waybench.report import write_report
 from waybench.report._openings import Opening, opening
@@ -79,7 +80,7 @@ def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -
     episodes = answered("null", MAPS, model="vendor/mute")
     home, (page,) = site(tmp_path, episodes)
     for shown in (home, page):
-        assert "no answer to one that could be read" in shown.text
+        assert "only answers that could be read do" in shown.text
         assert not re.search(r"missing or had fewer attempts", shown.text)
     table = text_table(estimate(episodes), totals=overall(rows(episodes)))
     assert [line.split() for line in table.splitlines() if "mute" in line] == [["vendor/mute", "–", "–", "–"]]
@@ -192,6 +193,30 @@ def test_a_long_prompt_by_itself_is_cut_in_its_middle(tmp_path: Path) -> None:
     page = model_page(tmp_path, answered("oracle", [corridor("m", 5, words=800)], most=1))
     assert "==>STEP NUM: 0" in page.text
     assert '!!! Can you find a path from "room 0" to "room 1"' in page.text
+
+
+def test_maps_of_one_question_each_are_no_table_of_maps(tmp_path: Path) -> None:
+    home, (page,) = site(tmp_path, answered("oracle", MAPS, most=1))
+    assert "By map." not in page.text
+    assert page.text.count("Question m") == len(MAPS)
+    assert "Averages over maps" not in home.text
+    assert "interval over maps" in home.text
+
+
+def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
+    episodes = [
+        LoggedEpisode(f"v/{player}", env, play_out(found, item, policy(player)).record())
+        for env in ("minigame", "extract")
+        for found in (waybench.load(f"textmap/{env}"),)
+        for player in ("oracle", "random")
+        for item in found.source().head(12 if env == "minigame" else 2)
+    ]
+    home, _ = site(tmp_path, episodes)
+    assert rows_of(home, "Minigames, all questions.")[1][:3] == [
+        *("Success ↑", "Success, known moves ↑", "Success, new moves ↑"),
+    ]
+    assert rows_of(home, "Extraction and search, all questions.")[1][0] == "Success ↑"
+    assert "Success in minigames on the questions that both answered." in home.text
 
 
 def test_pages_of_a_thousand_questions_stay_small(tmp_path: Path) -> None:

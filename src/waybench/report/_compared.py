@@ -172,6 +172,8 @@ def pair_tables(
     for some in together:
         told = _telling(env, some[0], [other[0] for other in together])
         for title, (below, above) in words.pairs.items():
+            if not {below, above} <= metrics.keys():
+                continue
             lines = [
                 PairLine(
                     group.model, pages[group], differing(group, some), _pair_row(number, some, below, above, cells)

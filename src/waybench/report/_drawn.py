@@ -98,7 +98,7 @@ def averages(
     total_of: Mapping[Group, Estimate],
     pages: Mapping[Group, str],
 ) -> Averages | None:
-    """Return the table of averages over clusters of an environment; None if each of its items is drawn by itself.
+    """Return the table of averages over clusters of an environment; None if none has several items.
 
     Args:
         env: The environment.
@@ -107,9 +107,9 @@ def averages(
         total_of: Their estimates over all levels.
         pages: File names of the groups' pages.
     """
-    if env.cluster is None:
-        return None
     metrics = [metric for metric in env.metrics if metric.name in words.metrics]
+    if not metrics or all(total_of[group].items <= _most(total_of[group]) for group in ordered):
+        return None
     lines = [
         (group, AverageLine(group.model, pages[group], differing(group, ordered), _most(total_of[group]), cells))
         for group in ordered
@@ -123,7 +123,8 @@ def averages(
 
 
 def _most(total: Estimate) -> int:
-    return max((mean.clusters for mean in total.macro.values()), default=0)
+    """Return the number of clusters; all items if each is drawn by itself."""
+    return max((mean.clusters for mean in total.macro.values()), default=total.items)
 
 
 def _average(total: Estimate, metric: Metric) -> tuple[str, str, float | None] | None:
@@ -140,7 +141,7 @@ def clusters(
     known: Mapping[Cluster, Variables],
     anchors: Mapping[Cluster, str],
 ) -> Clusters | None:
-    """Return the table of the clusters of one group; None if each item is drawn by itself.
+    """Return the table of the clusters of one group; None if they are not in the page.
 
     Args:
         env: The environment.
@@ -149,7 +150,7 @@ def clusters(
         known: What is known of the clusters.
         anchors: Where each cluster is in the page.
     """
-    if env.cluster is None or not words.by_cluster:
+    if not anchors or not words.by_cluster:
         return None
     metrics = [metric for metric in env.metrics if metric.name in words.by_cluster]
     found = by_cluster(own, words.by_cluster)

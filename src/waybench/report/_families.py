@@ -122,14 +122,25 @@ _FAMILIES: dict[str, Any] = {
         items="questions",
         cluster="map",
         clusters="maps",
-        metrics=("success", "success_easy", "success_hard", "spl", "reasoning", "parsed"),
-        parts={"Routes and destinations": ("textmap/route", "textmap/destination")},
-        pairs={"Success": ("success_easy", "success_hard"), "Reasoning": ("reasoning_easy", "reasoning_hard")},
-        by_cluster=("success", "success_easy", "success_hard", "reasoning"),
+        metrics=(
+            *("success", "success_easy", "success_hard", "spl", "reasoning"),
+            *("success_known", "success_new", "chance", "ceiling", "triplets", "precision", "recall", "parsed"),
+        ),
+        parts={
+            "Routes and destinations": ("textmap/route", "textmap/destination"),
+            "Minigames": ("textmap/minigame",),
+            "Extraction and search": ("textmap/extract",),
+        },
+        pairs={
+            "Success": ("success_easy", "success_hard"),
+            "Reasoning": ("reasoning_easy", "reasoning_hard"),
+            "Success in minigames": ("success_known", "success_new"),
+        },
+        by_cluster=("success", "success_easy", "success_hard", "success_known", "success_new", "reasoning"),
         shared="shared",
         undefined=(
-            'A dash: there was no such question, or in protocol "paper" no answer to one that could be read; only '
-            "answers that could be read are in its averages."
+            'A dash: no such question has an answer that counts. In protocol "paper" of routes and destinations only '
+            "answers that could be read do."
         ),
     ),
     "search": Family(

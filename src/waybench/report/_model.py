@@ -190,10 +190,11 @@ def levels(
     draw = words.draw()
     longest = _longest(episodes)
     by_level = grouped(episodes, lambda played: played[0].level)
+    together = _are_together(row for row, _, _ in episodes)
     found: list[Level] = []
     for estimate in estimates:
         level = estimate.level or 0
-        drawn = grouped(by_level[level], lambda played: played[0].cluster if env.cluster else None)
+        drawn = grouped(by_level[level], lambda played: played[0].cluster if together else None)
         batches: list[Batch] = []
         for cluster in sorted(drawn, key=_as_drawn):
             shared = opening([played[1].record.opening for played in drawn[cluster]])
@@ -208,6 +209,12 @@ def levels(
         curves = curve_figures(env, words, level, estimate.group.examples, [estimate], small=True)
         found.append(Level(estimate, curves, batches))
     return found
+
+
+def _are_together(all_rows: Iterable[Row]) -> bool:
+    """Return whether there are several items to some cluster."""
+    items = {(row.cluster, row.level, row.item, row.instance) for row in all_rows if row.cluster.key}
+    return len(items) > len({cluster for cluster, *_ in items})
 
 
 def _as_drawn(cluster: Cluster | None) -> tuple[bool, str]:
