@@ -4,9 +4,19 @@ After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 """
 
 from waybench.agent._capabilities import CAPABILITIES, FORMULAS, RECORDED, Capability, capability_scores, degrees
-from waybench.agent._environment import agent_metrics, agent_options, agent_play, final_score, steps_of
+from waybench.agent._environment import (
+    agent_metrics,
+    agent_options,
+    agent_play,
+    agent_typed,
+    asked,
+    final_score,
+    steps_of,
+)
 from waybench.agent._game import THOUGHT, AgentGame, Choice, Scene, thinking_players
 from waybench.agent._history import history_text, manual_text
+from waybench.agent._humans import HUMANS, Baseline, human_metric, scaled_metric
+from waybench.agent._learning import best_of, expected_by_chance, learning_series, optimal_score, regret_metric
 from waybench.agent._match import published_match, sound_match
 from waybench.agent._rules import Rules, Step
 from waybench.agent._wording import MANNERS, AgentWording, Manner
@@ -14,11 +24,13 @@ from waybench.agent._wording import MANNERS, AgentWording, Manner
 __all__ = [
     "CAPABILITIES",
     "FORMULAS",
+    "HUMANS",
     "MANNERS",
     "RECORDED",
     "THOUGHT",
     "AgentGame",
     "AgentWording",
+    "Baseline",
     "Capability",
     "Choice",
     "Manner",
@@ -28,12 +40,21 @@ __all__ = [
     "agent_metrics",
     "agent_options",
     "agent_play",
+    "agent_typed",
+    "asked",
+    "best_of",
     "capability_scores",
     "degrees",
+    "expected_by_chance",
     "final_score",
     "history_text",
+    "human_metric",
+    "learning_series",
     "manual_text",
+    "optimal_score",
     "published_match",
+    "regret_metric",
+    "scaled_metric",
     "sound_match",
     "steps_of",
     "thinking_players",

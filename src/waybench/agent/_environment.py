@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from waybench.agent._game import AgentGame
+from waybench.agent._game import AgentGame, Choice, Scene
 from waybench.agent._rules import Rules
 from waybench.agent._wording import MANNERS, AgentWording
-from waybench.core import End, EpisodeRecord, Json, Limits, Metric, Option, Play, outcome_count
+from waybench.core import End, EpisodeRecord, Json, Limits, Metric, Option, Play, TurnRecord, outcome_count
 
 Make = Callable[[str], Rules[Any, Any]]  # protocol -> rules
+Bounds = tuple[float, float]
 
 
 def agent_options(*, history: int, steps: int | None) -> tuple[Option, ...]:
@@ -47,21 +48,23 @@ def agent_options(*, history: int, steps: int | None) -> tuple[Option, ...]:
 
 
 def agent_play(
-    make: Make, cap: Callable[[Any], int], reward: tuple[float, float]
+    make: Make, cap: Callable[[Any], int], reward: Bounds | Callable[[int | None], Bounds]
 ) -> Callable[[Mapping[str, Json]], Any]:
     """Return the function that makes of resolved options how an episode is played.
 
     Args:
         make: Protocol -> the game's rules and words.
         cap: Instance -> most steps, where the option `steps` does not say it.
-        reward: Smallest and largest sum of rewards of an episode.
+        reward: Smallest and largest sum of rewards of an episode, or a function that gives them for most steps (None
+            if these depend on the instance).
     """
 
     @lru_cache(maxsize=64)
     def made(protocol: str, wording: str, history: int, steps: int | None) -> Play[Any, Any, Any]:
         rules, manner = make(protocol), MANNERS[wording]
         thinks = bool(manner.think)
-        game: AgentGame[Any, Any] = AgentGame(rules, 0 if manner.chats else history, thinks=thinks, reward=reward)
+        bounds = reward(steps) if callable(reward) else reward
+        game: AgentGame[Any, Any] = AgentGame(rules, 0 if manner.chats else history, thinks=thinks, reward=bounds)
         words: AgentWording[Any, Any] = AgentWording(rules, manner, published=protocol == "paper")
 
         def turns(instance: Any) -> int:
@@ -73,6 +76,27 @@ def agent_play(
         return made(options["protocol"], options["wording"], int(options["history"]), options["steps"])
 
     return play
+
+
+def agent_typed(make: Make) -> Callable[[str, Scene[Any, Any]], Choice | None]:
+    """Return what a person can type in place of an action's name: its number in the list.
+
+    Args:
+        make: Protocol -> the game's rules and words.
+    """
+    rules = make("sound")
+
+    def typed(text: str, state: Scene[Any, Any]) -> Choice | None:
+        listed = range(1, len(rules.actions(state.instance)) + 1)
+        return next((Choice(number - 1) for number in listed if text.strip() == str(number)), None)
+
+    return typed
+
+
+def asked(record: EpisodeRecord) -> list[TurnRecord]:
+    """Return the turns in which an action was asked for: one for each step, lost ones included, and no thoughts."""
+    thinks = bool(MANNERS[record.options["wording"]].think)
+    return list(record.turns[thinks :: 1 + thinks])
 
 
 def steps_of(record: EpisodeRecord) -> list[Mapping[str, Json]]:
@@ -97,7 +121,7 @@ def agent_metrics(score: Metric, *own: Metric) -> tuple[Metric, ...]:
         score,
         Metric(
             name="reward",
-            of=lambda record: sum(turn.reward for turn in record.turns),
+            of=lambda record: float(sum(turn.reward for turn in record.turns)),
             title="Reward",
             doc="Sum of the rewards of all steps (section 4.2).",
         ),

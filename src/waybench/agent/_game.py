@@ -1,7 +1,6 @@
 """The agent protocol as a game: steps of the world, and before each of them, if so wanted, a thought."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple
 
 from waybench.agent._rules import I, Rules, W
@@ -23,8 +22,7 @@ class Choice(NamedTuple):
 THOUGHT = Choice(None)
 
 
-@dataclass(frozen=True, slots=True)
-class Scene(Generic[I, W]):
+class Scene(NamedTuple, Generic[I, W]):
     """A world, and what an agent remembers of how it came to be.
 
     Attributes:
@@ -82,24 +80,26 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
     def apply(self, state: Scene[I, W], action: Choice, rng: Stream) -> Transition[Scene[I, W]]:
         """Pass over a thought, or make a step of the world."""
         number = action.action
-        if state.thinking and number is None:
-            return Transition(replace(state, thinking=False), events={"thought": True})
-        if state.thinking or number is None or number >= len(self.rules.actions(state.instance)):
+        instance, world, past, stored, thinking = state
+        if thinking and number is None:
+            return Transition(state._replace(thinking=False), events={"thought": True})
+        rules = self.rules
+        if thinking or number is None or not 0 <= number < len(rules.actions(instance)):
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
-        world, reward, events, outcome = self.rules.step(state.world, number, rng)
-        scene = Scene(state.instance, world, self._remembered(state), state.stored + 1, self._thinks)
-        told: dict[str, Json] = {**events, "score": self.rules.score(world), "named": action.named}
-        return Transition(scene, reward, told, outcome)
-
-    def _remembered(self, state: Scene[I, W]) -> tuple[W, ...]:
-        return (*state.past, state.world)[-self._history :] if self._history else ()
+        if len(past) < self._history:
+            past = (*past, world)
+        elif past:
+            past = (*past[1:], world)
+        following, reward, events, outcome = rules.step(world, number, rng)
+        told: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
+        return Transition(Scene(instance, following, past, stored + 1, self._thinks), reward, told, outcome)
 
     def forfeit(self, state: Scene[I, W]) -> Scene[I, W]:
         """Go on after a reply that cannot be carried out: to the action after a thought, otherwise to the next step.
 
         So every step has the same number of replies, whatever they are.
         """
-        return replace(state, thinking=self._thinks and not state.thinking)
+        return state._replace(thinking=self._thinks and not state.thinking)
 
     def terminal(self, state: Scene[I, W]) -> End | None:
         """Return the game's own end; that the steps are used up is a limit of the episode."""
@@ -137,6 +137,7 @@ def thinking_players(
         def play(state: Scene[Any, Any], rng: Stream) -> Choice:
             return THOUGHT if state.thinking else Choice(choose(state.instance, state.world, rng))
 
+        play.__doc__ = choose.__doc__  # its page says what it does
         return play
 
     return {name: player(choose) for name, choose in players.items()}
