@@ -119,7 +119,9 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, data_dir: Any) -> None:
     assert "a folder with maps" in refused("mango_route", source=str(tmp_path))
     assert "data_dir: for published" in refused("mango_route", data_dir=folder)
     assert "60 tokens do not hold one step" in refused("mango_route", games="zork1", prefix_tokens=60, **published)
-    assert "show more of them" in refused("mango_route", games="zork1", prefix_steps=1, difficulty="hard", **published)
+    assert "so little of the walkthroughs" in refused(
+        "mango_route", games="zork1", prefix_steps=1, difficulty="hard", **published
+    )
 
 
 def test_tokenizers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +150,29 @@ def test_tokenizers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "tiktoken/none" in refused("mango_route", prefix_tokens=100, tokenizer="tiktoken/none")
 
 
+def test_minigames(data_dir: Any) -> None:
+    folder = str(data_dir("mango").parent)
+    found = heads("mango_minigames", source="published", data_dir=folder, limit=100_000)
+    assert len(found) == len({head.item["id"] for head in found}) > 1_000
+    known = heads("mango_minigames", source="published", data_dir=folder, limit=100_000, moves="known", local_map=True)
+    assert 284 < len(known) < len(found)  # the published selection is a part of these
+    assert all(head.proof["known"] for head in known)
+    assert sum("Small local map info" in head.opening[0].text for head in known) == len(known)
+    assert not any("Small local map info" in head.opening[0].text for head in found)
+    worlds = heads("mango_minigames", worlds=3, limit=4, choices=5)
+    assert len(worlds) == 12
+    assert {head.proof["choices"] for head in worlds} <= {5, 6}
+
+
+def test_extractions(data_dir: Any) -> None:
+    folder = str(data_dir("mango").parent)
+    games = "zork1,night,partyfoul,plundered,spirit,temple"  # the paper's six
+    found = heads("mango_extract", source="published", data_dir=folder, games=games, limit=3)
+    assert [head.instance["map"]["name"] for head in found] == games.split(",")
+    assert all(2 <= len(head.instance["questions"]) <= 6 for head in found)
+    assert len(heads("mango_extract", worlds=4, limit=2, mode="whole", attempts=2)) == 8
+
+
 def test_the_public_names_of_the_tasks() -> None:
-    for name in TASKS:
+    for name in (*TASKS, "mango_minigames", "mango_extract"):
         assert load_task(ENTRIES[name]).__name__ == name

@@ -1,4 +1,4 @@
-"""The nine capabilities of SmartPlay: how much each game asks of each, and the scores that follow (sections 2 and 4.2)."""
+"""The nine capabilities of SmartPlay: what each game asks of them, and the scores that follow (sections 2 and 4.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -207,7 +207,8 @@ def _flat(row: Row, options: list[str], metrics: list[str]) -> dict[str, Json]:
 
 
 def _defaults(environment: Environment[Any, Any, Any]) -> dict[str, Json]:
-    return {option.name: option.default for option in (*environment.options, *environment.source_options)}
+    options = (*environment.options, *environment.source_options)
+    return {option.name: option.default for option in options if not option.amount}
 
 
 def _row(episode: LoggedEpisode, confirmed: bool) -> Row:

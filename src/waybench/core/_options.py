@@ -23,6 +23,7 @@ class Option:
         low: Least value of a number.
         high: Greatest value of a number.
         kind: The type, where the default is None.
+        amount: Whether it only says how many items there are, so that runs that differ in it are played alike.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Option:
     low: float | None = None
     high: float | None = None
     kind: type | None = None
+    amount: bool = False
 
     @property
     def type(self) -> type:

@@ -6,7 +6,7 @@ from typing import Any
 from waybench.core import Environment, Option
 from waybench.envs.maze import ALICIA
 from waybench.envs.search import DFS, GUESSNUM
-from waybench.envs.textmap import DESTINATION, ROUTE
+from waybench.envs.textmap import DESTINATION, EXTRACT, MINIGAME, ROUTE
 from waybench.envs.tilemap import GTB, STATE, STEPWISE
 
 
@@ -107,11 +107,36 @@ def _tilemap_options(environment: Environment[Any, Any, Any]) -> tuple[Option, .
     )
 
 
-MANGO = {"mango_route": "textmap/route", "mango_destination": "textmap/destination"}
+MANGO = {
+    "mango_route": "textmap/route",
+    "mango_destination": "textmap/destination",
+    "mango_minigames": "textmap/minigame",
+    "mango_extract": "textmap/extract",
+}
 MANGO_WORLDS = 30  # generated ones, if their number is not given
 
 
-def _textmap_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+_TOKENS = (
+    Option(
+        name="prefix_tokens",
+        default=None,
+        kind=int,
+        low=50,
+        high=100_000_000,
+        doc="Most tokens of the walkthrough that are shown; published: 3600.",
+    ),
+    Option(
+        name="tokenizer",
+        default="characters",
+        doc="What counts the tokens: characters (four for a token, an estimate), tiktoken/ENCODING, or the path of a "
+        "tokenizer.json.",
+    ),
+)
+
+
+def _textmap_options(
+    environment: Environment[Any, Any, Any], limit: tuple[int, str], *more: Option
+) -> tuple[Option, ...]:
     of_worlds = [option for option in environment.source_options if option.name not in ("questions", "prefix_steps")]
     return (
         *environment.options,
@@ -145,13 +170,7 @@ def _textmap_options(environment: Environment[Any, Any, Any]) -> tuple[Option, .
             high=100_000,
             doc=f"Number of generated worlds; {MANGO_WORLDS} if not given.",
         ),
-        Option(
-            name="limit",
-            default=10,
-            low=1,
-            high=10_000_000,
-            doc="Questions about each game or world, easy and hard ones in turn; all if there are fewer.",
-        ),
+        Option(name="limit", default=limit[0], low=1, high=10_000_000, doc=limit[1]),
         Option(
             name="prefix_steps",
             default=None,
@@ -160,23 +179,15 @@ def _textmap_options(environment: Environment[Any, Any, Any]) -> tuple[Option, .
             high=5_000,
             doc="Steps of the walkthrough that are shown; if not given, 70 of a published game, otherwise all.",
         ),
-        Option(
-            name="prefix_tokens",
-            default=None,
-            kind=int,
-            low=50,
-            high=100_000_000,
-            doc="Most tokens of the walkthrough that are shown; published: 3600.",
-        ),
-        Option(
-            name="tokenizer",
-            default="characters",
-            doc="What counts the tokens: characters (four for a token, an estimate), tiktoken/ENCODING, or the path of "
-            "a tokenizer.json.",
-        ),
-        Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each question."),
+        *more,
+        Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each item."),
         *of_worlds,
     )
+
+
+_ASKED = (10, "Questions about each game or world, easy and hard ones in turn; all if there are fewer.")
+_PREDICTED = (10, "Moves of each walkthrough that are predicted; all if there are fewer.")
+_SEARCHED = (4, "Questions for routes, and as many for destinations, that the graph of each walkthrough is asked.")
 
 
 TILEMAPS = {"gtb": "tilemap/gtb", "gtb_stepwise": "tilemap/stepwise", "gtb_state": "tilemap/state"}
@@ -216,10 +227,32 @@ TASKS = (
         for name, summary in _SUMMARIES.items()
     ),
     *(
-        TaskEntry(name, (environment.id,), summary, _textmap_options(environment), f"waybench.tasks._mango:{name}")
-        for name, environment, summary in (
-            ("mango_destination", DESTINATION, "MANGO: where do these moves lead? asked about a game's walkthrough"),
-            ("mango_route", ROUTE, "MANGO: how does one get from here to there? likewise"),
+        TaskEntry(name, (environment.id,), summary, options, f"waybench.tasks._mango:{name}")
+        for name, environment, summary, options in (
+            (
+                "mango_destination",
+                DESTINATION,
+                "MANGO: where do these moves lead? asked about a game's walkthrough",
+                _textmap_options(DESTINATION, _ASKED, *_TOKENS),
+            ),
+            (
+                "mango_route",
+                ROUTE,
+                "MANGO: how does one get from here to there? likewise",
+                _textmap_options(ROUTE, _ASKED, *_TOKENS),
+            ),
+            (
+                "mango_minigames",
+                MINIGAME,
+                "MANGO: which move does the walkthrough make next?",
+                _textmap_options(MINIGAME, _PREDICTED),
+            ),
+            (
+                "mango_extract",
+                EXTRACT,
+                "MANGO: the walkthrough as triplets, and a search in the graph that they make",
+                _textmap_options(EXTRACT, _SEARCHED),
+            ),
         )
     ),
     *(

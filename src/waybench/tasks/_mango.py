@@ -1,6 +1,6 @@
-"""MANGO's tasks: routes and destinations, asked about published games, worlds by key, or maps of the user's."""
+"""MANGO's tasks, about published games, worlds by key, or maps of the user's."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,50 @@ from waybench.tasks._sources import refuse_for_file, refuse_for_generated
 from waybench.tasks._tokens import tokenizer
 
 Shown = Callable[[Any], int]  # map -> the last step that is shown
+Ask = Callable[
+    [Any, int, Stream, Mapping[str, Any]], Sequence[Any]
+]  # (map, that step, stream, parameters) -> instances
 
 PUBLISHED_STEPS = 70  # the published maps know the moves of so many steps
 _LEVEL = 3  # 16 to 31 places, as most of the published maps have
 _EDGES = ".edges.json"
-_OF_QUESTIONS = ("prefix_steps", "difficulty", "longest", "names")  # source options for maps of any kind
+_OF_QUESTIONS = (
+    "prefix_steps",
+    "difficulty",
+    "longest",
+    "names",
+    "moves",
+    "choices",
+)  # source options for maps of any kind
+
+
+def _asked(kind: Any) -> Ask:
+    def ask(place_map: Any, cutoff: int, stream: Stream, given: Mapping[str, Any]) -> Sequence[Any]:
+        from waybench.envs.textmap import choose, wanted
+
+        return choose(place_map, kind, cutoff, given["limit"], stream, **wanted(given))
+
+    return ask
+
+
+def _minigames(place_map: Any, cutoff: int, stream: Stream, given: Mapping[str, Any]) -> Sequence[Any]:
+    from waybench.envs.textmap import minigames
+
+    return minigames(place_map, cutoff, given["limit"], stream, moves=given["moves"], choices=given["choices"])
+
+
+def _extractions(place_map: Any, cutoff: int, stream: Stream, given: Mapping[str, Any]) -> Sequence[Any]:
+    from waybench.envs.textmap import extractions
+
+    return extractions(place_map, cutoff, given["limit"], stream, longest=given["longest"])
+
+
+_ASK: Mapping[str, Ask] = {
+    "textmap/route": _asked("route"),
+    "textmap/destination": _asked("destination"),
+    "textmap/minigame": _minigames,
+    "textmap/extract": _extractions,
+}
 
 
 def _task(env_id: str) -> Callable[..., Task]:
@@ -29,18 +68,14 @@ def _task(env_id: str) -> Callable[..., Task]:
         chosen = _generated if given["source"] == "generated" else _from_files
         items = list(chosen(environment, given))
         if not items:
-            raise UsageError("no question can be answered from so little of the walkthroughs: show more of them")
+            raise UsageError("nothing can be asked about so little of the walkthroughs: show more of them")
         return played_items(((environment, options, item) for item in items), given["attempts"], environment.version)
 
     return make
 
 
-def _kind(environment: Environment[Any, Any, Any]) -> Any:
-    return environment.id.partition("/")[2]
-
-
 def _generated(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> list[Item[Any]]:
-    """Return questions about worlds by key."""
+    """Return items about worlds by key."""
     from waybench.envs.textmap import WorldQuestions
 
     refuse_for_generated(given)
@@ -50,25 +85,27 @@ def _generated(environment: Environment[Any, Any, Any], given: Mapping[str, Any]
     level = _LEVEL if given["level"] is None else given["level"]
     style = {option.name: given.get(option.name) for option in environment.source_options}
     style["questions"] = given["limit"]
-    shown = _shown(given) if given["prefix_tokens"] else None
-    source = WorldQuestions(key, level, style, _kind(environment), environment.prove, shown)
     worlds = MANGO_WORLDS if given["worlds"] is None else given["worlds"]
-    return source.head(worlds * given["limit"])
+    if environment is registry.load("textmap/extract"):
+        return environment.source(key, level, **style).head(worlds)
+    if given.get("prefix_tokens"):
+        kind: Any = environment.id.partition("/")[2]
+        source = WorldQuestions(key, level, style, kind, environment.prove, _shown(given))
+        return source.head(worlds * given["limit"])
+    return environment.source(key, level, **style).head(worlds * given["limit"])
 
 
 def _from_files(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Iterator[Item[Any]]:
-    """Yield questions about the published maps, or those of a folder."""
-    from waybench.envs.textmap import choose, wanted
-
+    """Yield items about the published maps, or those of a folder."""
     of_worlds = {name: value for name, value in given.items() if name not in _OF_QUESTIONS}
     refuse_for_file(of_worlds, environment, "worlds", ("key", "level", "worlds"))
-    kind, shown = _kind(environment), _shown(given)
+    shown, kind = _shown(given), environment.id.partition("/")[2]
     published = given["source"] == "published"
     key = "mango" if published else Path(given["source"]).resolve().name
     index = 0
     for place_map in _maps(given):
         stream = Stream("textmap/asked", kind, key, place_map.name)
-        for question in choose(place_map, kind, shown(place_map), given["limit"], stream, **wanted(given)):
+        for question in _ASK[environment.id](place_map, shown(place_map), stream, given):
             name = f"{place_map.name}-{index}"
             yield Item(question, name, question.level, key, index, environment.prove(question))
             index += 1
@@ -78,7 +115,7 @@ def _maps(given: Mapping[str, Any]) -> Iterator[Any]:
     from waybench.envs.textmap import load_map, named_by_ids, published_map
 
     if given["source"] == "published":
-        if given["names"] != "plain":
+        if given.get("names", "plain") != "plain":
             raise UsageError("names=ids: the published files have no ids; leave it out, or build maps with them")
         folder = given["data_dir"]
         for game in _games(given, sorted({file.path.partition("/")[0] for file in dataset("mango").files})):
@@ -89,7 +126,7 @@ def _maps(given: Mapping[str, Any]) -> Iterator[Any]:
     places = {path.name.removesuffix(_EDGES): path.parent for path in _edge_files(Path(given["source"]))}
     for game in _games(given, sorted(places)):
         place_map = load_map(places[game], game)
-        yield place_map if given["names"] == "plain" else named_by_ids(place_map, places[game])
+        yield place_map if given.get("names", "plain") == "plain" else named_by_ids(place_map, places[game])
 
 
 def _edge_files(folder: Path) -> list[Path]:
@@ -128,19 +165,21 @@ def _shown(given: Mapping[str, Any]) -> Shown:
     """Return the function that says how much of a walkthrough is shown: the least of what the parameters allow."""
     from waybench.envs.textmap import fitting_cut, published_cut
 
-    steps, tokens = given["prefix_steps"], given["prefix_tokens"]
+    steps, tokens = given["prefix_steps"], given.get("prefix_tokens")
     if steps is None and given["source"] == "published":
         steps = PUBLISHED_STEPS
     fit = published_cut if given["protocol"] == "paper" else fitting_cut
-    counter = tokenizer(given["tokenizer"]) if tokens else None
+    counter = None if tokens is None else tokenizer(given["tokenizer"])
 
     def shown(place_map: Any) -> int:
         last = place_map.last_step if steps is None else steps
-        fitting = fit(place_map.steps, counter, tokens) if counter else None
+        fitting = None if tokens is None or counter is None else fit(place_map.steps, counter, tokens)
         # As published, the number of the steps stays what it is where the walkthrough is shorter.
         return last if fitting is None else min(last, fitting)
 
     return shown
 
 
-mango_route, mango_destination = (declared(name, _task(env_id)) for name, env_id in MANGO.items())
+mango_route, mango_destination, mango_minigames, mango_extract = (
+    declared(name, _task(env_id)) for name, env_id in MANGO.items()
+)

@@ -5,7 +5,7 @@ from inspect_ai.model import modelapi
 from waybench.llm import EmbeddedPlayer, by_level, episode, play
 from waybench.tasks._alicia import alicia
 from waybench.tasks._gtb import gtb, gtb_state, gtb_stepwise
-from waybench.tasks._mango import mango_destination, mango_route
+from waybench.tasks._mango import mango_destination, mango_extract, mango_minigames, mango_route
 from waybench.tasks._search import aqa, bfs, cavebfs, cavedfs, coin, dfs, guessnum
 
 
@@ -30,6 +30,8 @@ __all__ = [
     "gtb_stepwise",
     "guessnum",
     "mango_destination",
+    "mango_extract",
+    "mango_minigames",
     "mango_route",
     "play",
     "waybench",

@@ -94,7 +94,7 @@ def test_what_cannot_be_read_is_left_out_in_paper_and_has_nothing_in_sound(text:
             record = answered(question, text, protocol=protocol)
             assert [measured(record)[name] for name in ("success", "success_easy", "spl", "reasoning")] == [value] * 4
             assert (headline.per and headline.per(record)) == (protocol == "sound")
-            assert (measured(record)["parsed"], record.end) == (0, "invalid_limit")
+            assert (measured(record)["parsed"], record.end) == (0, "failed")
 
 
 def test_what_cannot_be_known_is_kept_apart() -> None:

@@ -74,6 +74,7 @@ SOURCE_OPTIONS = (
     ),
     Option(
         name="questions",
+        amount=True,
         default=QUESTIONS,
         low=1,
         high=100,

@@ -83,6 +83,10 @@ class QuestionGame(Game[MapQuestion, Asked, Trajectory]):
         reached = here.follow(question.source, [hop.action for hop in hops], self._rules)
         return Outcome.UNPRODUCTIVE if reached else Outcome.ILLEGAL
 
+    def forfeit(self, state: Asked) -> Asked:
+        """Take an answer that cannot be read for a wrong one: nobody is asked twice."""
+        return Asked(state.question, End.FAILED)
+
     def terminal(self, state: Asked) -> End | None:
         """Return how it was answered."""
         return state.end

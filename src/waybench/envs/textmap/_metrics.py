@@ -124,11 +124,14 @@ METRICS = (
         '"paper" (section B.2), over all in "sound"; questions that cannot be answered from what was shown are in '
         "neither.",
     ),
-    _share(
-        "spl",
-        spl,
-        "SPL",
-        "Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
+    Metric(
+        name="spl",
+        of=spl,
+        title="SPL",
+        low=0,
+        high=1,
+        per=counted,
+        doc="Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
         "answered (section C.1, after Anderson et al. 2018).",
     ),
     *_by_difficulty(

@@ -51,7 +51,7 @@ SOURCE_OPTIONS = (
         high=5_000,
         doc="Steps of the walkthrough among which the predicted ones are; if not given, all of it.",
     ),
-    Option(name="questions", default=10, low=1, high=1_000, doc="Minigames in each world."),
+    Option(name="questions", amount=True, default=10, low=1, high=1_000, doc="Minigames in each world."),
     Option(
         name="moves",
         default="all",

@@ -29,6 +29,7 @@ SOURCE_OPTIONS = (
     ),
     Option(
         name="questions",
+        amount=True,
         default=10,
         low=1,
         high=1_000,

@@ -62,7 +62,7 @@ def _made(protocol: str, wording: str, observations: str, lists: str | None) -> 
     words = QuestionWording(
         TEMPLATES[wording], observations, lists or ("all" if published else "seen"), published=published
     )
-    return Play(QuestionGame(rules), words, Limits(turns=1, invalid="end"))
+    return Play(QuestionGame(rules), words, Limits(turns=1))
 
 
 def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
