@@ -113,3 +113,10 @@ def test_share_of_tokens_that_were_cached() -> None:
     assert only(answered("oracle", MAPS, usage=Usage(1000, 50))).cached == 0
     flat = tidy(rows(answered("oracle", MAPS, usage=used)))[0]
     assert (flat["cluster"], flat["cached_tokens"]) == ("small", 900)
+
+
+def test_how_many_questions_there_are_is_no_setting() -> None:
+    [group] = {row.group for row in rows(answered("oracle", MAPS))}
+    settings = group.settings
+    assert "questions" not in settings
+    assert settings["difficulty"] == "both"  # as other options of the source are
