@@ -14,7 +14,7 @@ from waybench.agent._environment import (
     steps_of,
 )
 from waybench.agent._game import THOUGHT, AgentGame, Choice, Scene, thinking_players
-from waybench.agent._history import history_text, manual_text
+from waybench.agent._history import history_entry, history_text, manual_text
 from waybench.agent._humans import HUMANS, Baseline, human_metric, scaled_metric
 from waybench.agent._learning import best_of, expected_by_chance, learning_series, optimal_score, regret_metric
 from waybench.agent._match import published_match, sound_match
@@ -47,6 +47,7 @@ __all__ = [
     "degrees",
     "expected_by_chance",
     "final_score",
+    "history_entry",
     "history_text",
     "human_metric",
     "learning_series",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple
 
+from waybench.agent._history import history_entry
 from waybench.agent._rules import I, Rules, W
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Player, Stream, Transition
 
@@ -28,14 +29,15 @@ class Scene(NamedTuple, Generic[I, W]):
     Attributes:
         instance: The instance.
         world: The world now.
-        past: The worlds before it, the oldest first, as many as the history holds.
+        past: What was seen of the worlds before it, the oldest first, as many as the history holds. It is kept as
+            text, which is written once and not again at every step.
         stored: Number of worlds before this one.
         thinking: Whether a thought is asked for, before the action.
     """
 
     instance: I
     world: W
-    past: tuple[W, ...] = ()
+    past: tuple[str, ...] = ()
     stored: int = 0
     thinking: bool = False
 
@@ -86,10 +88,9 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
         rules = self.rules
         if thinking or number is None or not 0 <= number < len(rules.actions(instance)):
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
-        if len(past) < self._history:
-            past = (*past, world)
-        elif past:
-            past = (*past[1:], world)
+        if self._history:
+            seen = history_entry(stored, rules.observe(world))
+            past = (*past, seen) if len(past) < self._history else (*past[1:], seen)
         following, reward, events, outcome = rules.step(world, number, rng)
         told: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
         return Transition(Scene(instance, following, past, stored + 1, self._thinks), reward, told, outcome)
@@ -106,8 +107,8 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
         return self.rules.over(state.world)
 
     def encode(self, action: Choice) -> Json:
-        """Return [number of the action, whether it was named]; null for a thought."""
-        return None if action.action is None else [action.action, action.named]
+        """Return [number of the action, whether it was named], or "thought"."""
+        return "thought" if action.action is None else [action.action, action.named]
 
     def decode(self, action: Json) -> Choice:
         """Read what `encode` wrote.
@@ -116,12 +117,12 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
             DataError: If it is something else.
         """
         match action:
-            case None:
+            case "thought":
                 return THOUGHT
             case [int(number), bool(named)] if type(number) is int and 0 <= number < 1_000_000:
                 return Choice(number, named)
             case _:
-                raise DataError("an action is [number, whether it was named], or null for a thought")
+                raise DataError('an action is [number, whether it was named], or "thought"')
 
     def perturb(self, state: Scene[I, W], action: Choice, rate: float, rng: Stream) -> Choice:
         """Replace an action, but no thought, by a random one at the given rate."""

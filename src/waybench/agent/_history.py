@@ -3,20 +3,26 @@
 from collections.abc import Sequence
 
 
-def history_text(observations: Sequence[str], stored: int) -> str:
+def history_entry(number: int, observation: str) -> str:
+    """Return an observation as the history has it.
+
+    Args:
+        number: Its number; that of the first of all is 0.
+        observation: What was seen.
+    """
+    return f"Player Observation Step {number}:\n{observation}"
+
+
+def history_text(entries: Sequence[str]) -> str:
     """Return the history as SmartPlay writes it; the present observation is never part of it.
 
     Args:
-        observations: The last observations, the oldest first.
-        stored: How many there have been so far; the first of all has the number 0.
+        entries: The last observations as `history_entry` gives them, the oldest first.
     """
-    if not observations:
+    if not entries:
         return ""
-    first = stored - len(observations)
-    parts = "".join(
-        f"Player Observation Step {first + number}:\n{text}\n\n" for number, text in enumerate(observations)
-    )
-    return f"Most recent {len(observations)} steps of the player's in-game observation:\n\n{parts}".strip()
+    listed = "\n\n".join(entries)
+    return f"Most recent {len(entries)} steps of the player's in-game observation:\n\n{listed}".strip()
 
 
 def manual_text(manual: str, actions: Sequence[str]) -> str:

@@ -85,8 +85,12 @@ class AgentWording(Wording[I, Scene[I, W], Choice]):
         if manner.chats:
             parts = (wrong, seen, manner.choose)
         else:
-            past = history_text([self._rules.observe(world) for world in state.past], state.stored)
-            parts = (past, wrong, f"current step observation: {seen}", manner.think or manner.choose)
+            parts = (
+                history_text(state.past),
+                wrong,
+                f"current step observation: {seen}",
+                manner.think or manner.choose,
+            )
         return "\n\n".join(part for part in parts if part)
 
     def recall(self, state: Scene[I, W]) -> int:

@@ -1,0 +1,88 @@
+"""Slot machines by key."""
+
+from collections.abc import Mapping
+
+from waybench.core import Item, Json, Option, Source, Stream, UsageError
+from waybench.envs.bandit._instance import LARGEST_DRAW, SETTINGS, Arm, Bandit
+from waybench.envs.bandit._rules import values
+
+VERSION = 1  # of the generator; part of every item's key
+FEWEST, MOST = 2, 50  # machines that are drawn
+_CHANCES = range(5, 96)  # hundredths
+_PAYOFFS = range(1, 6)
+_LEAD = 0.1  # least difference of the best expected reward to the next one, so that it can be found out
+
+OPTIONS = (
+    Option(
+        name="setting",
+        default="free",
+        choices=("free", *SETTINGS),
+        doc="The machines: free ones are drawn by key; the others are the four registered settings of two machines, "
+        "whose order is drawn.",
+    ),
+    Option(
+        name="drift",
+        default=0.0,
+        low=0,
+        high=0.5,
+        doc="The most by which each machine's probability changes in a step, up or down; the manual says that it does.",
+    ),
+    Option(
+        name="payoffs",
+        default="equal",
+        choices=("equal", "unequal"),
+        doc="What free machines pay or take: 1 each, or whole numbers from 1 to 5.",
+    ),
+)
+
+
+class BanditSource(Source[Bandit]):
+    """Slot machines drawn by key.
+
+    Args:
+        key: The set's key.
+        level: Number of machines.
+        options: `setting`, `drift`, `payoffs`.
+
+    Raises:
+        UsageError: For a level that does not exist or does not fit the setting.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if not FEWEST <= level <= MOST:
+            raise UsageError(f"level {level}: give a number of slot machines from {FEWEST} to {MOST}")
+        self._key, self._level = key, level
+        self._setting, self._drift = str(options["setting"]), float(options["drift"])
+        self._unequal = options["payoffs"] == "unequal"
+        if self._setting != "free" and len(SETTINGS[self._setting]) != level:
+            fits = len(SETTINGS[self._setting])
+            raise UsageError(f"setting={self._setting} has {fits} slot machines, not {level}: give level {fits}")
+
+    def item(self, index: int) -> Item[Bandit]:
+        """Return the item of this number."""
+        drawn = f"{self._setting} {self._drift!r} {self._unequal}"
+        rng = Stream("bandit", VERSION, self._key, self._level, drawn, index)
+        bandit = Bandit(self._arms(rng), self._drift, rng.below(LARGEST_DRAW))
+        return Item(bandit, f"{self._level}-{index}", self._level, self._key, index, prove(bandit))
+
+    def _arms(self, rng: Stream) -> tuple[Arm, ...]:
+        if self._setting != "free":
+            arms = list(SETTINGS[self._setting])
+            rng.shuffle(arms)
+            return tuple(arms)
+        while True:
+            hundredths = list(_CHANCES)
+            rng.shuffle(hundredths)
+            arms = [
+                (chance / 100, float(rng.choice(_PAYOFFS)) if self._unequal else 1.0)
+                for chance in hundredths[: self._level]
+            ]
+            bandit = Bandit(tuple(arms))
+            if sorted(values(bandit, [chance for chance, _ in arms])[1])[1] >= _LEAD:
+                return bandit.arms
+
+
+def prove(bandit: Bandit) -> dict[str, Json]:
+    """Return the best machine at the start as "best", from 1, and how much worse the worst one is as "worst"."""
+    best, gaps = values(bandit, [chance for chance, _ in bandit.arms])
+    return {"best": best + 1, "worst": max(gaps)}
