@@ -5,6 +5,7 @@ from waybench.core import Entry
 INDEX = (
     Entry("bandit/arms", 1, "waybench.envs.bandit:ARMS", "slot machines whose chances have to be learned"),
     Entry("maze/alicia", 1, "waybench.envs.maze:ALICIA", "mazes as text, answered with a list of movements"),
+    Entry("rps/rounds", 1, "waybench.envs.rps:ROUNDS", "Rock Paper Scissors against opponents that can be read"),
     Entry("search/bfs", 1, "waybench.envs.search:BFS", "an unknown tree, breadth first"),
     Entry("search/cavebfs", 1, "waybench.envs.search:CAVEBFS", "the same as caves that a team explores"),
     Entry("search/cavedfs", 1, "waybench.envs.search:CAVEDFS", "the same as caves that one walks through"),
