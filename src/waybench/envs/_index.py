@@ -4,7 +4,9 @@ from waybench.core import Entry
 
 INDEX = (
     Entry("bandit/arms", 1, "waybench.envs.bandit:ARMS", "slot machines whose chances have to be learned"),
+    Entry("hanoi/rods", 1, "waybench.envs.hanoi:RODS", "the Tower of Hanoi, from any position to any other"),
     Entry("maze/alicia", 1, "waybench.envs.maze:ALICIA", "mazes as text, answered with a list of movements"),
+    Entry("messenger/roles", 1, "waybench.envs.messenger:ROLES", "a message past an enemy; a manual tells who is who"),
     Entry("rps/rounds", 1, "waybench.envs.rps:ROUNDS", "Rock Paper Scissors against opponents that can be read"),
     Entry("search/bfs", 1, "waybench.envs.search:BFS", "an unknown tree, breadth first"),
     Entry("search/cavebfs", 1, "waybench.envs.search:CAVEBFS", "the same as caves that a team explores"),

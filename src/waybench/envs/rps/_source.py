@@ -23,7 +23,7 @@ OPTIONS = (
     Option(
         name="opponent",
         default="any",
-        doc=f"The opponent's strategy, which has to be of the level: {', '.join(STRATEGIES)}; any of the level is drawn.",
+        doc=f"The opponent, who has to be of the level: {', '.join(STRATEGIES)}; any of the level is drawn.",
     ),
     Option(
         name="rate",
