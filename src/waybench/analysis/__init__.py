@@ -1,5 +1,6 @@
 """From logs to rows to estimates with intervals."""
 
+from waybench.analysis._agents import Agent, agents
 from waybench.analysis._changes import Change, example_changes
 from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
@@ -39,6 +40,7 @@ __all__ = [
     "NOTHING",
     "REPEATED",
     "UNCONFIRMED",
+    "Agent",
     "Change",
     "Cluster",
     "Curve",
@@ -58,6 +60,7 @@ __all__ = [
     "Slope",
     "Spread",
     "Variables",
+    "agents",
     "as_metric",
     "better_text",
     "by_cluster",

@@ -107,6 +107,7 @@ class Row:
         cached_tokens: Those of the requests' tokens that a provider says it read from its cache, 0 also where it says
             nothing; None if the tokens are not known.
         seconds: Time spent on the replies; None if not known.
+        setting: The published name of the setting that was played; "" if it is none.
         log: The log file.
         run: The run.
     """
@@ -130,6 +131,7 @@ class Row:
     output_tokens: int | None
     cached_tokens: int | None
     seconds: float | None
+    setting: str = ""
     log: str = ""
     run: str = ""
 
@@ -264,6 +266,7 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
             output_tokens=tokens[1],
             cached_tokens=_cached(record) if any(record.tokens) else None,
             seconds=record.seconds if used else None,
+            setting=(environment.setting(record) or "") if environment.setting else "",
             log=episode.log,
             run=episode.run,
         )

@@ -69,6 +69,8 @@ class Environment(Generic[I, S, A]):
         series: What is measured at every step of an episode.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
+        setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
+            none; for benchmarks of which scores on such settings are published. None if there are no such settings.
         typed: (what a person types, state) -> the action that it stands for, where replies are nothing that a person
             would like to type; None for what is not understood.
         typed_help: What a person can type then, in a sentence.
@@ -96,6 +98,7 @@ class Environment(Generic[I, S, A]):
     pooled: bool = False
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
     cluster: Callable[[EpisodeRecord], str] | None = None
+    setting: Callable[[EpisodeRecord], str | None] | None = None
     typed: Callable[[str, S], A | None] | None = None
     typed_help: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])

@@ -19,6 +19,7 @@ from waybench.analysis import (
     Group,
     LoggedEpisode,
     Variables,
+    agents,
     as_metric,
     by_level,
     example_changes,
@@ -38,6 +39,7 @@ from waybench.analysis import (
 )
 from waybench.core import UsageError
 from waybench.envs import registry
+from waybench.report._agents import agent_tables
 from waybench.report._drawn import clusters, prompt
 from waybench.report._families import family
 from waybench.report._files import slug, write
@@ -89,7 +91,10 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
         of_group = [estimate for estimate in estimates if estimate.group == group]
         page = _model_page(templates, names[group], total, of_group, own, known.get(group, {}))
         write(out / "models" / pages[group], page)
-    home = templates.get_template("index.html").render(sections=sections(estimates, totals, compared, pages))
+    played = agents(all_rows)
+    home = templates.get_template("index.html").render(
+        sections=sections(estimates, totals, compared, pages), agent_tables=agent_tables(played, pages)
+    )
     _remove_stale(out, set(pages.values()))
     more = {
         "changes": [each.to_json() for each in compared.changes],
@@ -100,6 +105,7 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
             {**each.to_json(), "first": f"models/{pages[each.first]}", "second": f"models/{pages[each.second]}"}
             for each in compared.pairs
         ],
+        "agents": [each.to_json() for each in played],
         "regressions": [each.to_json() for each in compared.regressions],
     }
     write(out / "summary.json", _summary(title, estimates, totals, pages, more))

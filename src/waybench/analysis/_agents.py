@@ -1,0 +1,143 @@
+"""Models as agents: their human-normalised scores at published settings, and the nine capabilities (SmartPlay)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any
+
+from scipy import stats
+
+from waybench.agent import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, degrees
+from waybench.analysis._estimates import at_items, item_values
+from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
+from waybench.analysis._rows import Group, Row, grouped
+from waybench.core import Environment, Json
+from waybench.envs import registry
+
+HUMAN = "human"  # the metric that is the human-normalised score
+_SAME = ("protocol", "wording")  # what all settings of one agent have in common
+_OWN = ("setting", "steps", "history")  # what the settings differ in
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A model as it was asked in all games.
+
+    Attributes:
+        model: The model.
+        embedded: Whether the player is one of waybench's own.
+        settings: How it was asked, as (name, value).
+        groups: For each published setting that it has played the group of that.
+        scores: For each of these the human-normalised score.
+        capabilities: By the formula's name the nine scores.
+        ranges: By the formula's name the 95 % interval of each of the nine; None where it cannot be told.
+    """
+
+    model: str
+    embedded: bool
+    settings: tuple[tuple[str, Json], ...]
+    groups: Mapping[str, Group]
+    scores: Mapping[str, Mean]
+    capabilities: Mapping[str, list[Capability]]
+    ranges: Mapping[str, list[tuple[float, float] | None]]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the agent as JSON values."""
+        return {
+            "model": self.model,
+            "embedded": self.embedded,
+            "settings": dict(self.settings),
+            "scores": {setting: asdict(mean) for setting, mean in self.scores.items()},
+            "capabilities": {
+                formula: [
+                    {**asdict(each), "range": ends} for each, ends in zip(found, self.ranges[formula], strict=True)
+                ]
+                for formula, found in self.capabilities.items()
+            },
+        }
+
+
+def agents(all_rows: Iterable[Row]) -> list[Agent]:
+    """Return every model that has played published settings with human scores; the best agents first, models before.
+
+    Games that were played with other options than the published ones, but for how is asked, are other agents. Where
+    the same setting was played as several sets of items, the largest set counts.
+    """
+    known = [row for row in all_rows if row.setting in HUMANS]
+    found: list[Agent] = []
+    for (model, embedded, settings), own in grouped(known, lambda row: _agent(row.group)).items():
+        by_setting: dict[str, tuple[Group, Mean]] = {}
+        for (setting, group), some in grouped(own, lambda row: (row.setting, row.group)).items():
+            mean = _human(some)
+            if mean is not None and (setting not in by_setting or by_setting[setting][1].n < mean.n):
+                by_setting[setting] = (group, mean)
+        if by_setting:
+            ordered = {setting: by_setting[setting] for setting in RECORDED if setting in by_setting}
+            found.append(_made(model, embedded, settings, ordered))
+    return sorted(found, key=lambda agent: (agent.embedded, -_merit(agent), agent.model))
+
+
+def _agent(group: Group) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
+    """Return what the groups of one agent have in common."""
+    environment: Environment[Any, Any, Any] = registry.load(group.env)
+    defaults = {option.name: option.default for option in (*environment.options, *environment.source_options)}
+    kept = [
+        (name, value)
+        for name, value in group.options
+        if name in _SAME or name not in defaults or (name not in _OWN and value != defaults[name])
+    ]
+    return group.model, group.embedded, tuple(sorted(kept, key=lambda pair: pair[0]))
+
+
+def _human(some: Iterable[Row]) -> Mean | None:
+    """Return the human-normalised score of one setting; that of a single attempt, by item."""
+    items = at_items(some)
+    if not items:
+        return None
+    first = next(iter(items.values()))[0]
+    head = registry.load(first.group.env).metrics[0]
+    values = item_values(items, head, lambda row: row.metrics.get(HUMAN))
+    return clustered_mean(list(values.values()), [key.cluster for key in values])
+
+
+def _made(
+    model: str, embedded: bool, settings: tuple[tuple[str, Json], ...], found: Mapping[str, tuple[Group, Mean]]
+) -> Agent:
+    scores = {setting: mean for setting, (_, mean) in found.items()}
+    values = {setting: mean.value for setting, mean in scores.items()}
+    capabilities = {formula: capability_scores(values, formula) for formula in FORMULAS}
+    ranges = {formula: [_range(each, scores, formula) for each in nine] for formula, nine in capabilities.items()}
+    groups = {setting: group for setting, (group, _) in found.items()}
+    return Agent(model, embedded, settings, groups, scores, capabilities, ranges)
+
+
+def _range(capability: Capability, scores: Mapping[str, Mean], formula: str) -> tuple[float, float] | None:
+    """Return the interval of a capability: of a weighted mean of independent means.
+
+    Each mean's standard error is taken back from its interval. The errors of independent means add in squares, and
+    Student's t has the degrees of freedom of Welch and Satterthwaite (Biometrics Bulletin 2, 1946). None if a game's
+    interval is not known.
+    """
+    if capability.value is None:
+        return None
+    weights = {game: degrees(game)[capability.name] - FORMULAS[formula] for game in capability.games}
+    total, squares, freedom = sum(weights.values()), 0.0, 0.0
+    for game, weight in weights.items():
+        mean = scores[game]
+        if mean.low is None or mean.high is None or mean.clusters < 2:
+            return None
+        error = (mean.high - mean.low) / 2 / _reach(mean.clusters - 1)
+        square = (weight / total * error) ** 2
+        squares += square
+        freedom += square**2 / (mean.clusters - 1)
+    half = _reach(squares**2 / freedom) * sqrt(squares) if squares else 0.0
+    return capability.value - half, capability.value + half
+
+
+def _reach(freedom: float) -> float:
+    """Return how many standard errors an interval goes to each side."""
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+
+
+def _merit(agent: Agent) -> float:
+    return sum(mean.value for mean in agent.scores.values())

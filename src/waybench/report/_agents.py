@@ -1,0 +1,134 @@
+"""Models as agents: the table of normalised scores, and the charts of the nine capabilities."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from waybench.agent import CAPABILITIES, FORMULAS, RECORDED
+from waybench.analysis import Agent, Group, mean_text, one_line, setting
+from waybench.core import Metric
+from waybench.envs import registry
+from waybench.report._format import interval_text, part
+from waybench.report._radar import Web, radar
+
+_SHORT = {
+    "BanditTwoArmedHighLowFixed": "Bandit",
+    "RockPaperScissorBasic": "RPS",
+    "Hanoi3Disk": "Hanoi",
+    "MessengerL1": "Messenger L1",
+    "MessengerL2": "Messenger L2",
+    "Crafter": "Crafter",
+    "MinedojoCreative0": "Minecraft",
+}
+_CAPABILITY = Metric(
+    name="capability", of=lambda record: None, title="Capability", low=0, high=1, doc="See section 4.2 of the paper."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One number.
+
+    Attributes:
+        value: As text.
+        interval: Its interval, as text.
+        part: How good it is, from 0 to 1.
+        page: File name of the page of its episodes; "" for a capability.
+    """
+
+    value: str
+    interval: str
+    part: float | None
+    page: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLine:
+    """One row.
+
+    Attributes:
+        name: The model.
+        differs: How it was asked, where agents differ in that.
+        games: A score for each recorded setting; None where it was not played.
+        capabilities: By the formula's name a score for each capability; None where no game counts.
+        missing: Names of the recorded settings that it has not played.
+        chart: Its capabilities drawn, by the paper's formula.
+        reference: Whether it is one of the embedded players.
+    """
+
+    name: str
+    differs: list[str]
+    games: list[Score | None]
+    capabilities: Mapping[str, list[Score | None]]
+    missing: list[str]
+    chart: Markup
+    reference: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTables:
+    """What the first page shows of agents.
+
+    Attributes:
+        games: Names of the recorded settings.
+        capabilities: Names of the capabilities.
+        formulas: Names of the formulas.
+        lines: The rows, models before embedded players.
+    """
+
+    games: list[str]
+    capabilities: Sequence[str]
+    formulas: list[str]
+    lines: list[AgentLine]
+
+
+def agent_tables(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentTables | None:
+    """Return the tables of some agents; None if there are none.
+
+    Args:
+        found: The agents.
+        pages: File names of the groups' pages.
+    """
+    if not found:
+        return None
+    every = [{(name, repr(value)) for name, value in agent.settings} for agent in found]
+    common = {pair for pair in every[0] if all(pair in other for other in every)}
+    lines = [_line(number, agent, common, pages) for number, agent in enumerate(found)]
+    return AgentTables([_SHORT[game] for game in RECORDED], CAPABILITIES, list(FORMULAS), lines)
+
+
+def _line(number: int, agent: Agent, common: set[tuple[str, str]], pages: Mapping[Group, str]) -> AgentLine:
+    games = [_game(agent, game, pages) for game in RECORDED]
+    capabilities: dict[str, list[Score | None]] = {}
+    for formula, nine in agent.capabilities.items():
+        capabilities[formula] = [
+            None
+            if each.value is None
+            else Score(
+                mean_text(each.value, _CAPABILITY),
+                "" if ends is None else f"{ends[0]:.3f} – {ends[1]:.3f}",
+                min(max(each.value, 0.0), 1.0),
+            )
+            for each, ends in zip(nine, agent.ranges[formula], strict=True)
+        ]
+    values = [each.value for each in agent.capabilities["paper"]]
+    told = ", ".join(
+        f"{name} {'none' if value is None else f'{value:.2f}'}"
+        for name, value in zip(CAPABILITIES, values, strict=True)
+    )
+    name = one_line(agent.model, 80)
+    chart = radar(CAPABILITIES, [Web(name, values, number)], f"Capabilities of {name}: {told}")
+    missing = [_SHORT[game] for game in RECORDED if game not in agent.scores]
+    differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
+    return AgentLine(agent.model, differs, games, capabilities, missing, chart, agent.embedded)
+
+
+def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Score | None:
+    mean = agent.scores.get(game)
+    if mean is None:
+        return None
+    group = agent.groups[game]
+    metric = next(metric for metric in registry.load(group.env).metrics if metric.name == "human")
+    shown = part(mean.value, _CAPABILITY)
+    return Score(mean_text(mean.value, metric), interval_text(mean, metric), shown, pages[group])
