@@ -1,0 +1,39 @@
+"""The environment of Messenger."""
+
+from waybench.agent import Choice, Scene, agent_options, agent_play, agent_typed
+from waybench.core import Environment
+from waybench.envs.messenger._about import ABOUT
+from waybench.envs.messenger._case import STAGES, Case, decode
+from waybench.envs.messenger._engine import World
+from waybench.envs.messenger._players import PLAYERS
+from waybench.envs.messenger._rules import RoleRules
+from waybench.envs.messenger._scores import LEAST, METRICS, MOST
+from waybench.envs.messenger._source import SOURCE_OPTIONS, DrawnGames
+
+HISTORY = 2  # Table 1
+
+
+def _make(protocol: str) -> RoleRules:
+    return RoleRules(published=protocol == "paper")
+
+
+ROLES: Environment[Case, Scene[Case, World], Choice] = Environment(
+    id="messenger/roles",
+    version=1,
+    title="Messenger (SmartPlay)",
+    about=ABOUT,
+    options=agent_options(history=HISTORY, steps=None),
+    source_options=SOURCE_OPTIONS,
+    smallest_level=STAGES[0],
+    sample_levels=STAGES,
+    public_key="messenger-v1",
+    play=agent_play(_make, lambda case: case.steps, (LEAST, MOST)),
+    draw_from=DrawnGames,
+    decode=decode,
+    level_of=lambda case: case.stage,
+    prove=lambda case: {},
+    metrics=METRICS,
+    typed=agent_typed(_make),
+    typed_help="Type a thought, or the name or the number of an action, as you are asked.",
+    players=PLAYERS,
+)

@@ -1,0 +1,97 @@
+"""What an episode of Messenger is measured by."""
+
+from collections.abc import Callable
+
+from waybench.agent import agent_metrics, final_score, human_metric, scaled_metric, steps_of
+from waybench.core import End, EpisodeRecord, Metric
+from waybench.envs.messenger._case import Case, decode
+
+LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once; message and goal
+
+
+# Mean scores of the random player and of the oracle in 200,000 and 20,000 games of each stage, by key, with most steps as
+# published. Standard errors: random 0.0011, 0.0014, 0.0007; oracle 0, 0.0001, 0.0005. A slow test looks after them.
+EXPECTED = {1: (-0.080, 1.0), 2: (-0.522, 1.0), 3: (-0.928, 0.993)}
+
+
+def _case(record: EpisodeRecord) -> Case:
+    return decode(record.instance)
+
+
+def _setting(record: EpisodeRecord) -> str | None:
+    case = _case(record)
+    return f"MessengerL{case.stage}" if case.published else None
+
+
+def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
+    case = _case(record)
+    usual = case.published and record.options["steps"] in (None, case.steps)
+    return EXPECTED[case.stage] if usual else None
+
+
+def _fate(record: EpisodeRecord) -> str:
+    made = steps_of(record)
+    return str(made[-1].get("fate", "")) if made else ""
+
+
+def _got_message(record: EpisodeRecord) -> float | None:
+    case = _case(record)
+    if case.carries:
+        return None
+    if case.stage == 1:
+        return float(record.end is End.SOLVED)
+    return float(any(step["carries"] for step in steps_of(record)))
+
+
+def _death(name: str, fate: str, title: str, doc: str, possible: Callable[[Case], bool]) -> Metric:
+    def of(record: EpisodeRecord) -> float | None:
+        return float(_fate(record) == fate) if possible(_case(record)) else None
+
+    return Metric(name=name, of=of, title=title, low=0, high=1, better="lower", doc=doc)
+
+
+SCORE = Metric(
+    name="score",
+    of=final_score,
+    title="Score",
+    low=LEAST,
+    high=1,
+    floor=lambda record: 0.0,
+    doc="Reward of the last step (section 4.2): 1 for a delivery, -1 for a death, -2 or less if several enemies were "
+    "met at once, 0.5 if the message was taken in the very last step, otherwise 0.",
+)
+METRICS = agent_metrics(
+    SCORE,
+    human_metric(_setting),
+    scaled_metric(_expected, "They are means over all games of the stage, of the published board and number of steps."),
+    Metric(
+        name="got_message",
+        of=_got_message,
+        title="Got the message",
+        low=0,
+        high=1,
+        doc="Whether the message was taken; not defined where the player had it from the start.",
+    ),
+    _death("met_enemy", "enemy", "Met the enemy", "Whether the enemy ended the game.", lambda case: True),
+    _death(
+        "met_decoy",
+        "decoy",
+        "Met a decoy",
+        "Whether a decoy ended the game (if no true enemy was met in the same step); stage 3 only.",
+        lambda case: len(case.actors) > 3,
+    ),
+    _death(
+        "met_goal",
+        "goal",
+        "Met the goal too early",
+        "Whether the goal ended the game, for the player did not have the message.",
+        lambda case: not case.carries,
+    ),
+    _death(
+        "met_message",
+        "message",
+        "Met the message again",
+        "Whether the message ended the game, for the player had it already; stage 1 only.",
+        lambda case: case.carries and case.stage == 1,
+    ),
+)

@@ -1,0 +1,280 @@
+"""Where games come from: drawn by key, with sentences of our own or with the published ones."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from itertools import permutations, product
+from pathlib import Path
+
+from waybench.core import DataError, Item, Json, Option, Source, Stream, UsageError, is_array, is_object
+from waybench.envs.messenger._case import LARGEST, SIZE, SMALLEST, STAGES, Actor, Case, is_sentence
+from waybench.envs.messenger._cast import CASTS, ENEMY, GOAL, IMMOVABLE, KINDS, MESSAGE, PUBLISHED, ROLES
+from waybench.envs.messenger._sentences import UNKNOWN, sentence
+
+VERSION = 1  # of the generator; part of every item's key
+DECOYS = 2  # of stage 3, as published
+
+_CARRIES = 0.2  # probability that the agent begins stage 1 with the message
+_UNKNOWN = 0.15  # probability that a sentence of stage 2 does not tell the movement
+_LARGEST_FILE = 1 << 24  # bytes
+
+# First cells (column, row) on a board of ten by ten: in stage 1 around the agent, in stage 2 of the three roles and
+# the agent, in stage 3 of those and of two decoys. The last two are for further decoys and not published.
+_AROUND = ((0, -2), (-2, 0), (2, 0), (0, 2))
+_CORNERS = ((2, 2), (7, 2), (2, 7), (7, 7))
+_SPREAD = ((2, 1), (8, 1), (5, 4), (1, 6), (9, 6), (5, 9))
+_FURTHER = ((1, 9), (9, 9))
+
+# Stage 2: every movement of enemy, message and goal.
+_TRIPLES = tuple(product(KINDS, repeat=len(ROLES)))
+# Stage 3: three different movements, and a decoy of the message and one of the goal, each moving in another way than
+# what it looks like, and in another way than the other.
+_QUINTUPLES = tuple(
+    (*kinds, message, goal)
+    for kinds in permutations(KINDS)
+    for message, goal in permutations(KINDS, 2)
+    if message != kinds[1] and goal != kinds[2]
+)
+
+SOURCE_OPTIONS = (
+    Option(
+        name="size",
+        default=SIZE,
+        low=SMALLEST,
+        high=LARGEST,
+        doc="Cells along each side of the board; 10 as published.",
+    ),
+    Option(
+        name="decoys",
+        default=None,
+        kind=int,
+        low=DECOYS,
+        high=DECOYS + len(_FURTHER),
+        doc="Enemies of stage 3 that look like the message or the goal; 2 as published if not given.",
+    ),
+    Option(
+        name="cast",
+        default="published",
+        choices=tuple(CASTS),
+        doc="Which entities there are: the twelve published ones, twelve further ones, or both.",
+    ),
+)
+
+
+class _Games(Source[Case]):
+    """Games drawn by key; what is said of the entities is left to others."""
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if level not in STAGES:
+            raise UsageError(f"level {level}: give a stage, 1, 2 or 3")
+        if options["decoys"] is not None and level != 3:
+            raise UsageError(f"decoys={options['decoys']}: stage {level} has none; leave it out, or choose stage 3")
+        self._key, self._stage, self._size = key, level, int(options["size"])
+        self._decoys = int(options["decoys"] or DECOYS)
+
+    @abstractmethod
+    def _roles(self, rng: Stream) -> Sequence[str]:
+        """Return the entities that are the enemy, the message and the goal."""
+
+    @abstractmethod
+    def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str | None:
+        """Return a sentence; None if there is none of this kind."""
+
+    @abstractmethod
+    def _purpose(self) -> str:
+        """Return what tells these games from other ones of the same key."""
+
+    def item(self, index: int) -> Item[Case]:
+        """Return the game of this number."""
+        rng = Stream(
+            "messenger/roles", VERSION, self._purpose(), self._key, self._stage, self._size, self._decoys, index
+        )
+        case = (self._first, self._second, self._third)[self._stage - 1](rng)
+        return Item(case, f"{self._stage}-{index}", self._stage, self._key, index)
+
+    def _first(self, rng: Stream) -> Case:
+        names, middle, cells = self._roles(rng), self._size // 2, list(_AROUND)
+        rng.shuffle(cells)
+        actors = [Actor(name, IMMOVABLE, middle + x, middle + y) for name, (x, y) in zip(names, cells, strict=False)]
+        carries = rng.random() < _CARRIES
+        told = [self._told_or_not(name, role, rng) for name, role in zip(names, ROLES, strict=True)]
+        return self._case(actors, (middle, middle), carries, told, rng)
+
+    def _told_or_not(self, name: str, role: str, rng: Stream) -> str:
+        """Return a sentence of something immovable, that says so or does not."""
+        return self._written(name, role, rng.choice((IMMOVABLE, UNKNOWN)), rng)
+
+    def _second(self, rng: Stream) -> Case:
+        names, kinds, cells = self._roles(rng), rng.choice(_TRIPLES), [self._scaled(cell) for cell in _CORNERS]
+        rng.shuffle(cells)
+        actors = [Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False)]
+        told = [
+            self._written(actor.name, role, UNKNOWN if rng.random() < _UNKNOWN else actor.kind, rng)
+            for actor, role in zip(actors, ROLES, strict=True)
+        ]
+        return self._case(actors, cells[-1], False, told, rng)
+
+    def _third(self, rng: Stream) -> Case:
+        names, kinds = self._roles(rng), self._with_decoys(rng.choice(_QUINTUPLES))
+        cells = [self._scaled(cell) for cell in (_SPREAD + _FURTHER)[: len(kinds) + 1]]
+        rng.shuffle(cells)
+        names = [*names, *([names[1], names[2]] * 2)[: len(kinds) - len(ROLES)]]
+        actors = [Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False)]
+        told = [
+            self._written(actor.name, role, actor.kind, rng)
+            for actor, role in zip(actors, [*ROLES, *[ENEMY] * self._decoys], strict=True)
+        ]
+        return self._case(actors, cells[-1], False, [*told, self._distraction(actors[0], rng)], rng)
+
+    def _with_decoys(self, kinds: tuple[str, ...]) -> list[str]:
+        """Return movements with those of further decoys, so that in the end nothing moves like what looks like it."""
+        _, message, goal, like_message, like_goal = kinds
+        rest = [kind for kind in KINDS if kind not in (message, like_message)]
+        rest += [kind for kind in KINDS if kind not in (goal, like_goal)]
+        return [*kinds, *rest[: self._decoys - DECOYS]]
+
+    def _distraction(self, enemy: Actor, rng: Stream) -> str:
+        """Return a sentence that says of the enemy's entity what it is not: another role, and another movement."""
+        roles, kind = [MESSAGE, GOAL], rng.choice([kind for kind in KINDS if kind != enemy.kind])
+        rng.shuffle(roles)
+        found = (self._sentence(enemy.name, role, kind, rng) for role in roles)
+        told = next((text for text in found if text is not None), None)
+        if told is None:
+            raise DataError(f"the sentences have none of {enemy.name} as anything else than an enemy, as {kind}")
+        return told
+
+    def _written(self, name: str, role: str, kind: str, rng: Stream) -> str:
+        told = self._sentence(name, role, kind, rng)
+        if told is None:
+            raise DataError(f"the sentences have none of {name} as {role}, {kind}")
+        return told
+
+    def _scaled(self, cell: tuple[int, int]) -> tuple[int, int]:
+        x, y = ((2 * place * (self._size - 1) + SIZE - 1) // (2 * (SIZE - 1)) for place in cell)  # rounded
+        return x, y
+
+    def _case(
+        self, actors: Sequence[Actor], agent: tuple[int, int], carries: bool, told: list[str], rng: Stream
+    ) -> Case:
+        rng.shuffle(told)
+        return Case(self._stage, self._size, tuple(actors), *agent, carries, tuple(told))
+
+
+class DrawnGames(_Games):
+    """Games with sentences of our own, of any three entities of a cast.
+
+    Args:
+        key: The set's key.
+        level: The stage.
+        options: `size`, `decoys` and `cast`.
+
+    Raises:
+        UsageError: For a stage that does not exist, or decoys where there are none.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        super().__init__(key, level, options)
+        self._cast_name = str(options["cast"])
+
+    def _purpose(self) -> str:
+        return self._cast_name
+
+    def _roles(self, rng: Stream) -> Sequence[str]:
+        names = list(CASTS[self._cast_name])
+        rng.shuffle(names)
+        return names[: len(ROLES)]
+
+    def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str:
+        return sentence(name, role, kind, rng)
+
+
+class PublishedGames(_Games):
+    """Games of the published entities and sentences, with everything else drawn as published.
+
+    Args:
+        texts: The file of sentences: entity -> role -> movement -> list of sentences.
+        games: The file of games: split -> list of [enemy, message, goal].
+        key: The set's key.
+        level: The stage.
+        size: Cells along each side of the board.
+        decoys: Enemies of stage 3 that look like the message or the goal; 2 as published if None.
+        split: Which of the games; SmartPlay has "test".
+
+    Raises:
+        UsageError: If a file cannot be read, or for a stage that does not exist.
+        DataError: If a file is none of the published form.
+    """
+
+    def __init__(
+        self,
+        texts: Path,
+        games: Path,
+        key: str,
+        level: int,
+        *,
+        size: int = SIZE,
+        decoys: int | None = None,
+        split: str = "test",
+    ) -> None:
+        super().__init__(key, level, {"size": size, "decoys": decoys})
+        self._texts = _read_texts(texts)
+        self._triples = _read_games(games, split)
+        self._split = split
+
+    def _purpose(self) -> str:
+        return f"published {self._split}"
+
+    def _roles(self, rng: Stream) -> Sequence[str]:
+        return rng.choice(self._triples)
+
+    def _told_or_not(self, name: str, role: str, rng: Stream) -> str:
+        """Return one of all sentences of both kinds, as published."""
+        both = [*self._texts[name, role, IMMOVABLE], *self._texts[name, role, UNKNOWN]]
+        if not both:
+            raise DataError(f"the sentences have none of {name} as {role}, immovable or unknown")
+        return rng.choice(both)
+
+    def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str | None:
+        texts = self._texts[name, role, kind]
+        return rng.choice(texts) if texts else None
+
+
+def _read(path: Path, what: str) -> Json:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise DataError(f"{path}: larger than {_LARGEST_FILE >> 20} MiB, so it is no file of {what}")
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; give the published file of {what}") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path}: it is no JSON; give the published file of {what}") from None
+
+
+def _read_texts(path: Path) -> dict[tuple[str, str, str], list[str]]:
+    data = _read(path, "sentences")
+    texts: dict[tuple[str, str, str], list[str]] = {}
+    for place in product(PUBLISHED, ROLES, (*KINDS, UNKNOWN)):
+        found: Json = data
+        for part in place:
+            found = found.get(part) if is_object(found) else None
+        if not is_array(found) or not all(isinstance(text, str) and is_sentence(text) for text in found):
+            raise DataError(f"{path}: it has no list of sentences for {', '.join(place)}")
+        texts[place] = found
+    return texts
+
+
+def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
+    data = _read(path, "games")
+    listed: Json = data.get(split) if is_object(data) else None
+    if not is_array(listed) or not listed:
+        raise DataError(f"{path}: it has no games of the split {split!r}")
+    games: list[tuple[str, str, str]] = []
+    for each in listed:
+        match each:
+            case [str(enemy), str(message), str(goal)] if {enemy, message, goal} <= set(PUBLISHED) and len(
+                {enemy, message, goal}
+            ) == len(ROLES):
+                games.append((enemy, message, goal))
+            case _:
+                raise DataError(f"{path}: a game of {split!r} is not [enemy, message, goal] of three known entities")
+    return games
