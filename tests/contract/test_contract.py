@@ -13,6 +13,10 @@ MOST = 20_000
 # States that can be reached from the start of the first public item of the smallest level. A change of the rules
 # shows here; MOST + 1 stands for "more than that".
 REACHABLE = {
+    # What was seen and how it went is part of the state, so that hardly two ways lead to the same one.
+    "bandit/arms": MOST + 1,
+    "hanoi/rods": MOST + 1,
+    "rps/rounds": MOST + 1,
     "maze/alicia": 9,  # the cells that are paths
     "messenger/roles": MOST + 1,  # every place within reach, the last two observations, and how many there were
     # Nodes 0-1, 0-2, 0-3, 2-4: where one is, where one was before, and the order of the first visits.
