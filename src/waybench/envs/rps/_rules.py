@@ -38,6 +38,7 @@ class Rounds(NamedTuple):
         gaps: How much less the expected score of each is.
         mine: How often the player has chosen each.
         theirs: How often the opponent has.
+        replies: How often each choice of the opponent has followed each last round: 9 times mine, 3 times theirs.
         score: Rounds in which the best choice was made.
         last: The player's last choice and the opponent's; None at the start.
         reward: What came of it.
@@ -49,6 +50,7 @@ class Rounds(NamedTuple):
     gaps: tuple[float, ...]
     mine: tuple[int, int, int] = (0, 0, 0)
     theirs: tuple[int, int, int] = (0, 0, 0)
+    replies: tuple[int, ...] = (0,) * 27
     score: int = 0
     last: tuple[int, int] | None = None
     reward: float = 0.0
@@ -97,7 +99,7 @@ class RpsRules(Rules[Match, Rounds]):
 
     def step(self, world: Rounds, action: int, rng: Stream) -> Step[Rounds]:
         """Play a round."""
-        match, chances, best, gaps, mine, theirs, score, _, _ = world
+        match, chances, best, gaps, mine, theirs, replies, score, last, _ = world
         drawn = rng.random()
         other = 0 if drawn < chances[0] else 1 if drawn < chances[0] + chances[1] else 2
         result = (action - other) % 3
@@ -105,10 +107,13 @@ class RpsRules(Rules[Match, Rounds]):
         optimal = action == best
         events = {"theirs": other, "optimal": optimal, "regret": gaps[action]}
         mine, theirs = _counted(mine, action), _counted(theirs, other)
+        if last is not None:
+            place = 9 * last[0] + 3 * last[1] + other
+            replies = (*replies[:place], replies[place] + 1, *replies[place + 1 :])
         if match.opponent != FIXED:
             chances = _chances(match, STRATEGIES[match.opponent].choose(action, other, mine))
             best, gaps = values(chances, match.wins)
-        after = Rounds(match, chances, best, gaps, mine, theirs, score + optimal, (action, other), reward)
+        after = Rounds(match, chances, best, gaps, mine, theirs, replies, score + optimal, (action, other), reward)
         return Step(after, reward, events)
 
     def score(self, world: Rounds) -> float:
