@@ -12,6 +12,7 @@ from waybench.core import UsageError, unknown
 from waybench.data._dataset import DataFile, DataSet
 
 _GITHUB = "https://raw.githubusercontent.com"
+_MESSENGER = f"{_GITHUB}/microsoft/SmartPlay/43d1426b415ab380e406d9b9a8eebdeb26412073/src/messenger/envs"
 
 
 def _files(base: str, rows: Iterable[tuple[str, int, str]]) -> tuple[DataFile, ...]:
@@ -71,6 +72,22 @@ _ALL = (
         "https://github.com/Oaklight/mango",
         # The lists of questions that are published with them follow from these files.
         _files(f"{_GITHUB}/Oaklight/mango/6f32fa7cdde4482496d3d659b21bd40bb3199ce0/data", _listed("mango.csv")),
+    ),
+    DataSet(
+        "smartplay",
+        "SmartPlay: games and sentences of Messenger",
+        "MIT",
+        "https://github.com/microsoft/SmartPlay",
+        (
+            *_files(
+                f"{_MESSENGER}/texts",
+                (("text_test.json", 76_652, "0501905522e051d0d84598d4881a08484d64ff1a3bdbf2f9f4fe48d54cf2826a"),),
+            ),
+            *_files(
+                _MESSENGER,
+                (("games.json", 3_304, "4200b08f2a30c883caeba386099a24399761362fe70ef6482864de9efd83a7d3"),),
+            ),
+        ),
     ),
 )
 
