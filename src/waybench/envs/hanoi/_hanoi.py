@@ -61,6 +61,7 @@ RODS: Environment[Towers, Scene[Towers, Puzzle], Choice] = Environment(
     prove=prove,
     metrics=METRICS,
     series=SERIES,
+    setting=setting,
     typed=agent_typed(_make),
     typed_help="Type a thought, or the name or the number of an action, as you are asked.",
     players=thinking_players(PLAYERS),

@@ -99,11 +99,11 @@ METRICS = agent_metrics(
         doc="Disks at the end that are on the rod where they have to go, which is rod C in the published puzzles "
         "(section 4.2).",
     ),
-    human_metric(lambda record: decode(record.instance).setting, score),
+    human_metric(setting, score),
     scaled_metric(
         _expected,
-        "The random player takes any of the legal moves (exact, up to 7 disks); the optimal one solves it. Not defined "
-        "for more disks, or with fewer steps than the shortest solution has.",
+        "The random player takes any of the legal moves (exact, up to 7 disks by default); the optimal one solves it. "
+        "Not defined for many more disks or steps, or with fewer steps than the shortest solution has.",
         score,
     ),
     Metric(
