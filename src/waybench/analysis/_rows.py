@@ -224,6 +224,7 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
     tokens = record.tokens if any(record.tokens) else (None, None)
     examples = {EXAMPLES: len(record.examples)} if record.examples else {}
     try:
+        published = (environment.setting(record) or "") if environment.setting else ""
         item = dict(record.item)
         group = Group(
             model=episode.model,
@@ -238,6 +239,7 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
                     **record.options,
                     **episode.settings,
                     **examples,
+                    **({"setting": published} if published else {}),
                 }.items()
             ),
             key=str(item["key"]),
@@ -266,7 +268,7 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
             output_tokens=tokens[1],
             cached_tokens=_cached(record) if any(record.tokens) else None,
             seconds=record.seconds if used else None,
-            setting=(environment.setting(record) or "") if environment.setting else "",
+            setting=published,
             log=episode.log,
             run=episode.run,
         )

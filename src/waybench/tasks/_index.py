@@ -1,10 +1,15 @@
 """The names and parameters of the tasks, without the evaluation engine."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from waybench.core import Environment, Option
+from waybench.envs.bandit import ARMS
+from waybench.envs.hanoi import RODS
 from waybench.envs.maze import ALICIA
+from waybench.envs.messenger import ROLES
+from waybench.envs.rps import ROUNDS
 from waybench.envs.search import DFS, GUESSNUM
 from waybench.envs.textmap import DESTINATION, EXTRACT, MINIGAME, ROUTE
 from waybench.envs.tilemap import GTB, STATE, STEPWISE
@@ -192,6 +197,104 @@ _SEARCHED = (4, "Questions for routes, and as many for destinations, that the gr
 
 TILEMAPS = {"gtb": "tilemap/gtb", "gtb_stepwise": "tilemap/stepwise", "gtb_state": "tilemap/state"}
 
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A setting of one of the small games.
+
+    Attributes:
+        environment: The game.
+        summary: One line for listings.
+        trials: Episodes, as published (Table 1 of SmartPlay).
+        level: The level; None if the user gives it.
+        style: Source options that are fixed; those that are not are the user's.
+    """
+
+    environment: Environment[Any, Any, Any]
+    summary: str
+    trials: int
+    level: int | None = None
+    style: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def _two_arms(setting: str, told: str) -> Small:
+    return Small(ARMS, f"SmartPlay: two slot machines, {told}", 20, 2, {"setting": setting})
+
+
+def _rounds(setting: str, told: str) -> Small:
+    return Small(ROUNDS, f"SmartPlay: rock, paper, scissors, {told}", 20, 1, {"setting": setting})
+
+
+SMALL = {
+    "bandit_deterministic": _two_arms("deterministic", "one of which always pays"),
+    "bandit_high_low": _two_arms("high_low", "paying with 0.8 and 0.2"),
+    "bandit_high_high": _two_arms("high_high", "paying with 0.8 and 0.9"),
+    "bandit_low_low": _two_arms("low_low", "paying with 0.1 and 0.2"),
+    "rps_basic": _rounds("basic", "against a fixed mixture"),
+    "rps_different_score": _rounds("different_score", "one of which scores double"),
+    "hanoi_3": Small(RODS, "SmartPlay: the Tower of Hanoi, 3 disks", 10, 3, {"positions": "published"}),
+    "hanoi_4": Small(RODS, "SmartPlay: the Tower of Hanoi, 4 disks", 10, 4, {"positions": "published"}),
+    "messenger_l1": Small(ROLES, "SmartPlay: Messenger, nothing moves", 100, 1),
+    "messenger_l2": Small(ROLES, "SmartPlay: Messenger, with movement", 100, 2),
+    "messenger_l3": Small(ROLES, "SmartPlay: Messenger, with movement and decoys", 100, 3),
+    "bandit": Small(ARMS, "slot machines of any number, drifting if wanted", 20),
+    "rps": Small(ROUNDS, "rock, paper, scissors against opponents that adapt", 20),
+    "hanoi": Small(RODS, "the Tower of Hanoi from any position to any other", 10),
+    "messenger": Small(ROLES, "Messenger on boards of any size, with further entities", 100),
+}
+SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2")
+"""The recorded settings of SmartPlay, as far as there are games."""
+
+_TRIALS = Option(
+    name="limit",
+    default=None,
+    kind=int,
+    low=1,
+    high=1_000_000,
+    doc="Trials: items, or attempts where there is one item only; as published if not given.",
+)
+_ATTEMPTS = Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each item.")
+_SENTENCES = (
+    Option(
+        name="source",
+        default="generated",
+        choices=("generated", "published"),
+        doc="Messenger's sentences: our own by key, or the published ones; see `waybench data fetch smartplay`.",
+    ),
+    Option(
+        name="data_dir",
+        default=None,
+        kind=str,
+        doc="Folder with smartplay/text_test.json and so on, for published sentences.",
+    ),
+)
+
+
+def _small_options(small: Small) -> tuple[Option, ...]:
+    drawn = () if small.level else (_level_of(small), *small.environment.source_options)
+    return (
+        *small.environment.options,
+        *(_SENTENCES if small.environment is ROLES else ()),
+        *drawn,
+        Option(name="key", default=None, kind=str, doc="The key of the items; the public set if not given."),
+        _TRIALS,
+        _ATTEMPTS,
+    )
+
+
+def _level_of(small: Small) -> Option:
+    least = small.environment.smallest_level
+    return Option(name="level", default=least, low=least, doc="The level; see `waybench list` for what it is.")
+
+
+_SMARTPLAY_OPTIONS = (
+    *(option for option in ARMS.options if option.name in ("protocol", "wording")),
+    *_SENTENCES,
+    Option(name="key", default=None, kind=str, doc="The key of the items; the public sets if not given."),
+    _TRIALS,
+    _ATTEMPTS,
+)
+
 _SUMMARIES = {
     "guessnum": "AQA-Bench: guess a number by bigger and smaller",
     "coin": "AQA-Bench: the same as coins in a chest",
@@ -254,6 +357,19 @@ TASKS = (
                 _textmap_options(EXTRACT, _SEARCHED),
             ),
         )
+    ),
+    TaskEntry(
+        "smartplay",
+        tuple(dict.fromkeys(SMALL[name].environment.id for name in SMARTPLAY)),
+        f"SmartPlay: the recorded settings {', '.join(SMARTPLAY)}",
+        _SMARTPLAY_OPTIONS,
+        "waybench.tasks._smartplay:smartplay",
+    ),
+    *(
+        TaskEntry(
+            name, (small.environment.id,), small.summary, _small_options(small), f"waybench.tasks._smartplay:{name}"
+        )
+        for name, small in SMALL.items()
     ),
     *(
         TaskEntry(name, (environment.id,), summary, _tilemap_options(environment), f"waybench.tasks._gtb:{name}")

@@ -7,6 +7,24 @@ from waybench.tasks._alicia import alicia
 from waybench.tasks._gtb import gtb, gtb_state, gtb_stepwise
 from waybench.tasks._mango import mango_destination, mango_extract, mango_minigames, mango_route
 from waybench.tasks._search import aqa, bfs, cavebfs, cavedfs, coin, dfs, guessnum
+from waybench.tasks._smartplay import (
+    bandit,
+    bandit_deterministic,
+    bandit_high_high,
+    bandit_high_low,
+    bandit_low_low,
+    hanoi,
+    hanoi_3,
+    hanoi_4,
+    messenger,
+    messenger_l1,
+    messenger_l2,
+    messenger_l3,
+    rps,
+    rps_basic,
+    rps_different_score,
+    smartplay,
+)
 
 
 @modelapi(name="waybench")
@@ -18,6 +36,11 @@ def waybench() -> type[EmbeddedPlayer]:
 __all__ = [
     "alicia",
     "aqa",
+    "bandit",
+    "bandit_deterministic",
+    "bandit_high_high",
+    "bandit_high_low",
+    "bandit_low_low",
     "bfs",
     "by_level",
     "cavebfs",
@@ -29,10 +52,21 @@ __all__ = [
     "gtb_state",
     "gtb_stepwise",
     "guessnum",
+    "hanoi",
+    "hanoi_3",
+    "hanoi_4",
     "mango_destination",
     "mango_extract",
     "mango_minigames",
     "mango_route",
+    "messenger",
+    "messenger_l1",
+    "messenger_l2",
+    "messenger_l3",
     "play",
+    "rps",
+    "rps_basic",
+    "rps_different_score",
+    "smartplay",
     "waybench",
 ]

@@ -5,7 +5,7 @@ from waybench.core import Environment
 from waybench.envs.hanoi._instance import Towers, decode
 from waybench.envs.hanoi._players import PLAYERS
 from waybench.envs.hanoi._rules import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules, Puzzle
-from waybench.envs.hanoi._scores import METRICS, SERIES, STEPS, most_steps
+from waybench.envs.hanoi._scores import METRICS, SERIES, STEPS, most_steps, setting
 from waybench.envs.hanoi._source import FEWEST, OPTIONS, HanoiSource, prove
 
 ABOUT = """\

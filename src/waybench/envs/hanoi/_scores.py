@@ -45,6 +45,11 @@ def placed(towers: Towers) -> int:
     return sum(here == there for here, there in zip(towers.start, towers.goal, strict=True))
 
 
+def setting(record: EpisodeRecord) -> str | None:
+    """Return the published name of a record's setting; None if it is none of the registered ones."""
+    return decode(record.instance).setting
+
+
 def score(record: EpisodeRecord) -> float:
     """Return how many disks are where they have to go at the end."""
     made = steps_of(record)

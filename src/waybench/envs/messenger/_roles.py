@@ -7,7 +7,7 @@ from waybench.envs.messenger._case import STAGES, Case, decode
 from waybench.envs.messenger._engine import World
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._rules import RoleRules
-from waybench.envs.messenger._scores import LEAST, METRICS, MOST
+from waybench.envs.messenger._scores import LEAST, METRICS, MOST, setting
 from waybench.envs.messenger._source import SOURCE_OPTIONS, DrawnGames
 
 HISTORY = 2  # Table 1
@@ -33,6 +33,7 @@ ROLES: Environment[Case, Scene[Case, World], Choice] = Environment(
     level_of=lambda case: case.stage,
     prove=lambda case: {},
     metrics=METRICS,
+    setting=setting,
     typed=agent_typed(_make),
     typed_help="Type a thought, or the name or the number of an action, as you are asked.",
     players=PLAYERS,

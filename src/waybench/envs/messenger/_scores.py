@@ -18,7 +18,8 @@ def _case(record: EpisodeRecord) -> Case:
     return decode(record.instance)
 
 
-def _setting(record: EpisodeRecord) -> str | None:
+def setting(record: EpisodeRecord) -> str | None:
+    """Return the published name of a record's setting; None if it is none of the registered ones."""
     case = _case(record)
     return f"MessengerL{case.stage}" if case.published else None
 
@@ -62,7 +63,7 @@ SCORE = Metric(
 )
 METRICS = agent_metrics(
     SCORE,
-    human_metric(_setting),
+    human_metric(setting),
     scaled_metric(_expected, "They are means over all games of the stage, of the published board and number of steps."),
     Metric(
         name="got_message",

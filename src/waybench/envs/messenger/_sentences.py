@@ -4,7 +4,7 @@ Every sentence names one entity, says which of the three roles it has, and eithe
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, product
+from itertools import pairwise
 
 from waybench.core import Stream
 from waybench.envs.messenger._cast import CHASER, ENEMY, FLEEING, GOAL, IMMOVABLE, MESSAGE
@@ -156,22 +156,6 @@ def sentence(name: str, role: str, kind: str, rng: Stream) -> str:
     )
 
 
-def sentences(name: str, role: str, kind: str) -> set[str]:
-    """Return all sentences that `sentence` can write; hundreds of thousands, where the movement is told."""
-    known = kind != UNKNOWN
-    return {
-        _filled(*parts)
-        for parts in product(
-            _WITH_MOVEMENT if known else _WITHOUT_MOVEMENT,
-            NAMES[name],
-            things(role),
-            _SAID[role],
-            _MOVES[kind] if known else ("",),
-            _MOVING[kind] if known else ("",),
-        )
-    }
-
-
 def things(role: str) -> Sequence[str]:
     """Return the ways in which a role is called."""
     article, adjectives, nouns = _THINGS[role]
@@ -187,11 +171,11 @@ def _filled(template: str, name: str, thing: str, said: str, moves: str, moving:
         moves=moves,
         moving=moving,
     )
-    # "a elusive orb" needs another article; the names themselves never follow one directly but in one template.
     return _with_articles(text)
 
 
 def _with_articles(text: str) -> str:
+    """Write "an" where what follows begins with a vowel, which only the filled sentence shows."""
     words = text.split(" ")
     for place, (word, following) in enumerate(pairwise(words)):
         if word in ("a", "A") and following[0] in "aeiou":

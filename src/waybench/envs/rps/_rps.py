@@ -100,6 +100,7 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
         regret_metric(_worst),
     ),
     series=learning_series(_worst),
+    setting=_setting,
     typed=agent_typed(_make),
     typed_help="Type a thought, or the name or the number of an action, as you are asked.",
     players=thinking_players(PLAYERS),
