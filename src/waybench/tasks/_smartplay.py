@@ -1,0 +1,90 @@
+"""SmartPlay's tasks: each setting of the small games, the games with free parameters, and all recorded settings."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task
+
+from waybench.core import Environment, Item, Json, Source
+from waybench.data import locate
+from waybench.envs import registry
+from waybench.tasks._declare import Played, declared, played_items
+from waybench.tasks._index import SMALL, SMARTPLAY, Small
+from waybench.tasks._sources import refuse_for_generated
+
+_TEXTS, _GAMES = "text_test.json", "games.json"
+
+
+def _task(small: Small) -> Callable[..., Task]:
+    def make(**given: Any) -> Task:
+        options = {option.name: given[option.name] for option in small.environment.options}
+        items = [(small.environment, options, item) for item in _items(small, given)]
+        return played_items(items, _attempts(small, given), small.environment.version)
+
+    return make
+
+
+def _all(**given: Any) -> Task:
+    items: list[Played] = []
+    for name in SMARTPLAY:
+        small = SMALL[name]
+        options = small.environment.resolve_options({"protocol": given["protocol"], "wording": given["wording"]})
+        # A puzzle that is always the same is tried as often as others are drawn.
+        for copy in range(_attempts(small, {**given, "attempts": 1})):
+            for item in _items(small, given):
+                named = f"{name}-{item.index + copy}"
+                items.append((small.environment, options, replace(item, id=named, index=item.index + copy)))
+    version = max(registry.load(SMALL[name].environment.id).version for name in SMARTPLAY)
+    return played_items(items, given["attempts"], version)
+
+
+def _items(small: Small, given: Mapping[str, Any]) -> Iterator[Item[Any]]:
+    """Yield the items of a setting; where there is only one, that one."""
+    source = _source(small, given)
+    count = _trials(small, given)
+    for index in range(count if source.space is None else min(count, source.space)):
+        yield source.item(index)
+
+
+def _trials(small: Small, given: Mapping[str, Any]) -> int:
+    return small.trials if given["limit"] is None else int(given["limit"])
+
+
+def _attempts(small: Small, given: Mapping[str, Any]) -> int:
+    """Return the attempts at each item: those that are asked for, as often as trials where there is one item only."""
+    attempts = int(given["attempts"])
+    return attempts * _trials(small, given) if _source(small, given).space == 1 else attempts
+
+
+def _source(small: Small, given: Mapping[str, Any]) -> Source[Any]:
+    environment: Environment[Any, Any, Any] = small.environment
+    key = environment.public_key if given["key"] is None else given["key"]
+    level = given["level"] if small.level is None else small.level
+    style: dict[str, Json] = {
+        option.name: small.style.get(option.name, given.get(option.name, option.default))
+        for option in environment.source_options
+    }
+    if given.get("source") == "published" and environment.id == "messenger/roles":
+        from waybench.envs.messenger import PublishedGames
+
+        folder = None if given["data_dir"] is None else Path(given["data_dir"])
+        texts, games = (locate("smartplay", file, folder) for file in (_TEXTS, _GAMES))
+        return PublishedGames(texts, games, key, level, size=style["size"], decoys=style["decoys"])
+    if "source" in given:
+        refuse_for_generated(given)
+    return environment.source(key, level, **style)
+
+
+smartplay = declared("smartplay", _all)
+bandit_deterministic, bandit_high_low, bandit_high_high, bandit_low_low = (
+    declared(name, _task(SMALL[name]))
+    for name in ("bandit_deterministic", "bandit_high_low", "bandit_high_high", "bandit_low_low")
+)
+rps_basic, rps_different_score = (declared(name, _task(SMALL[name])) for name in ("rps_basic", "rps_different_score"))
+hanoi_3, hanoi_4 = (declared(name, _task(SMALL[name])) for name in ("hanoi_3", "hanoi_4"))
+messenger_l1, messenger_l2, messenger_l3 = (
+    declared(name, _task(SMALL[name])) for name in ("messenger_l1", "messenger_l2", "messenger_l3")
+)
+bandit, rps, hanoi, messenger = (declared(name, _task(SMALL[name])) for name in ("bandit", "rps", "hanoi", "messenger"))
