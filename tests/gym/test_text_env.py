@@ -47,7 +47,7 @@ def test_same_seed_same_episode(name: str) -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
     env: TextEnv = gymnasium.make(name).unwrapped
-    best = env.environment.play(env.options).game.facts.reward[1]
+    facts = env.environment.play(env.options).game.facts
     _, info = env.reset(seed=0)
     assert info["key"] == TRAINING_KEY != env.environment.public_key
     total, terminated, truncated = 0.0, False, False
@@ -56,10 +56,16 @@ def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
         total += float(reward)
         assert info["messages"][-1]["role"] == "user"
         assert info["messages"][-1]["content"].endswith(observation)  # after the rules, where nothing is remembered
+    if not facts.deterministic:  # the best that can be done is a matter of chance, and some games have no end
+        assert (terminated, truncated) == (info["end"] == "solved", info["end"] == "turn_limit")
+        assert facts.reward[0] <= total <= facts.reward[1]
+        return
     assert (terminated, truncated, info["end"]) == (True, False, "solved")
-    assert total == pytest.approx(best)
+    assert total == pytest.approx(facts.reward[1])
     headline = env.environment.metrics[0]
     perfect = headline.low if headline.better == "lower" else 100 if headline.high is None else headline.high
+    if headline.ceiling is not None:
+        perfect = headline.ceiling(env.episode.record())
     assert info["metrics"][headline.name] == pytest.approx(perfect)
 
 

@@ -239,7 +239,8 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
                     **record.options,
                     **episode.settings,
                     **examples,
-                    **({"setting": published} if published else {}),
+                    # A task that fixes the setting has no parameter that says so.
+                    **({"setting": published} if published and "setting" in _defaults(environment) else {}),
                 }.items()
             ),
             key=str(item["key"]),
