@@ -15,6 +15,7 @@ from waybench.envs import registry
 from waybench.testing import StumblingPolicy, ways
 
 HERE = Path(__file__).parent
+SHORTER = {"history": 3, "steps": 8}  # options whose defaults make more text than a person reviews
 AnyEpisode = Episode[Any, Any, Any]
 
 
@@ -22,7 +23,7 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of an environment's playthroughs, on the first public item of its smallest level."""
     environment = waybench.load(env_id)
     item = environment.source().item(0)
-    default, *others = ways(environment)
+    default, *others = ({**way, **shorter(environment)} for way in ways(environment))
     players: list[Policy] = [policy(name) for name in ("oracle", "heuristic", "random", "noisy-0.5")]
     for player in (*players, StumblingPolicy()):
         yield player.name, transcript(play_out(environment, item, player, default))
@@ -39,6 +40,12 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
         for protocol in ("paper", "sound"):
             episode = play_out(environment, replace(item, examples=examples), policy("oracle"), {"protocol": protocol})
             yield f"examples {protocol}", transcript(episode)
+
+
+def shorter(environment: Any) -> dict[str, Any]:
+    """Return the options by which long episodes are cut."""
+    defaults = default_options(environment)
+    return {name: most for name, most in SHORTER.items() if (defaults.get(name) or 0) > most}
 
 
 def default_options(environment: Any) -> dict[str, Any]:

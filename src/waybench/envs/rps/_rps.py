@@ -34,8 +34,9 @@ program, with further opponents:
 
 * **Levels.** The level tells what the opponent looks at: 1 nothing, which is the published opponent; 2 the last round;
   3 all rounds.
-* **Opponents.** {opponents}. An opponent that is not `fixed` follows its strategy with the probability `rate` and
-  otherwise draws from its probabilities, as it does in the first round.
+* **Opponents.** One that is not `fixed` follows its strategy with the probability `rate` and otherwise draws from its
+  probabilities, as it does in the first round:
+{opponents}
 * **Settings.** `basic` has the probabilities 0.2, 0.2 and 0.6, each win counting 1; `different_score`, which the
   published program registers and cannot make, 0.3, 0.3 and 0.4 with wins of 1, 2 and 1. Which choice has which is
   drawn. Free ones have probabilities in twentieths and wins from 1 to 3, the best choice against them leading by 0.1 in
@@ -79,7 +80,7 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     id="rps/rounds",
     version=1,
     title="Rock Paper Scissors (SmartPlay)",
-    about=ABOUT.format(opponents="; ".join(f"`{name}` {strategy.doc}" for name, strategy in STRATEGIES.items())),
+    about=ABOUT.format(opponents="\n".join(f"  * `{name}` {strategy.doc};" for name, strategy in STRATEGIES.items())),
     options=agent_options(history=STEPS, steps=STEPS),
     source_options=OPTIONS,
     smallest_level=LOWEST_LEVEL,
