@@ -2,6 +2,7 @@
 
 from benchmarks._engine import engine
 from benchmarks._mazes import episodes, generation
+from benchmarks._messenger import messenger
 from benchmarks._search import search
 from benchmarks._small_games import small_games
 from benchmarks._textmaps import textmaps
@@ -11,7 +12,7 @@ from benchmarks._tilemaps import tilemaps
 def main() -> None:
     """Print the table."""
     print("| what | waybench | compared with | which is | ratio |\n|---|---|---|---|---|")
-    for part in (generation, episodes, search, small_games, tilemaps, textmaps, engine):
+    for part in (generation, episodes, search, small_games, tilemaps, textmaps, messenger, engine):
         for comparison in part():
             print(comparison.line(), flush=True)
 
