@@ -81,6 +81,13 @@ def test_normal() -> None:
     assert normal("  The  HOUSE\n(WEST) ") == normal("Ｔhe house (west)") == "the house (west)"  # noqa: RUF001
 
 
+def test_marks_of_long_words_are_left_in_their_order() -> None:
+    # Putting them in order takes the square of their number, and a reply can have a million.
+    long, short = "a" + "\u0301\u0323" * 500, "a" + "\u0301\u0323"
+    assert normal(long) == long
+    assert normal(short) == normal("a\u0323\u0301") != short
+
+
 ROUTE = Ask("attic", "garden")
 
 

@@ -27,7 +27,7 @@ class Asked:
 class QuestionGame(Game[MapQuestion, Asked, Trajectory]):
     """A trajectory is the answer, and it is solved if that is fully right.
 
-    What an answer comes to by either rules is in the events, so that one run gives both scores.
+    What it comes to by the rules of `sound` is in the events, too, so that a run by those of `paper` gives both scores.
 
     Args:
         rules: By which rules it counts.
@@ -56,15 +56,12 @@ class QuestionGame(Game[MapQuestion, Asked, Trajectory]):
     def apply(self, state: Asked, action: Trajectory, rng: Stream) -> Transition[Asked]:
         """Score an answer."""
         question, rules = state.question, self._rules
+        strict = success(question.map, question, action, SOUND)
         # The paper's formula takes the question's own place for right; `sound` each that the given moves can lead to.
-        worth = {
-            PAPER.name: success(question.map, question, action, PAPER, any_reached=False),
-            SOUND.name: success(question.map, question, action, SOUND),
-        }
-        value = worth[rules.name]
+        value = success(question.map, question, action, PAPER, any_reached=False) if rules is PAPER else strict
         events: dict[str, Json] = {
             "success": value,
-            "strict": worth[SOUND.name],
+            "strict": strict,
             "weight": length_weight(question.map, question, action),
             "reasoning": reasoning(question.map, question, action, rules),
             "moves": len(action),

@@ -2,7 +2,6 @@
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,10 +10,11 @@ from waybench.envs.textmap._map import Edge
 from waybench.envs.textmap._minigame import Minigame
 from waybench.envs.textmap._minigame_play import Choosing
 from waybench.envs.textmap._prefix import walkthrough
+from waybench.envs.textmap._score import normal
 from waybench.envs.textmap._valid_actions import plain
 
 MOST_CHARACTERS = 100_000  # of a reply that is searched for an action
-_LONGEST_WORD = 100
+_LONGEST_MORE = 100  # characters of a whole reply beyond twice the longest action
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ class MinigameWording(Wording[Minigame, Choosing, str]):
         """
         if len(reply) > MOST_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MOST_CHARACTERS} are read.")
-        text = _normal(without_reasoning(reply))
+        text = normal(without_reasoning(reply))
         listed = {plain(action): action for action in state.game.actions}
-        whole = listed.get(plain(text)) if len(text) <= 2 * max(map(len, listed)) + _LONGEST_WORD else None
+        whole = listed.get(plain(text)) if len(text) <= 2 * max(map(len, listed)) + _LONGEST_MORE else None
         if whole is not None:
             return whole
         if not self._searched:
@@ -119,9 +119,3 @@ class MinigameWording(Wording[Minigame, Choosing, str]):
     def render(self, action: str, state: Choosing) -> str:
         """Return the action."""
         return action
-
-
-def _normal(text: str) -> str:
-    """Return a text as `normal` has names; long words are left as they are, for many marks on a letter take long."""
-    words = (word if len(word) > _LONGEST_WORD else unicodedata.normalize("NFKC", word) for word in text.split())
-    return " ".join(" ".join(words).casefold().split())

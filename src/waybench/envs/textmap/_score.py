@@ -16,6 +16,8 @@ from waybench.envs.textmap._answer import Hop
 from waybench.envs.textmap._map import PlaceMap
 from waybench.envs.textmap._similar import similarity
 
+_LONGEST_WORD = 100
+
 
 class Asked(Protocol):
     """What a question asks; the questions of `textmap` are of this kind."""
@@ -72,8 +74,12 @@ SOUND = Rules("sound", similar=False)
 
 
 def normal(name: str) -> str:
-    """Return a name without regard to case, width of letters and number of blanks."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """Return a name without regard to case, width of letters and number of blanks.
+
+    Long words keep their width, for many marks on one letter take long.
+    """
+    words = (word if len(word) > _LONGEST_WORD else unicodedata.normalize("NFKC", word) for word in name.split())
+    return " ".join(" ".join(words).casefold().split())
 
 
 class Ground:
