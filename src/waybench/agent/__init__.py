@@ -5,6 +5,7 @@ After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 
 from waybench.agent._capabilities import CAPABILITIES, FORMULAS, RECORDED, Capability, capability_scores, degrees
 from waybench.agent._environment import (
+    TYPED_HELP,
     agent_metrics,
     agent_options,
     agent_play,
@@ -28,6 +29,7 @@ __all__ = [
     "MANNERS",
     "RECORDED",
     "THOUGHT",
+    "TYPED_HELP",
     "AgentGame",
     "AgentWording",
     "Baseline",

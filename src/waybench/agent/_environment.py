@@ -12,6 +12,8 @@ from waybench.core import End, EpisodeRecord, Json, Limits, Metric, Option, Play
 Make = Callable[[str], Rules[Any, Any]]  # protocol -> rules
 Bounds = tuple[float, float]
 
+TYPED_HELP = "Type a thought or the name of an action, as you are asked; in protocol=sound its number will do, too."
+
 
 def agent_options(*, history: int, steps: int | None) -> tuple[Option, ...]:
     """Return the options of play.

@@ -1,6 +1,7 @@
 """The environment of slot machines."""
 
 from waybench.agent import (
+    TYPED_HELP,
     Choice,
     Scene,
     agent_metrics,
@@ -96,6 +97,6 @@ ARMS: Environment[Bandit, Scene[Bandit, Machines], Choice] = Environment(
     series=learning_series(_worst),
     setting=_setting,
     typed=agent_typed(_make),
-    typed_help="Type a thought, or the name or the number of an action, as you are asked.",
+    typed_help=TYPED_HELP,
     players=thinking_players(PLAYERS),
 )

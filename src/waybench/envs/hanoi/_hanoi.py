@@ -1,6 +1,6 @@
 """The environment of the Tower of Hanoi."""
 
-from waybench.agent import Choice, Scene, agent_options, agent_play, agent_typed, thinking_players
+from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play, agent_typed, thinking_players
 from waybench.core import Environment
 from waybench.envs.hanoi._instance import Towers, decode
 from waybench.envs.hanoi._players import PLAYERS
@@ -63,6 +63,6 @@ RODS: Environment[Towers, Scene[Towers, Puzzle], Choice] = Environment(
     series=SERIES,
     setting=setting,
     typed=agent_typed(_make),
-    typed_help="Type a thought, or the name or the number of an action, as you are asked.",
+    typed_help=TYPED_HELP,
     players=thinking_players(PLAYERS),
 )

@@ -133,6 +133,7 @@ METRICS = agent_metrics(
         title="Moves left",
         low=0,
         better="lower",
+        better="lower",
         doc="Moves that a shortest solution would still take at the end.",
     ),
     Metric(

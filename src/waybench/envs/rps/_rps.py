@@ -1,6 +1,7 @@
 """The environment of Rock Paper Scissors."""
 
 from waybench.agent import (
+    TYPED_HELP,
     Choice,
     Scene,
     agent_metrics,
@@ -80,7 +81,7 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     id="rps/rounds",
     version=1,
     title="Rock Paper Scissors (SmartPlay)",
-    about=ABOUT.format(opponents="\n".join(f"  * `{name}` {strategy.doc};" for name, strategy in STRATEGIES.items())),
+    about=ABOUT.format(opponents="\n".join(f"  * `{name}` {strategy.doc}" for name, strategy in STRATEGIES.items())),
     options=agent_options(history=STEPS, steps=STEPS),
     source_options=OPTIONS,
     smallest_level=LOWEST_LEVEL,
@@ -103,6 +104,6 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     series=learning_series(_worst),
     setting=_setting,
     typed=agent_typed(_make),
-    typed_help="Type a thought, or the name or the number of an action, as you are asked.",
+    typed_help=TYPED_HELP,
     players=thinking_players(PLAYERS),
 )

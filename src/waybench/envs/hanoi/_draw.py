@@ -1,0 +1,116 @@
+"""An episode of the puzzle as a drawing (SVG): the rods at the start, after each move, and as they should be."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from waybench.core import TurnRecord
+from waybench.envs.hanoi._instance import RODS, Towers
+from waybench.envs.hanoi._solve import MOVES, Stacks, moved, stacks
+
+MOST_FRAMES = 72  # of a longer episode the last ones are left out
+_COLUMNS = 6
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")  # after Okabe and Ito
+_GAP = 1.5
+
+
+class Frame(NamedTuple):
+    """The rods at one time.
+
+    Attributes:
+        title: What is written above.
+        rods: The disks on each rod, the lowest first.
+        disk: The disk that was moved; -1 if none was.
+        refused: The rods of a move that was not allowed, source and target; empty if it was.
+        goal: Whether it shows how the rods should be.
+    """
+
+    title: str
+    rods: Stacks
+    disk: int = -1
+    refused: tuple[int, ...] = ()
+    goal: bool = False
+
+
+def draw(towers: Towers, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+    """Draw an episode frame by frame, and the goal.
+
+    Nothing of a reply reaches the drawing but moves that were made or refused.
+
+    Args:
+        towers: The puzzle.
+        turns: Turns of an episode that a simulation has confirmed.
+        board_id: Not used: no two episodes have a board in common that is worth it.
+        reuse: Not used.
+
+    Returns:
+        An `<svg>` element. Classes: hanoi, hanoi-rod, hanoi-disk, hanoi-title, hanoi-refused, reference (the goal).
+    """
+    made = list(frames(towers, turns))
+    shown = made[: MOST_FRAMES + 1]
+    goal = Frame("goal", stacks(towers.positions[1]), goal=True)
+    disks = towers.level
+    width, height = 6 * disks + 3 + _GAP, disks + 4.0
+    parts = [
+        f'<g transform="translate({number % _COLUMNS * width:g} {number // _COLUMNS * height:g})">'
+        f"{_frame(frame, disks)}</g>"
+        for number, frame in enumerate([*shown, goal])
+    ]
+    rows = -(-(len(shown) + 1) // _COLUMNS)
+    columns = min(_COLUMNS, len(shown) + 1)
+    refused = sum(bool(frame.refused) for frame in made)
+    label = f"Tower of Hanoi with {disks} disks: {len(made) - 1} moves, {refused} of them not allowed"
+    if len(made) > len(shown):
+        label += f"; the first {MOST_FRAMES} are drawn"
+    box = f"0 0 {columns * width - _GAP:g} {rows * height:g}"
+    return f'<svg class="hanoi maze-large" viewBox="{box}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[Frame]:
+    """Yield the rods at the start, and after each move that was tried."""
+    rods, number = stacks(towers.positions[0]), 0
+    yield Frame("start", rods)
+    for turn in turns:
+        if "score" not in turn.events:
+            continue
+        number += 1
+        action: int = (turn.action if turn.executed is None else turn.executed)[0]
+        after = moved(rods, action)
+        if after is None:
+            yield Frame(str(number), rods, refused=MOVES[action])
+            continue
+        disk = rods[MOVES[action][0]][-1]
+        rods = after
+        yield Frame(str(number), rods, disk)
+
+
+def _frame(frame: Frame, disks: int) -> str:
+    wide = 2 * disks + 1
+    floor = disks + 2.2
+    ground = f"M0 {floor:g}h{3 * wide}"
+    posts = "".join(f"M{rod * wide + wide / 2:g} 1.6V{floor:g}" for rod in range(len(RODS)))
+    parts = [
+        f'<path class="hanoi-rod" fill="none" stroke="#888" stroke-width="0.25" d="{ground}{posts}"/>',
+        f'<text class="hanoi-title" fill="#888" font-family="sans-serif" font-size="1.3" x="0" y="1.1">'
+        f"{frame.title}</text>",
+    ]
+    for rod, stack in enumerate(frame.rods):
+        for place, disk in enumerate(stack):
+            parts.append(_disk(disk, rod * wide + wide / 2, floor - 1 - place, disk == frame.disk))
+    if frame.refused:
+        source, target = (rod * wide + wide / 2 for rod in frame.refused)
+        cross = f"M{target - 0.7:g} 1.2l1.4 1.4m0 -1.4l-1.4 1.4"
+        parts.append(
+            f'<path class="hanoi-refused" fill="none" stroke="#d55e00" stroke-width="0.3" d="M{source:g} 1.9'
+            f'H{target:g}{cross}"/>'
+        )
+    drawn = "".join(parts)
+    return f'<g class="reference" opacity="0.55">{drawn}</g>' if frame.goal else drawn
+
+
+def _disk(disk: int, middle: float, top: float, new: bool) -> str:
+    width = 2 * disk + 1.6
+    edge = ' stroke="#111" stroke-width="0.22"' if new else ""
+    return (
+        f'<rect class="hanoi-disk" fill="{_COLOURS[disk % len(_COLOURS)]}"{edge} x="{middle - width / 2:g}" '
+        f'y="{top + 0.08:g}" width="{width:g}" height="0.84" rx="0.3"/>'
+    )
