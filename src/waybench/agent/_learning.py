@@ -74,6 +74,7 @@ def learning_series(worst: Worst) -> tuple[Series, ...]:
             of=lambda record: list(accumulate(_regrets(record, worst))),
             title="Regret so far",
             low=0,
+            better="lower",
             doc="The regret of all steps up to this one.",
         ),
     )

@@ -58,7 +58,15 @@ def as_metric(series: Series) -> Metric:
         numbers = series.of(record)
         return fmean(numbers) if numbers else None
 
-    return Metric(name=series.name, of=mean, title=series.title, low=series.low, high=series.high, doc=series.doc)
+    return Metric(
+        name=series.name,
+        of=mean,
+        title=series.title,
+        low=series.low,
+        high=series.high,
+        better=series.better,
+        doc=series.doc,
+    )
 
 
 def merit(estimates: Sequence[Estimate]) -> tuple[float, float]:

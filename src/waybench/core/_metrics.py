@@ -63,6 +63,7 @@ class Series:
         doc: What it measures, with the source of its definition.
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
+        better: As of a metric.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Series:
     doc: str
     low: float | None = None
     high: float | None = None
+    better: str = "higher"
 
 
 def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:

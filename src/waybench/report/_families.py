@@ -143,6 +143,78 @@ _FAMILIES: dict[str, Any] = {
             "answers that could be read do."
         ),
     ),
+    "bandit": Family(
+        title="Slot machines (SmartPlay)",
+        lead=(
+            "One of some slot machines is pulled, again and again, and which of them is the best has to be learned. "
+            "The score is the number of pulls of the best one; regret is what the others have cost in expected reward."
+        ),
+        level="number of machines",
+        levels="numbers of machines",
+        metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
+    ),
+    "rps": Family(
+        title="Rock, Paper, Scissors (SmartPlay)",
+        lead=(
+            "Rounds against an opponent who prefers some choices, or adapts to what was played. The score is the "
+            "number of rounds in which the choice with the highest expected score was made, whatever it came to."
+        ),
+        level="level of opponents",
+        levels="levels of opponents",
+        metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
+    ),
+    "hanoi": Family(
+        title="Tower of Hanoi (SmartPlay)",
+        lead=(
+            "Disks are moved between three rods, one at a time and never onto a smaller one. The score is the number "
+            "of disks on the rod where they have to go when the episode ends."
+        ),
+        level="number of disks",
+        levels="numbers of disks",
+        item="puzzle",
+        items="puzzles",
+        metrics=("score", "human", "completed", "optimal_rate", "first_mistake", "illegal", "unnamed", "unparsed"),
+        drawer="waybench.envs.hanoi._draw:draw",
+        legend=(
+            "The rods at the start and after each move, with an edge around the disk that was moved. A cross on a line "
+            "from rod to rod is a move that is not allowed."
+        ),
+        reference="the goal",
+    ),
+    "messenger": Family(
+        title="Messenger (SmartPlay)",
+        lead=(
+            "A message is to be brought to a goal past an enemy, and which of the entities is which is told by a "
+            "manual in other words. The score is the reward of the last step: 1 for a delivery, -1 for a death. On the "
+            "human scale 1 is what people come to and 0 is a death; oracle-normalised, 0 is a random player and 1 is "
+            "one that knows who is who."
+        ),
+        level="stage",
+        levels="stages",
+        item="game",
+        items="games",
+        metrics=(
+            "score",
+            "completed",
+            "reward",
+            "human",
+            "scaled",
+            "got_message",
+            "met_enemy",
+            "met_decoy",
+            "met_goal",
+        ),
+        drawer="waybench.envs.messenger._draw:draw",
+        legend=(
+            "The ring is where the player began, and the squares are where the enemy (E), the message (M), the goal "
+            "(G) and decoys (D) did. The solid line is the player's way, dashed ones are those of the others, and dots "
+            "mark where all were last: a ring around the player's is a success, a cross is a death."
+        ),
+        undefined=(
+            "A dash: there are no published figures of people for stage 3, and none to scale with for other boards and "
+            "numbers of steps; where the player has the message from the start, it cannot get it."
+        ),
+    ),
     "search": Family(
         title="Algorithmic search (AQA-Bench)",
         lead=(

@@ -52,12 +52,18 @@ def played(dataset: Dataset | SampleSource, version: int) -> Task:
 Played = tuple[Environment[Any, Any, Any], Mapping[str, Json], Item[Any]]
 
 
-def played_items(items: Iterable[Played], attempts: int, version: int) -> Task:
-    """Return the engine's task of playing each item, by its environment and options, in a number of attempts."""
+def played_items(items: Iterable[Played], attempts: int | Callable[[Item[Any]], int], version: int) -> Task:
+    """Return the engine's task of playing each item, by its environment and options, in a number of attempts.
+
+    Args:
+        items: What is played.
+        attempts: How often each item is, or a function that says it.
+        version: The task's version.
+    """
     samples = [
         to_sample(environment, item, options, attempt)
         for environment, options, item in items
-        for attempt in range(1, attempts + 1)
+        for attempt in range(1, (attempts(item) if callable(attempts) else attempts) + 1)
     ]
     return played(MemoryDataset(samples), version)
 

@@ -9,7 +9,6 @@ from inspect_ai import Task
 
 from waybench.core import Environment, Item, Json, Source
 from waybench.data import locate
-from waybench.envs import registry
 from waybench.tasks._declare import Played, declared, played_items
 from waybench.tasks._index import SMALL, SMARTPLAY, Small
 from waybench.tasks._sources import refuse_for_generated
@@ -28,16 +27,16 @@ def _task(small: Small) -> Callable[..., Task]:
 
 def _all(**given: Any) -> Task:
     items: list[Played] = []
+    attempts: dict[str, int] = {}
     for name in SMARTPLAY:
         small = SMALL[name]
         options = small.environment.resolve_options({"protocol": given["protocol"], "wording": given["wording"]})
-        # A puzzle that is always the same is tried as often as others are drawn.
-        for copy in range(_attempts(small, {**given, "attempts": 1})):
-            for item in _items(small, given):
-                named = f"{name}-{item.index + copy}"
-                items.append((small.environment, options, replace(item, id=named, index=item.index + copy)))
-    version = max(registry.load(SMALL[name].environment.id).version for name in SMARTPLAY)
-    return played_items(items, given["attempts"], version)
+        for item in _items(small, given):
+            named = replace(item, id=f"{name}-{item.index}")
+            attempts[named.id] = _attempts(small, given)
+            items.append((small.environment, options, named))
+    version = max(SMALL[name].environment.version for name in SMARTPLAY)
+    return played_items(items, lambda item: attempts[item.id], version)
 
 
 def _items(small: Small, given: Mapping[str, Any]) -> Iterator[Item[Any]]:

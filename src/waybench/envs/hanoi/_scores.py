@@ -133,7 +133,6 @@ METRICS = agent_metrics(
         title="Moves left",
         low=0,
         better="lower",
-        better="lower",
         doc="Moves that a shortest solution would still take at the end.",
     ),
     Metric(
@@ -160,6 +159,7 @@ SERIES = (
         of=lambda record: [float(step.left) for step in tried(record)],
         title="Moves left",
         low=0,
+        better="lower",
         doc="Moves that a shortest solution would still take after the step.",
     ),
 )

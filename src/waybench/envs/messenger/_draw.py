@@ -59,7 +59,7 @@ def trail(case: Case, turns: Iterable[TurnRecord]) -> Iterator[tuple[Place, tupl
 
 def _board(case: Case) -> str:
     floor = "".join(f"M0 {row}.5h{case.size}" for row in range(case.size))
-    lines = "".join(f"M0 {line}h{case.size}M{line} 0v{case.size}" for line in range(1, case.size))
+    lines = "".join(f"M0 {line}h{case.size}M{line} 0v{case.size}" for line in range(case.size + 1))
     x, y = case.x + 0.5, case.y + 0.5
     return (
         f'<path class="tiles-floor" fill="none" stroke="#fff" stroke-width="1.02" d="{floor}"/>'

@@ -64,7 +64,10 @@ SCORE = Metric(
 METRICS = agent_metrics(
     SCORE,
     human_metric(setting),
-    scaled_metric(_expected, "They are means over all games of the stage, of the published board and number of steps."),
+    scaled_metric(
+        _expected,
+        "Here they are those of the stage: means over its games, on the published board and with the published steps.",
+    ),
     Metric(
         name="got_message",
         of=_got_message,

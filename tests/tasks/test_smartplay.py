@@ -1,0 +1,101 @@
+"""SmartPlay's tasks: settings, trials and sentences."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.tasks.test_search import ENTRIES, heads, ids, refused
+from waybench.tasks import load_task
+from waybench.tasks._index import SMALL, SMARTPLAY
+
+# Table 1 of the paper: trials, history, most steps.
+TABLE_1 = {
+    "bandit_deterministic": (20, 50, 50),
+    "bandit_high_low": (20, 50, 50),
+    "bandit_high_high": (20, 50, 50),
+    "bandit_low_low": (20, 50, 50),
+    "rps_basic": (20, 50, 50),
+    "rps_different_score": (20, 50, 50),
+    "hanoi_3": (10, 30, 30),
+    "hanoi_4": (10, 30, 30),
+    "messenger_l1": (100, 2, 4),
+    "messenger_l2": (100, 2, 64),
+    "messenger_l3": (100, 2, 128),
+}
+SETTINGS = {
+    "bandit_deterministic": "BanditTwoArmedDeterministicFixed",
+    "bandit_high_low": "BanditTwoArmedHighLowFixed",
+    "bandit_high_high": "BanditTwoArmedHighHighFixed",
+    "bandit_low_low": "BanditTwoArmedLowLowFixed",
+    "rps_basic": "RockPaperScissorBasic",
+    "rps_different_score": "RockPaperScissorDifferentScore",
+    "hanoi_3": "Hanoi3Disk",
+    "hanoi_4": "Hanoi4Disk",
+    "messenger_l1": "MessengerL1",
+    "messenger_l2": "MessengerL2",
+    "messenger_l3": "MessengerL3",
+}
+
+
+@pytest.mark.parametrize("name", TABLE_1)
+def test_each_setting_is_as_in_table_1(name: str) -> None:
+    trials, history, steps = TABLE_1[name]
+    made = heads(name)
+    environment = SMALL[name].environment
+    assert len(made) == trials
+    assert {head.options["history"] for head in made} == {history}
+    play = environment.play(environment.resolve_options({}))
+    turns = {play.turns(environment.decode(head.instance)) for head in made}  # a thought and an action each
+    assert turns == {2 * steps}
+    assert environment.setting is not None
+    assert {environment.setting(head) for head in made} == {SETTINGS[name]}
+
+
+def test_a_puzzle_that_is_always_the_same_is_tried_again() -> None:
+    made = heads("hanoi_3", limit=3, attempts=2)
+    assert [head.attempt for head in made] == [1, 2, 3, 4, 5, 6]
+    assert len({head.instance_hash for head in made}) == 1
+    drawn = heads("bandit_high_low", limit=3, attempts=2)
+    assert [head.attempt for head in drawn] == [1, 2] * 3
+    assert len({head.instance_hash for head in drawn}) == 3
+
+
+def test_smartplay_has_every_recorded_setting() -> None:
+    made = heads("smartplay")
+    counts = Counter((head.env, head.item["level"]) for head in made)
+    assert sorted(counts.values()) == [10, 20, 20, 100, 100]
+    assert len(ids("smartplay")) == len(set(ids("smartplay"))) == 250
+    found = {SMALL[name].environment.setting(head) for name in SMARTPLAY for head in heads(name, limit=1)}
+    assert {SMALL["bandit"].environment.id, "rps/rounds", "hanoi/rods", "messenger/roles"} == {h.env for h in made}
+    assert found == {SETTINGS[name] for name in SMARTPLAY}
+    assert {head.options["wording"] for head in heads("smartplay", limit=1, wording="chat")} == {"chat"}
+
+
+def test_free_parameters() -> None:
+    assert {len(head.instance["arms"]) for head in heads("bandit", level=7, drift=0.1, limit=3)} == {7}
+    assert {head.instance["opponent"] for head in heads("rps", level=2, opponent="beat_last", limit=2)} == {"beat_last"}
+    made = heads("hanoi", level=5, positions="free", limit=4)
+    assert len({head.instance_hash for head in made}) == 4
+    assert {head.instance["size"] for head in heads("messenger", level=3, size=14, decoys=3, limit=2)} == {14}
+    assert "give a stage" in refused("messenger", level=4)
+
+
+def test_published_sentences(data_dir: Any, tmp_path: Any) -> None:
+    folder = str(data_dir("smartplay").parent)
+    published = heads("messenger_l2", source="published", data_dir=folder, limit=5)
+    texts = json.loads(data_dir("smartplay", "text_test.json").read_text(encoding="utf-8"))
+    listed = {text for roles in texts.values() for kinds in roles.values() for each in kinds.values() for text in each}
+    assert all(sentence in listed for head in published for sentence in head.instance["sentences"])
+    own = heads("messenger_l2", limit=5)
+    assert not listed & {sentence for head in own for sentence in head.instance["sentences"]}
+        s for h in published for s in h.instance["sentences"]
+    }
+    assert "waybench data fetch smartplay" in refused("messenger_l1", source="published", data_dir=str(tmp_path))
+    assert "data_dir: for published" in refused("messenger_l1", data_dir=folder)
+
+
+def test_the_public_names_of_the_tasks() -> None:
+    for name in (*SMALL, "smartplay"):
+        assert load_task(ENTRIES[name]).__name__ == name
