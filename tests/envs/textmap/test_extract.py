@@ -138,6 +138,8 @@ def test_one_that_is_left_out_moves_all_that_follow() -> None:
     assert result(TASK, said, "whole", SOUND).triplets == 8 / 9
     assert result(TASK, (*TRUTH, *TRUTH), "whole", SOUND).triplets == 1.0
     assert result(TASK, (TRUTH[1],) * 9, "whole", SOUND).triplets == 1 / 9  # said nine times, it is right once
+    strange = Hop("garden", "dig", "attic")
+    assert result(TASK, (*[strange] * 9, *TRUTH), "whole", SOUND).triplets == 0.0  # as many count as there are steps
 
 
 def test_similar_names_have_credit_in_paper() -> None:

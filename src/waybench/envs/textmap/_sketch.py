@@ -172,11 +172,14 @@ def same(one: Hop, other: Hop) -> bool:
 
 
 def _right(truth: Trajectory, said: Said, *, in_place: bool) -> list[float]:
-    """Return for each step whether its triplet was said: for this very step, or for any step so often."""
+    """Return for each step whether its triplet was said: for this very step, or for any step so often.
+
+    No more triplets count than there are steps, so that nothing is gained by saying all that could be.
+    """
     if in_place:
         padded = [*said[: len(truth)], *[None] * (len(truth) - len(said))]
         return [float(hop is not None and same(hop, true)) for true, hop in zip(truth, padded, strict=True)]
-    left = Counter(tuple(map(normal, hop)) for hop in said if hop is not None)
+    left = Counter(tuple(map(normal, hop)) for hop in said[: len(truth)] if hop is not None)
     right: list[float] = []
     for hop in truth:
         key = tuple(map(normal, hop))
