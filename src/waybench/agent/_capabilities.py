@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from waybench.agent._humans import HUMANS
+
 # Table 3, in its order. MessengerL1 is like L2 and L3 but for planning and reasoning (shared/specs/smartplay.md, 9).
 CAPABILITIES = (
     "Long Text Understanding",
@@ -24,15 +26,7 @@ _DEGREES = {
     "Crafter": (4, 3, 3, 3, 3, 2, 4, 3, 2),
     "Minedojo": (1, 1, 2, 1, 3, 2, 1, 2, 3),
 }
-RECORDED = (
-    "BanditTwoArmedHighLowFixed",
-    "RockPaperScissorBasic",
-    "Hanoi3Disk",
-    "MessengerL1",
-    "MessengerL2",
-    "Crafter",
-    "MinedojoCreative0",
-)
+RECORDED = tuple(HUMANS)
 """The seven settings of which the paper gives scores."""
 
 FORMULAS = {"paper": 0, "code": 1}

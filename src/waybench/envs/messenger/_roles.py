@@ -1,6 +1,6 @@
 """The environment of Messenger."""
 
-from waybench.agent import Choice, Scene, agent_options, agent_play, agent_typed
+from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play, agent_typed
 from waybench.core import Environment
 from waybench.envs.messenger._about import ABOUT
 from waybench.envs.messenger._case import STAGES, Case, decode
@@ -35,6 +35,6 @@ ROLES: Environment[Case, Scene[Case, World], Choice] = Environment(
     metrics=METRICS,
     setting=setting,
     typed=agent_typed(_make),
-    typed_help="Type a thought, or the name or the number of an action, as you are asked.",
+    typed_help=TYPED_HELP,
     players=PLAYERS,
 )
