@@ -42,7 +42,8 @@ def test_every_other_family_parts_the_players(demo: tuple[Path, str]) -> None:
         assert set(scores) == {"null", "random", "heuristic", "noisy-0.1", "oracle"}
         sign = -1 if "lower is better" in table else 1
         worst, middle, best = (sign * scores[name][0] for name in ("null", "random", "oracle"))
-        assert worst < middle < best
+        # In Messenger, who does nothing is not beaten, and who walks at random is.
+        assert middle < worst < best if table.startswith("Messenger") else worst < middle < best
 
 
 def test_the_report(demo: tuple[Path, str]) -> None:

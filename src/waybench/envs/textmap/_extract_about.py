@@ -33,7 +33,7 @@ What `paper` and `sound` differ in:
 | | `paper` | `sound` |
 |---|---|---|
 | the place before a step | told | the player's own |
-| triplets of a whole walkthrough | are compared one by one with the steps | count wherever they stand, as many as steps |
+| the triplets of a whole walkthrough | are compared with the steps one by one | count wherever they stand |
 | a route's actions | each stands for the closest of the map's | have to be the map's |
 | a destination | has credit for a similar name | has to be the place, but for case, width and blanks |
 | the list of places | all of the map | those that the prefix tells of |
