@@ -16,6 +16,7 @@ neither prompts nor program:
   player's own last triplet ended.
 * **Triplets.** All steps are asked for; one that leads nowhere has the same place twice. Names count but for case,
   width and blanks. The name of a dark place is expected at once, though a reader learns it only by the light of a lamp.
+  No more triplets count than there are steps.
 * **The graph** has a move for each triplet that leads to another place, and its opposite (south for north, `exit hut`
   for `enter hut`) where no triplet says where that leads. In `steps`, the examples' triplets are part of it for who
   adds at least one that can be read.
