@@ -122,6 +122,8 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, data_dir: Any) -> None:
     assert "so little of the walkthroughs" in refused(
         "mango_route", games="zork1", prefix_steps=1, difficulty="hard", **published
     )
+    # After 70 steps of zork1 every pair of places is easy.
+    assert "or ask for other questions" in refused("mango_route", games="zork1", difficulty="hard", **published)
 
 
 def test_tokenizers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

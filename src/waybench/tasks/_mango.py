@@ -68,7 +68,10 @@ def _task(env_id: str) -> Callable[..., Task]:
         chosen = _generated if given["source"] == "generated" else _from_files
         items = list(chosen(environment, given))
         if not items:
-            raise UsageError("nothing can be asked about so little of the walkthroughs: show more of them")
+            raise UsageError(
+                "nothing of this kind can be asked about so little of the walkthroughs: show more of them, or ask for "
+                "other questions"
+            )
         return played_items(((environment, options, item) for item in items), given["attempts"], environment.version)
 
     return make

@@ -1,13 +1,14 @@
 """Sets of questions about worlds by key."""
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
 
 import waybench
 from waybench.core import Item, UsageError, set_hash
-from waybench.envs.textmap import MapQuestion
+from waybench.envs.textmap import MapQuestion, _questions
 
 ROUTE, DESTINATION = waybench.load("textmap/route"), waybench.load("textmap/destination")
 BOTH = pytest.mark.parametrize("environment", [ROUTE, DESTINATION], ids=["route", "destination"])
@@ -83,6 +84,15 @@ def test_all_sizes(environment: Any, level: int) -> None:
     least = 2 << level
     assert all(least <= len(item.instance.map.places) < 2 * least for item in found)
     assert {item.level for item in found} == {level}
+
+
+def test_too_many_paths_to_draw_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    fewer = partial(_questions.sample_destination_questions, budget=10)
+    monkeypatch.setattr(_questions, "sample_destination_questions", fewer)
+    with pytest.raises(UsageError, match=r"set longest, the most moves of a path \(12, say\), or show less"):
+        drawn(DESTINATION, 3, 1, questions=3)
+    with pytest.raises(UsageError, match="lower longest, the most moves of a path, or show less"):
+        drawn(DESTINATION, 3, 1, questions=3, longest=20)
 
 
 @pytest.mark.parametrize("level", [0, 8])

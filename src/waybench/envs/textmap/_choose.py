@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, zip_longest
 from typing import Literal
 
-from waybench.core import Stream
+from waybench.core import Stream, UsageError
 from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._labels import DIFFICULTIES, Difficulty
 from waybench.envs.textmap._map import PlaceMap
@@ -75,7 +75,15 @@ def _destinations(
     from waybench.envs.textmap._questions import sample_destination_questions
 
     choice = Choice(difficulty=difficulty, longest=longest)
-    drawn = sample_destination_questions(place_map, count, stream, choice, cutoff)
+    try:
+        drawn = sample_destination_questions(place_map, count, stream, choice, cutoff)
+    except UsageError:  # no place is named, so that nothing else can be wrong
+        less = (
+            "lower longest, the most moves of a path,"
+            if longest
+            else "set longest, the most moves of a path (12, say),"
+        )
+        raise UsageError(f"map {place_map.name}: too many simple paths to draw from: {less} or show less") from None
     return [MapQuestion(place_map, cutoff, each.source, each.target, each.edges) for each in drawn]
 
 
