@@ -169,8 +169,12 @@ def _shown(given: Mapping[str, Any]) -> Shown:
     from waybench.envs.textmap import fitting_cut, published_cut
 
     steps, tokens = given["prefix_steps"], given.get("prefix_tokens")
-    if steps is None and given["source"] == "published":
-        steps = PUBLISHED_STEPS
+    if given["source"] == "published":
+        steps = PUBLISHED_STEPS if steps is None else steps
+        if steps > PUBLISHED_STEPS:
+            raise UsageError(
+                f"prefix_steps={steps}: where the player is after step {PUBLISHED_STEPS} the published maps do not tell"
+            )
     fit = published_cut if given["protocol"] == "paper" else fitting_cut
     counter = None if tokens is None else tokenizer(given["tokenizer"])
 
