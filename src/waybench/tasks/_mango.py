@@ -19,7 +19,6 @@ Ask = Callable[
     [Any, int, Stream, Mapping[str, Any]], Sequence[Any]
 ]  # (map, that step, stream, parameters) -> instances
 
-PUBLISHED_STEPS = 70  # the published maps know the moves of so many steps
 _LEVEL = 3  # 16 to 31 places, as most of the published maps have
 _EDGES = ".edges.json"
 _OF_QUESTIONS = (
@@ -166,7 +165,7 @@ def _games(given: Mapping[str, Any], known: list[str]) -> list[str]:
 
 def _shown(given: Mapping[str, Any]) -> Shown:
     """Return the function that says how much of a walkthrough is shown: the least of what the parameters allow."""
-    from waybench.envs.textmap import fitting_cut, published_cut
+    from waybench.envs.textmap import PUBLISHED_STEPS, fitting_cut, published_cut
 
     steps, tokens = given["prefix_steps"], given.get("prefix_tokens")
     if given["source"] == "published":

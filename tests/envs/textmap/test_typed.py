@@ -28,7 +28,8 @@ def test_the_place_of_a_destination() -> None:
         reply = reply_for(text, episode)
         assert reply is not None
         turn = episode.step(reply)
-        assert turn.action == [list(RIGHT[0]), ["hall", "out", text]]
+        assert turn.action == [["?", "down", "?"], ["?", "out", text]]
+        assert turn.events["reasoning"] is False
         assert (str(episode.end_reason) == "solved") == solved
 
 

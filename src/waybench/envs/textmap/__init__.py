@@ -10,7 +10,7 @@ from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
 from waybench.envs.textmap._map_instance import published_map, size_class
 from waybench.envs.textmap._minigame import Minigame, minigames
 from waybench.envs.textmap._minigames import MINIGAME
-from waybench.envs.textmap._prefix import fitting_cut, named_by_ids, published_cut
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, fitting_cut, named_by_ids, published_cut
 from waybench.envs.textmap._source import WorldQuestions, wanted
 from waybench.envs.textmap._textmap import DESTINATION, ROUTE
 from waybench.envs.textmap._variables import MapVariables, map_variables, name_scores
@@ -26,6 +26,7 @@ __all__ = [
     "MINIGAME",
     "MOST_PATHS",
     "NEVER",
+    "PUBLISHED_STEPS",
     "ROUTE",
     "Edge",
     "Extraction",

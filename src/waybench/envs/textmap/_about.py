@@ -6,8 +6,9 @@ _FIRST = {
 }
 
 _TEXT = """\
-{first} The walkthrough comes by every place, but not by every way: half of the questions need a move that was never \
-made, only its opposite.
+{first} The walkthrough comes by every place, but not by every way: half of the questions about \
+generated worlds need a move that was never made, only its opposite; of those about the published games, 36 % of the \
+routes drawn and 43 % of the destinations.
 
 A re-implementation of MANGO (arXiv:2403.19913) after its paper and its published data:
 

@@ -15,6 +15,8 @@ from waybench.envs.textmap._map_instance import cut
 
 Kind = Literal["route", "destination"]
 
+LONGEST = 12  # moves of a path whose destination is asked for, where longer ones are too many to draw from
+
 
 def choose(
     place_map: PlaceMap,

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from waybench.core import DataError, Json, Stream, UsageError, is_array, is_object
 from waybench.envs.textmap._answer import MOST_HOPS, Hop, Trajectory
-from waybench.envs.textmap._choose import choose
+from waybench.envs.textmap._choose import LONGEST, choose
 from waybench.envs.textmap._instance import MapQuestion, destination_on, route_on
 from waybench.envs.textmap._map import PlaceMap
 from waybench.envs.textmap._map_instance import (
@@ -23,7 +23,6 @@ VERSION = 1  # of the questions that are drawn where none are given
 EXAMPLES = 5  # steps whose triplets are shown
 LEAST_CUTOFF = EXAMPLES + 1
 QUESTIONS, MOST_QUESTIONS = 4, 1_000
-LONGEST = 12  # moves of a path whose destination is asked for: longer ones of large maps are too many to draw from
 
 
 @dataclass(frozen=True, slots=True)

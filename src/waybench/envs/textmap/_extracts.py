@@ -7,9 +7,9 @@ from statistics import fmean
 
 from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, Stream
 from waybench.envs.textmap._answer import Trajectory
+from waybench.envs.textmap._choose import LONGEST
 from waybench.envs.textmap._extract import (
     EXAMPLES,
-    LONGEST,
     QUESTIONS,
     Extraction,
     decode_extraction,

@@ -90,6 +90,8 @@ def decode_route(data: Json) -> MapQuestion:
     Raises:
         DataError: If it is none; the message names the field.
     """
+    if is_object(data) and not {"actions", "path"}.isdisjoint(data):
+        raise DataError("actions: a question for a route has none; moves whose destination is asked for are of another")
     return route_on(*_shown(data), data)
 
 

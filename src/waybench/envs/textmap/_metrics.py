@@ -132,7 +132,8 @@ METRICS = (
         high=1,
         per=counted,
         doc="Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
-        "answered (section C.1, after Anderson et al. 2018).",
+        "answered (section C.1, after Anderson et al. 2018). The shortest way is that of the whole map, so that who "
+        "has read a short prefix only cannot have 1: at most .97 on average after 15 steps of a generated world.",
     ),
     *_by_difficulty(
         "reasoning",

@@ -72,10 +72,11 @@ def random(state: Asked, rng: Stream) -> Trajectory:
 
 
 def constant(state: Asked, rng: Stream) -> Trajectory:
-    """Give the best answer that is the same for all questions about a map.
+    """Give an answer that is the same for all questions about a map: the best one made of the map's own names.
 
     Of a destination it is the place that is most similar to all places on average; of a route, the move that leads
-    from one place to another most often.
+    from one place to another most often. In "paper", a letter that is equally close to several actions can do a little
+    better.
     """
     question = state.question
     place, action = _best_constant(question.map)

@@ -14,7 +14,7 @@ from waybench.envs.textmap._load import walkthrough_text
 from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
 
 PUBLISHED_TOKENS = 3_600
-PUBLISHED_STEPS = 70
+PUBLISHED_STEPS = 70  # the published maps know the moves of so many steps
 
 _MARK = re.compile(r"\s*\([^()]*\)\Z")
 

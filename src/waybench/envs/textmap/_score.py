@@ -113,16 +113,19 @@ class Ground:
         """Return the valid action that is meant by what was said in one of some places; None if there is none.
 
         Of equally close ones, an action that leads on from there comes first, then the first in the alphabet. An
-        action that is said as it is, is the closest one.
+        action that is said as it is, is the closest one. What has nothing in common with any stands for none, or
+        saying nothing would be a move.
         """
         if not rules.similar:
             return self._normal_actions.get(normal(said))
         said = said.lower()
         scores = {action: similarity(said, action) for action in self.actions}
         best = max(scores.values(), default=0.0)
+        if best == 0:
+            return None
         closest = [action for action in self.actions if scores[action] == best]
         here = tuple(places)
-        return next((action for action in closest if self.ends(here, action)), closest[0] if closest else None)
+        return next((action for action in closest if self.ends(here, action)), closest[0])
 
     def follow(self, source: str, said: Iterable[str], rules: Rules) -> frozenset[str]:
         """Return where one can be after all that was said, beginning in a place; empty if it leads nowhere."""

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TypedDict
 
 from waybench.core import Json, Option, Stream
-from waybench.envs.textmap._choose import Kind, choose
+from waybench.envs.textmap._choose import LONGEST, Kind, choose
 from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._labels import DIFFICULTIES, Difficulty
 from waybench.envs.textmap._map import PlaceMap
@@ -47,7 +47,8 @@ SOURCE_OPTIONS = (
         kind=int,
         low=1,
         high=1_000,
-        doc="Most moves of a path whose destination is asked for; if not given, any simple path can come.",
+        doc="Most moves of a path whose destination is asked for; if not given, any simple path can come up to level "
+        "5, and from level 6 on, where there are too many to draw from, those of up to 12 moves.",
     ),
     Option(
         name="names",
@@ -56,6 +57,9 @@ SOURCE_OPTIONS = (
         doc="ids: each place's name is followed by a machine's number for it, so that no two are confused.",
     ),
 )
+
+
+_MANY_PATHS = 6  # the first level whose worlds can have more paths than anybody can count
 
 
 class WorldQuestions(WorldItems[MapQuestion]):
@@ -97,6 +101,8 @@ def _questions(
 ) -> list[MapQuestion]:
     """Return the questions about one world of a set."""
     given = dict(options)
+    if given["longest"] is None and level >= _MANY_PATHS:
+        given["longest"] = LONGEST
     place_map = world_map(key, level, given, world, extra)
     stream = Stream("textmap/questions", kind, key, level, world, extra)
     return choose(place_map, kind, shown(place_map), int(given["questions"]), stream, **wanted(given))

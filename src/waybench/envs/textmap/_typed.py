@@ -7,6 +7,8 @@ from waybench.envs.textmap._score import SOUND, ground
 
 HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
 
+_OPEN = "?"
+
 
 def typed(text: str, state: Asked) -> Trajectory | None:
     """Return the answer that a typed line stands for.
@@ -16,14 +18,15 @@ def typed(text: str, state: Asked) -> Trajectory | None:
         state: What is asked.
 
     Returns:
-        The trajectory, its places those that the actions lead to; None if the line is empty or too long.
+        The trajectory: the places on a route are those that the actions lead to, those before a destination are left
+        open, so that no reasoning is anybody's merit; None if the line is empty or too long.
     """
     question, here = state.question, state.question.source
     if question.path:
         place = text.strip()
         if not 1 <= len(place) <= LONGEST_NAME:
             return None
-        *before, last = (Hop(edge.source, edge.action, edge.target) for edge in question.path)
+        *before, last = (Hop(_OPEN, action, _OPEN) for action in question.actions)
         return (*before, last._replace(after=place))
     hops: list[Hop] = []
     for said in (part.strip() for part in text.split(",")):

@@ -12,6 +12,7 @@ from waybench.envs.textmap._world_source import HIGHEST_LEVEL, WORLD_OPTIONS, wo
 LOWEST_CLASS, HIGHEST_CLASS = 1, 7
 
 _WORLDS = 1_000  # further worlds that are looked at, if one has not enough instances
+_EMPTY = 30  # worlds one after the other that have none, after which nobody goes on looking
 
 M = TypeVar("M", bound=MapInstance)
 
@@ -51,12 +52,13 @@ class WorldItems(Source[M]):
         """
         world, number = divmod(index, self._each)
         found = self._make(world, 0)
-        extra = 0
+        extra = empty = 0
         # A small world can have fewer questions than are wanted of each; another one stands in for the rest.
         while number >= len(found):
             number -= len(found)
             extra += 1
-            if extra > _WORLDS:
+            empty = 0 if found else empty + 1
+            if extra > _WORLDS or empty > _EMPTY:
                 raise UsageError(f"level {self._level}: these worlds have no such question; change their options")
             found = self._make(world, extra)
         instance = found[number]

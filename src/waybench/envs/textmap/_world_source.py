@@ -47,7 +47,8 @@ WORLD_OPTIONS = (
         low=1,
         high=MOST_STEPS,
         doc="Length of the walkthrough; if not given, about 2.5 times the number of places, at least 20, and "
-        "as many as it takes to see them all.",
+        "as many as it takes to see them all. A short one shows fewer places, and an item's level is that of the map "
+        "that is shown.",
     ),
 )
 # What is drawn where nothing is given; what is there twice comes twice as often. Shares are in percent.
