@@ -1,0 +1,188 @@
+"""What is told of a place in words (shared/specs/smartplay.md, section 8; SmartPlay, appendices B and C.6).
+
+All sentences here are published ones. The published program's defects are followed where `published` says so:
+
+* the compass of everything seen on the screen is turned around, while that of what is around the feet is right;
+* the screen's rays, which look up and down by 48 degrees, are told of as if they did by 90, and a head that is lowered
+  raises them;
+* of all blocks in sight those with the first name in the alphabet make one group, wherever they are. Mostly that is air.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+ACTIONS = ("Move North", "Move East", "Move South", "Move West")
+TOOK = "You took action {name}."
+MANUAL = (
+    "You are in Minecraft and your goal is to find a {goal} biome. You are not allowed to craft anything.\n\n"
+    "In your observation, you are provided the amount of space an object takes in your field of view. Note that "
+    "objects of the same size takes more space when they are closer to you."
+)
+_WHERE = "Coordinate ({x:.2f},{y:.2f},{z:.2f}). Facing {facing}."
+_UP, _DOWN = " Looking up.", " Looking down."
+_AIMS, _AIMS_NOT = "You're aiming at {block}.", "You're not aiming at any block."
+_AROUND, _SEE = "Around you:", "You see:"
+_FELT = " - {name}, {away:.2f} blocks away, {way}"
+_SEEN = " - {name}, {away:.2f} blocks away, {way}, taking {share:.0f}% of screen"
+_ABOVE, _BELOW, _LEVEL, _FRONT = "above you", "below you", "at your level", "front"
+NOTHING, NOBODY = "air", "null"  # what there is nothing to say of
+
+_FACINGS = ("south", "south-west", "west", "north-west", "north", "north-east", "east", "south-east")
+TURN = 15  # degrees of the camera's steps
+SPREAD = 6  # degrees from ray to ray
+WIDEST = 48  # degrees of the outermost rays, to each side
+_SCREEN = 17  # rays along each side of the screen
+_NEAR = 4  # blocks that are felt in each direction
+_CLEAR = 0.2  # of a direction's length that has to point to somewhere for that to be mentioned
+
+
+class Raw(NamedTuple):
+    """What is known of a place.
+
+    Attributes:
+        at: x (to the east), y (upwards) and z (to the south) of the feet, in blocks.
+        yaw: Where one looks: 0 is south, 90 west, in degrees.
+        pitch: How far down one looks, in degrees.
+        blocks: Names of blocks in alphabetical order; the codes of the next two are their numbers.
+        voxels: The blocks around the feet; (9, 9, 9) whole numbers: x, y, z.
+        rays: The block that each ray hits, or air: the cursor, and then 17 by 17 rays from the lowest row to the
+            highest, in each from left to right.
+        distances: How far that is, in blocks.
+        beings: Names of beings in alphabetical order.
+        met: The being that each ray hits.
+        met_distances: How far that is.
+    """
+
+    at: tuple[float, float, float]
+    yaw: float
+    pitch: float
+    blocks: Sequence[str]
+    voxels: Any
+    rays: Any
+    distances: Any
+    beings: Sequence[str] = (NOBODY,)
+    met: Any = None
+    met_distances: Any = None
+
+
+class Part(NamedTuple):
+    """Places of the same kind that hang together.
+
+    Attributes:
+        name: What is there.
+        cells: How many places.
+        middle: The mean of their three coordinates.
+        row: Row of the nearest one.
+        column: Its column.
+        away: Its distance.
+    """
+
+    name: str
+    cells: int
+    middle: tuple[float, float, float]
+    row: int
+    column: int
+    away: float
+
+
+def turn_bin(action: int, yaw: float) -> int:
+    """Return by which of the camera's steps one turns for an action; the step 12 is not to turn at all.
+
+    One turns by (bin - 12) * 15 degrees, towards the direction of the action and up to 15 degrees short of it.
+    """
+    return int((action * 90 - 180 - yaw + 180) % 360 // TURN)
+
+
+def location(at: tuple[float, float, float], yaw: float, pitch: float) -> str:
+    """Return where one is, and where one looks."""
+    facing = _FACINGS[int((yaw // 22.5 + 1) // 2) % len(_FACINGS)]
+    looking = _UP if pitch < 0 else _DOWN if pitch > 0 else ""
+    return _WHERE.format(x=at[0], y=at[1], z=at[2], facing=facing) + looking
+
+
+@cache
+def _direction(yaw: float, pitch: float, reverse: bool) -> str:
+    up, flat = math.sin(math.radians(pitch)), math.cos(math.radians(pitch))
+    north, east = math.cos(math.radians(yaw)) * flat, math.sin(math.radians(yaw)) * flat
+    if not reverse:
+        north, east = -north, -east
+    level = _ABOVE if up > _CLEAR else _BELOW if up < -_CLEAR else _LEVEL
+    return f"{level} to {_compass(north, east, _CLEAR) or _FRONT}"
+
+
+def direction(yaw: float, pitch: float, *, published: bool) -> str:
+    """Return where something is.
+
+    Args:
+        yaw: Where one would look to see it: 0 is south, 90 west, in degrees.
+        pitch: How far above the level of the eyes, in degrees.
+        published: Whether the compass is turned around.
+    """
+    return _direction(yaw % 360, pitch, published)
+
+
+def _compass(north: float, east: float, clear: float) -> str:
+    parts = (
+        "north" if north > clear else "south" if north < -clear else "",
+        "east" if east > clear else "west" if east < -clear else "",
+    )
+    return "-".join(part for part in parts if part)
+
+
+def describe(raw: Raw, *, published: bool) -> str:
+    """Return what is told of a place.
+
+    Args:
+        raw: What is known of it.
+        published: Whether with the published program's defects.
+    """
+    aimed = raw.blocks[int(raw.rays[0])]
+    cursor = _AIMS_NOT if aimed == NOTHING else _AIMS.format(block=aimed)
+    felt = _surround(_parts(raw.voxels[:, _NEAR - 1 :, :], raw.blocks, published=published))
+    # What is seen of beings has no heading of its own, but ends its last line.
+    beings = "".join(f"{line}\n" for line in _screen(raw, raw.beings, raw.met, raw.met_distances, published))
+    seen = list(_screen(raw, raw.blocks, raw.rays, raw.distances, published))
+    view = "\n".join((_SEE, *seen)) if seen else ""
+    return f"{location(raw.at, raw.yaw, raw.pitch)}\n\n{cursor}\n{felt}\n{beings}\n{view}"
+
+
+def _parts(codes: Any, names: Sequence[str], *, published: bool, near: Any = None) -> Iterator[Part]:
+    """Yield what hangs together, the first place first; on the screen at corners too."""
+    from waybench.envs.voxel import _parts as parts  # numpy and numba, which nothing else here needs
+
+    for code, cells, x, y, z, row, column, away in parts.parts_of(codes, near, grouped=published):
+        yield Part(names[code], cells, (x / cells, y / cells, z / cells), row, column, away)
+
+
+def _surround(parts: Iterable[Part]) -> str:
+    """Return the lines of what is around the feet: of each block the group whose middle is nearest."""
+    best: dict[str, tuple[float, str]] = {}
+    for part in parts:
+        if part.name == NOTHING:
+            continue
+        east, up, south = part.middle[0] - _NEAR, part.middle[1] - 1, part.middle[2] - _NEAR
+        away = math.sqrt(east * east + up * up + south * south)
+        if part.name not in best or away < best[part.name][0]:
+            level = f"{_ABOVE if up > 0 else _BELOW} " if up else ""
+            best[part.name] = away, f"{level}to {_compass(-south, east, 0) or _FRONT}"
+    lines = [_FELT.format(name=name, away=away, way=way) for name, (away, way) in best.items()]
+    return "\n".join((_AROUND, *lines)) if lines else ""
+
+
+def _screen(raw: Raw, names: Sequence[str], hits: Any, distances: Any, published: bool) -> Iterator[str]:
+    """Yield a line for each group that is seen: where its nearest place is, and how much of the screen it takes."""
+    if hits is None:
+        return
+    shape = (1, _SCREEN, _SCREEN)
+    for part in _parts(hits[1:].reshape(shape), names, published=published, near=distances[1:].reshape(shape)):
+        if part.name in (NOTHING, NOBODY):
+            continue
+        if published:
+            up = raw.pitch - 90 + part.row * 180 / (_SCREEN - 1)
+        else:
+            up = -raw.pitch - WIDEST + part.row * SPREAD
+        way = direction(raw.yaw - WIDEST + part.column * SPREAD, up, published=published)
+        share = 100 * part.cells / _SCREEN**2
+        yield _SEEN.format(name=part.name, away=part.away, way=way, share=share)

@@ -1,0 +1,345 @@
+"""The terrain as a pure function of a seed: biomes, heights, and chunks of blocks. Compiled; imported when needed.
+
+All noise is in whole numbers, from 0 to 65535, so that every platform makes the same world. `x` points east, `y` up and
+`z` south, in blocks, as in Minecraft. Arithmetic on hashes wraps at 64 bits.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waybench.envs.voxel._jit import jit
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+HEIGHT = 128  # layers, from 0
+SEA = 62  # the highest layer of water
+CELL = 4  # biomes are those of cells of so many columns along each side
+SIDE = 16  # columns along each side of a chunk
+SLOTS = 16  # chunks along each side that are kept: those of a square that wraps around
+
+# Biomes by number, as in `_blocks.BIOMES`.
+OCEAN, FROZEN_OCEAN, BEACH, COLD_BEACH, RIVER, FROZEN_RIVER, PLAINS, FOREST, BIRCH_FOREST, SWAMPLAND = range(10)
+EXTREME_HILLS, TAIGA, COLD_TAIGA, ICE_PLAINS, ICE_SPIKES, DESERT, SAVANNA, JUNGLE = range(10, 18)
+
+_SHORE, _DRY = 27_000, 28_200  # continents below the one are sea, between both beach
+_MIDDLE = 32_768
+_BED = 900  # rivers are where their noise is so near to the middle
+_PATCH = 6  # columns along each side of what has one tree at most
+_REACH = 3  # how far a crown reaches from its trunk
+
+
+@jit
+def mixed(seed: int, x: int, z: int) -> int:
+    """Return 62 bits that seed, x and z determine."""
+    h = seed ^ (x * 668265263 + z * -7046029254386353131)
+    h = (h ^ (h >> 29)) * -4658895280553007687
+    h = (h ^ (h >> 32)) * -7723592293110705685
+    return (h ^ (h >> 30)) & 0x3FFFFFFFFFFFFFFF
+
+
+@jit
+def smooth(seed: int, x: int, z: int, scale: int) -> int:
+    """Return value noise, 0 to 65535, whose lattice has a point in every `scale` blocks."""
+    column, row = x // scale, z // scale
+    east, south = ((x - column * scale) << 12) // scale, ((z - row * scale) << 12) // scale
+    east, south = (east * east * (12288 - 2 * east)) >> 24, (south * south * (12288 - 2 * south)) >> 24
+    northern = (mixed(seed, column, row) & 65535) * (4096 - east) + (mixed(seed, column + 1, row) & 65535) * east
+    southern = (mixed(seed, column, row + 1) & 65535) * (4096 - east) + (
+        mixed(seed, column + 1, row + 1) & 65535
+    ) * east
+    return (northern * (4096 - south) + southern * south) >> 24
+
+
+@jit
+def layered(seed: int, x: int, z: int, scale: int) -> int:
+    """Return the sum of noise at three scales, 0 to 65535."""
+    fine = smooth(seed + 2, x, z, scale // 4)
+    return (4 * smooth(seed, x, z, scale) + 2 * smooth(seed + 1, x + 7919, z + 104729, scale // 2) + fine) // 7
+
+
+@jit
+def continent(seed: int, x: int, z: int) -> int:
+    """Return how far inland a column is, 0 to 65535."""
+    return layered(mixed(seed, 1, 0), x, z, 768)
+
+
+@jit
+def peaks(seed: int, x: int, z: int) -> int:
+    """Return how mountainous a column is, 0 to 65535."""
+    return layered(mixed(seed, 2, 0), x, z, 384)
+
+
+@jit
+def channel(seed: int, x: int, z: int) -> int:
+    """Return how far a column is from the middle of a river, in noise."""
+    return abs(layered(mixed(seed, 3, 0), x, z, 512) - _MIDDLE)
+
+
+@jit
+def biome_of(seed: int, x: int, z: int) -> int:
+    """Return the number of a column's biome, which is that of the middle of its cell."""
+    x, z = (x >> 2 << 2) + 2, (z >> 2 << 2) + 2
+    inland = continent(seed, x, z)
+    warm = layered(mixed(seed, 4, 0), x, z, 1152)
+    cold = warm < 25_000
+    if inland < _SHORE:
+        return FROZEN_OCEAN if cold else OCEAN
+    if inland < _DRY:
+        return COLD_BEACH if cold else BEACH
+    if channel(seed, x, z) < _BED:
+        return FROZEN_RIVER if cold else RIVER
+    if peaks(seed, x, z) > 44_000:
+        return EXTREME_HILLS
+    wet = layered(mixed(seed, 5, 0), x, z, 512)
+    if cold:
+        if wet > 34_000:
+            return COLD_TAIGA
+        return ICE_SPIKES if wet < 26_000 else ICE_PLAINS
+    if warm < 30_500:
+        return TAIGA if wet > 29_000 else PLAINS
+    if warm < 38_000:
+        if wet < 30_000:
+            return PLAINS
+        if wet < 41_000:
+            return BIRCH_FOREST if wet > 38_000 else FOREST
+        return SWAMPLAND
+    if wet < 30_500:
+        return DESERT
+    return SAVANNA if wet < 34_500 else JUNGLE
+
+
+@jit
+def height_of(seed: int, x: int, z: int) -> int:
+    """Return the layer of a column's highest block of the ground, which may lie under water."""
+    inland = continent(seed, x, z)
+    if inland < _SHORE:
+        return max(SEA - 1 - (_SHORE - inland) // 320, 34)
+    beyond = inland - _DRY
+    if beyond < 0:
+        return SEA + (inland - _SHORE) // 600
+    rise = min(beyond, 3000)  # hills grow with the distance from the shore
+    hills = smooth(mixed(seed, 6, 0), x, z, 72) * 9 + smooth(mixed(seed, 7, 0), x, z, 28) * 3
+    level = SEA + 2 + min(beyond // 1500, 8) + ((hills >> 8) * rise // 3000 >> 8)
+    steep = peaks(seed, x, z) - 41_000
+    if steep > 0:
+        level += steep * rise // 3000 // 420
+    bed = SEA - 3 + (channel(seed, x, z)) // 380  # a valley along each river
+    return min(level, bed, HEIGHT - 30)
+
+
+@jit
+def nearest(seed: int, x: int, z: int, wanted: Bytes, most: int) -> tuple[int, int, int]:
+    """Find the nearest cell of some biomes.
+
+    Args:
+        seed: The terrain's.
+        x: Column to start from.
+        z: Its row.
+        wanted: 1 for each biome that is wanted.
+        most: Farthest distance to look, in blocks.
+
+    Returns:
+        Column and row of the middle of the nearest cell, and the square of its distance; -1 if there is none. Of several
+        that are as near it is the first from north to south and then from west to east, ring by ring.
+    """
+    column, row = x >> 2, z >> 2
+    best, east, south = (most + 1) * (most + 1), 0, 0
+    for ring in range(most // CELL + 2):
+        if (max(ring * CELL - 3, 0)) ** 2 >= best:
+            break
+        for down in range(-ring, ring + 1):
+            stride = 1 if abs(down) == ring else 2 * ring
+            for right in range(-ring, ring + 1, max(stride, 1)):
+                there, below = (column + right) * CELL + 2, (row + down) * CELL + 2
+                away = (there - x) ** 2 + (below - z) ** 2
+                if away < best and wanted[biome_of(seed, there, below)]:
+                    best, east, south = away, there, below
+    return (east, south, best) if best <= most * most else (0, 0, -1)
+
+
+@jit
+def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
+    """Fill a column with the ground and with water."""
+    air, bedrock, stone, water, ice = ground[0], ground[1], ground[2], ground[4], ground[5]
+    salt = mixed(seed, 8, 0)
+    for y in range(HEIGHT):
+        if y > height:
+            column[y] = water if y <= SEA else air
+        elif y == 0:
+            column[y] = bedrock
+        elif y > height - 4:
+            column[y] = biome[0] if y == height else biome[1]
+        else:
+            ore = mixed(salt, x * 128 + y, z) & 1023
+            column[y] = ground[6] if ore < 12 else ground[7] if ore < 18 else ground[8] if ore < 26 else stone
+    if height < SEA:
+        bottom = smooth(mixed(seed, 9, 0), x, z, 12)
+        column[height] = ground[9] if bottom > 46_000 else ground[10] if bottom > 36_000 else column[height]
+        if biome[0] == ground[13] and column[height] == biome[0]:
+            column[height] = ground[3]  # no grass grows under water
+        if biome[9]:
+            column[SEA] = ice
+
+
+@jit
+def _grown(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
+    """Put snow and plants on a column."""
+    chance = mixed(mixed(seed, 10, 0), x, z)
+    if height < SEA:
+        if biome[6] == ground[0]:
+            return
+        if not biome[9] and biome[4] == 70 and (chance & 255) < 30:
+            column[SEA + 1] = ground[12]
+        return
+    if (chance & 255) < biome[7]:
+        column[height + 1] = biome[5]
+    elif (chance >> 8 & 255) < biome[8]:
+        column[height + 1] = biome[6]
+    elif biome[9]:
+        column[height + 1] = ground[11]
+
+
+@jit
+def _caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: Bytes) -> None:
+    """Dig tunnels: where two kinds of noise in space are both near their middle."""
+    lattice = np.empty((2, 3, 3, HEIGHT // 8 + 1), dtype=np.int64)
+    for kind in range(2):
+        for i in range(3):
+            for j in range(3):
+                for k in range(HEIGHT // 8 + 1):
+                    salt = mixed(seed, 11 + kind, k)
+                    lattice[kind, i, j, k] = mixed(salt, (west >> 3) + i, (north >> 3) + j) & 65535
+    value = np.empty(2, dtype=np.int64)
+    for x in range(SIDE):
+        for z in range(SIDE):
+            i, j, a, b = x >> 3, z >> 3, x & 7, z & 7
+            for y in range(5, heights[x, z] - 4):
+                k, c = y >> 3, y & 7
+                for kind in range(2):
+                    near = lattice[kind, i, j]
+                    far = lattice[kind, i + 1, j]
+                    beside = lattice[kind, i, j + 1]
+                    across = lattice[kind, i + 1, j + 1]
+                    low = (near[k] * (8 - a) + far[k] * a) * (8 - b) + (beside[k] * (8 - a) + across[k] * a) * b
+                    k1 = k + 1
+                    high = (near[k1] * (8 - a) + far[k1] * a) * (8 - b) + (beside[k1] * (8 - a) + across[k1] * a) * b
+                    value[kind] = (low * (8 - c) + high * c) >> 9
+                if abs(value[0] - _MIDDLE) < 3000 and abs(value[1] - _MIDDLE) < 3000:
+                    blocks[x, z, y] = air
+
+
+@jit
+def _put(blocks: Bytes, x: int, y: int, z: int, what: int, air: int, over: bool) -> None:
+    """Put a block of a tree into a chunk, if it is in it; leaves only into the air, or where a plant is."""
+    if 0 <= x < SIDE and 0 <= z < SIDE and 0 < y < HEIGHT and (over or blocks[x, z, y] == air):
+        blocks[x, z, y] = what
+
+
+@jit
+def _crown(blocks: Bytes, x: int, z: int, top: int, tree: Ints, air: int) -> None:
+    """Put the leaves around the end of a trunk."""
+    crown, shape, radius = tree[1], tree[4], tree[5]
+    lowest = 1 if shape == 2 else 3 if shape == 0 else 5
+    for down in range(-1, lowest):
+        if shape == 0:
+            reach = radius - 1 if down < 1 else radius
+        elif shape == 1:
+            reach = 0 if down < 0 else 1 + down % 2 if down > 0 else 1
+        else:
+            reach = radius if down == 0 else radius - 1
+        for east in range(-reach, reach + 1):
+            for south in range(-reach, reach + 1):
+                if east * east + south * south <= reach * reach + 1:
+                    _put(blocks, x + east, top - down, z + south, crown, air, False)
+
+
+@jit
+def _tree(blocks: Bytes, x: int, z: int, height: int, tree: Ints, luck: int, air: int) -> None:
+    """Build one tree; `x` and `z` count from the chunk's corner and may lie outside of it."""
+    tall = tree[2] + luck % (tree[3] - tree[2] + 1)
+    top = height + tall
+    if tree[4] < 3:
+        _crown(blocks, x, z, top, tree, air)
+    for y in range(height + 1, top + 1):
+        _put(blocks, x, y, z, tree[0], air, True)
+        if tree[4] == 4:
+            reach = 2 if y - height < tall // 3 else 1 if y - height < 2 * tall // 3 else 0
+            for east in range(-reach, reach + 1):
+                for south in range(-reach, reach + 1):
+                    if abs(east) + abs(south) <= reach:
+                        _put(blocks, x + east, y, z + south, tree[0], air, True)
+
+
+@jit
+def _trees(seed: int, west: int, north: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
+    """Build all trees that reach into a chunk, in an order that does not depend on the chunk."""
+    salt = mixed(seed, 13, 0)
+    for column in range((west - _REACH) // _PATCH, (west + SIDE + _REACH) // _PATCH + 1):
+        for row in range((north - _REACH) // _PATCH, (north + SIDE + _REACH) // _PATCH + 1):
+            luck = mixed(salt, column, row)
+            x, z = column * _PATCH + 1 + luck % 4, row * _PATCH + 1 + (luck >> 8) % 4
+            biome = biomes[biome_of(seed, x, z)]
+            if (luck >> 16 & 255) >= biome[4]:
+                continue
+            height = height_of(seed, x, z)
+            if height >= SEA:
+                kind = biome[3] if (luck >> 24 & 3) == 0 else biome[2]
+                _tree(blocks, x - west, z - north, height, trees[kind], luck >> 32, ground[0])
+
+
+@jit
+def chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
+    """Make a chunk.
+
+    Args:
+        seed: The terrain's.
+        column: Number of the chunk from west to east.
+        row: Its number from north to south.
+        ground: See `_blocks.tables`, as the next two.
+        biomes: What biomes look like.
+        trees: How trees are built.
+        blocks: Receives the blocks; shape (SIDE, SIDE, HEIGHT): x, z, y.
+    """
+    west, north = column * SIDE, row * SIDE
+    heights = np.empty((SIDE, SIDE), dtype=np.int64)
+    for x in range(SIDE):
+        for z in range(SIDE):
+            heights[x, z] = height_of(seed, west + x, north + z)
+            biome = biomes[biome_of(seed, west + x, north + z)]
+            _bare(seed, ground, biome, west + x, north + z, heights[x, z], blocks[x, z])
+    _caves(seed, west, north, heights, ground[0], blocks)
+    for x in range(SIDE):
+        for z in range(SIDE):
+            biome = biomes[biome_of(seed, west + x, north + z)]
+            _grown(seed, ground, biome, west + x, north + z, heights[x, z], blocks[x, z])
+    _trees(seed, west, north, ground, biomes, trees, blocks)
+
+
+@jit
+def block_at(
+    seed: int, pool: Bytes, tags: Ints, ground: Ints, biomes: Ints, trees: Ints, x: int, y: int, z: int
+) -> int:
+    """Return the block at a place, making its chunk if it is not there.
+
+    Args:
+        seed: The terrain's.
+        pool: The chunks that are kept; shape (SLOTS, SLOTS, SIDE, SIDE, HEIGHT). Changed.
+        tags: Column and row of the chunk in each slot; shape (SLOTS, SLOTS, 2). Changed.
+        ground: See `_blocks.tables`, as the next two.
+        biomes: What biomes look like.
+        trees: How trees are built.
+        x: The place, to the east.
+        y: Upwards.
+        z: To the south.
+    """
+    if y >= HEIGHT:
+        return ground[0]
+    if y < 0:
+        return ground[1]
+    column, row = x >> 4, z >> 4
+    i, j = column & (SLOTS - 1), row & (SLOTS - 1)
+    if tags[i, j, 0] != column or tags[i, j, 1] != row:
+        chunk(seed, column, row, ground, biomes, trees, pool[i, j])
+        tags[i, j, 0], tags[i, j, 1] = column, row
+    return pool[i, j, x & 15, z & 15, y]

@@ -1,0 +1,193 @@
+"""What is seen from a place: a fan of rays, the blocks around, and what hangs together in them. Compiled."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waybench.envs.voxel._generate import SIDE, SLOTS, Bytes, Ints, block_at
+from waybench.envs.voxel._jit import jit
+
+Floats = NDArray[np.float64]
+
+NEAR = 4  # blocks in each direction that are felt around the feet
+FAN = 17  # rays from side to side, and as many from below to above
+RAYS = 1 + FAN * FAN  # the first one is the cursor
+
+
+@jit
+def cast(
+    seed: int,
+    pool: Bytes,
+    tags: Ints,
+    ground: Ints,
+    biomes: Ints,
+    trees: Ints,
+    eye: Floats,
+    way: Floats,
+    longest: float,
+    through: int,
+) -> tuple[int, float]:
+    """Follow a ray to the first block that is not air; the one in which the eye is does not count.
+
+    The ray passes from block to block where it crosses their sides (after Amanatides and Woo, 1987). Of sides that it
+    crosses at once, those to the east or west come first, then those above or below.
+
+    Args:
+        seed: See `block_at`, as the next five.
+        pool: The chunks.
+        tags: Which they are.
+        ground: See `_blocks.tables`.
+        biomes: The same.
+        trees: The same.
+        eye: Where it begins: x, y, z.
+        way: Its direction, of length 1.
+        longest: How far it goes, in blocks.
+        through: A further block that it passes through, such as water under water.
+
+    Returns:
+        The block and its distance; air and the greatest distance if there is none.
+    """
+    air = ground[0]
+    x, y, z = int(np.floor(eye[0])), int(np.floor(eye[1])), int(np.floor(eye[2]))
+    sx, sy, sz = 1 if way[0] > 0 else -1, 1 if way[1] > 0 else -1, 1 if way[2] > 0 else -1
+    never = 1e30
+    dx = abs(1.0 / way[0]) if way[0] != 0 else never
+    dy = abs(1.0 / way[1]) if way[1] != 0 else never
+    dz = abs(1.0 / way[2]) if way[2] != 0 else never
+    tx = (x + 1 - eye[0] if sx > 0 else eye[0] - x) * dx if way[0] != 0 else never
+    ty = (y + 1 - eye[1] if sy > 0 else eye[1] - y) * dy if way[1] != 0 else never
+    tz = (z + 1 - eye[2] if sz > 0 else eye[2] - z) * dz if way[2] != 0 else never
+    while True:
+        if tx <= ty and tx <= tz:
+            far = tx
+            x, tx = x + sx, tx + dx
+        elif ty <= tz:
+            far = ty
+            y, ty = y + sy, ty + dy
+        else:
+            far = tz
+            z, tz = z + sz, tz + dz
+        if far > longest:
+            return air, longest
+        found = block_at(seed, pool, tags, ground, biomes, trees, x, y, z)
+        if found != air and found != through:
+            return found, far
+
+
+@jit
+def fan(
+    seed: int,
+    pool: Bytes,
+    tags: Ints,
+    ground: Ints,
+    biomes: Ints,
+    trees: Ints,
+    eye: Floats,
+    ways: Floats,
+    lengths: Floats,
+    rays: Ints,
+    distances: Floats,
+) -> None:
+    """Cast all rays.
+
+    Args:
+        seed: See `cast`, as the next six.
+        pool: The same.
+        tags: The same.
+        ground: The same.
+        biomes: The same.
+        trees: The same.
+        eye: The same.
+        ways: The rays' directions; shape (n, 3).
+        lengths: How far each goes; shape (n,).
+        rays: Receives the block that each hits.
+        distances: Receives how far that is.
+    """
+    x, y, z = int(np.floor(eye[0])), int(np.floor(eye[1])), int(np.floor(eye[2]))
+    water = ground[4]
+    through = water if block_at(seed, pool, tags, ground, biomes, trees, x, y, z) == water else ground[0]
+    for number in range(rays.size):
+        rays[number], distances[number] = cast(
+            seed, pool, tags, ground, biomes, trees, eye, ways[number], lengths[number], through
+        )
+
+
+@jit
+def around(
+    seed: int, pool: Bytes, tags: Ints, ground: Ints, biomes: Ints, trees: Ints, x: int, y: int, z: int, voxels: Ints
+) -> None:
+    """Write down the blocks around a place; shape (9, 9, 9): x, y, z. The other arguments are those of `block_at`."""
+    for i in range(2 * NEAR + 1):
+        for j in range(2 * NEAR + 1):
+            for k in range(2 * NEAR + 1):
+                voxels[i, j, k] = block_at(
+                    seed, pool, tags, ground, biomes, trees, x + i - NEAR, y + j - NEAR, z + k - NEAR
+                )
+
+
+@jit
+def components(codes: Ints, corners: bool, background: int, near: Floats, found: Ints) -> int:
+    """Find what hangs together: neighbouring places of the same code.
+
+    Args:
+        codes: What is where; three axes.
+        corners: Whether places that touch at an edge or a corner are neighbours; otherwise only at a face.
+        background: A code whose places make one component wherever they are, the first one; -1 for none.
+        near: The distance of each place; of the same shape.
+        found: Receives the components in the order of their first places: code, number of places, sums of the three
+            coordinates, and the place (counted along the last axis first) with the least distance, the first of several;
+            shape (as many as there are places, 6).
+
+    Returns:
+        Number of components.
+    """
+    wide, high, deep = codes.shape
+    seen = np.zeros((wide, high, deep), dtype=np.uint8)
+    stack = np.empty(codes.size, dtype=np.int64)
+    count = 0
+    for first in range(-1, codes.size):
+        top = 0
+        if first < 0:
+            for place in range(codes.size):
+                if codes[place // (high * deep), place // deep % high, place % deep] == background:
+                    stack[top] = place
+                    top += 1
+            if top == 0:
+                continue
+        elif seen[first // (high * deep), first // deep % high, first % deep]:
+            continue
+        else:
+            stack[0], top = first, 1
+        for index in range(top):
+            place = stack[index]
+            seen[place // (high * deep), place // deep % high, place % deep] = 1
+        code = background if first < 0 else codes[first // (high * deep), first // deep % high, first % deep]
+        least, closest = 1e30, -1
+        found[count, :] = 0
+        found[count, 0] = code
+        while top > 0:
+            top -= 1
+            place = stack[top]
+            x, y, z = place // (high * deep), place // deep % high, place % deep
+            found[count, 1] += 1
+            found[count, 2] += x
+            found[count, 3] += y
+            found[count, 4] += z
+            if near[x, y, z] < least or (near[x, y, z] == least and place < closest):
+                least, closest = near[x, y, z], place
+            for a in range(max(x - 1, 0), min(x + 2, wide)):
+                for b in range(max(y - 1, 0), min(y + 2, high)):
+                    for c in range(max(z - 1, 0), min(z + 2, deep)):
+                        if corners or abs(a - x) + abs(b - y) + abs(c - z) == 1:
+                            if not seen[a, b, c] and codes[a, b, c] == code:
+                                seen[a, b, c] = 1
+                                stack[top] = (a * high + b) * deep + c
+                                top += 1
+        found[count, 5] = closest
+        count += 1
+    return count
+
+
+def empty_pool() -> tuple[Bytes, Ints]:
+    """Return a place for chunks with none in it."""
+    pool = np.zeros((SLOTS, SLOTS, SIDE, SIDE, 128), dtype=np.uint8)
+    return pool, np.full((SLOTS, SLOTS, 2), 1 << 60, dtype=np.int64)
