@@ -1,0 +1,143 @@
+"""The world as a value: made of a seed, and carried on by an action."""
+
+import math
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from waybench.envs.crafter._ids import (
+    AREA,
+    BEING,
+    BODY,
+    CLOCK,
+    DRAWN,
+    EAST_OF,
+    HEALTH,
+    KIND,
+    LAST_HEALTH,
+    LIFE,
+    MADE,
+    MOST,
+    NOOP,
+    PLAYER,
+    SIZE,
+    SOUTH_OF,
+    WAIT,
+    X,
+    Y,
+)
+
+RENDERED = 2 * 63 * 49  # random words that drawing a dark picture of 64 x 64 points takes in the published program
+_DRAWS = 6 * AREA  # at most so many uniform numbers make a world
+_ROOM = AREA  # beings that there can be at most, one in each cell
+_SEEDS = (1 << 31) - 1
+
+
+class World(NamedTuple):
+    """A world after some steps. Everything is in bytes, which numpy reads with the types named here.
+
+    Attributes:
+        land: What each cell is, by x * SIZE + y; uint8.
+        beings: A row of numbers for each being, the player's first and then in the order in which they came; int32.
+        body: The player's numbers: items, achievements, and what else it needs; int32.
+        key: The words of the random generator, MT19937; uint32.
+        score: Number of achievements, summed over the steps.
+        reward: The reward of the last step.
+    """
+
+    land: bytes
+    beings: bytes
+    body: bytes
+    key: bytes
+    score: int = 0
+    reward: float = 0.0
+
+
+@cache
+def _numpy() -> Any:
+    return import_module("numpy")
+
+
+@cache
+def _terrain() -> Any:
+    return import_module("waybench.envs.crafter._terrain")
+
+
+@cache
+def _life() -> Any:
+    return import_module("waybench.envs.crafter._life")
+
+
+def published_seed(seed: int, episode: int) -> int:
+    """Return the seed of the random generator that the published program uses: Python's hash of the two numbers.
+
+    Args:
+        seed: The program's seed.
+        episode: The number of the episode, the first being 1.
+    """
+    bits, mask = 0x27D4EB2F165667C5, (1 << 64) - 1  # the hash of a tuple of small whole numbers, since Python 3.8
+    for number in (seed, episode):
+        bits = bits + number * 0xC2B2AE3D27D4EB4F & mask
+        bits = (bits << 31 | bits >> 33) * 0x9E3779B185EBCA87 & mask
+    bits = bits + (2 ^ 0x27D4EB2F165667C5 ^ 3527539) & mask
+    return (bits - (1 << 64) if bits >> 63 else bits) % _SEEDS
+
+
+def create(seed: int) -> World:
+    """Make a world, before any step.
+
+    Args:
+        seed: The seed of the random generator, from 0 to 2**31 - 2.
+    """
+    numpy, life = _numpy(), _life()
+    random = numpy.random.RandomState(seed)
+    noise = random.randint(0, _SEEDS)
+    before = random.get_state()
+    land, who = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
+    used = _terrain().generate(int(noise), random.random_sample(_DRAWS), land, who)
+    random.set_state(before)
+    random.random_sample(used)
+    _, key, drawn, _, _ = random.get_state()
+    body = numpy.zeros(BODY, numpy.int32)
+    body[:4] = MOST
+    body[LAST_HEALTH], body[SOUTH_OF], body[DRAWN] = MOST, 1, drawn
+    middle = SIZE // 2 * SIZE + SIZE // 2
+    who[middle] = 0
+    places = [middle, *numpy.flatnonzero(who).tolist()]
+    beings = numpy.zeros((len(places), BEING), numpy.int32)
+    for row, place in enumerate(places):
+        beings[row, [KIND, X, Y]] = int(who[place]) or PLAYER, place // SIZE, place % SIZE
+        life.enter(beings, body, row)
+    beings[1:, LIFE] = numpy.where(beings[1:, KIND] == PLAYER + 2, 5, 3)
+    return World(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
+
+
+def begin(seed: int, *, rendered: bool) -> World:
+    """Make a world and let one step pass in which nothing is done, as the published program does."""
+    return advance(create(seed), NOOP, rendered=rendered)
+
+
+def advance(world: World, action: int, *, rendered: bool) -> World:
+    """Make a step.
+
+    Args:
+        world: The world before it.
+        action: What the player does.
+        rendered: Whether random numbers are passed over where the published program draws a dark picture.
+    """
+    numpy = _numpy()
+    land = numpy.frombuffer(world.land, numpy.uint8).copy()
+    body = numpy.frombuffer(world.body, numpy.int32).copy()
+    key = numpy.frombuffer(world.key, numpy.uint32).copy()
+    count = len(world.beings) // (4 * BEING)
+    beings = numpy.empty((2 * count + 40, BEING), numpy.int32)
+    beings[:count] = numpy.frombuffer(world.beings, numpy.int32).reshape(count, BEING)
+    health, made = int(body[HEALTH]), int(numpy.count_nonzero(body[MADE:CLOCK]))
+    count = _life().step(land, beings, body, key, count, action, RENDERED if rendered else 0)
+    unlocked = int(numpy.count_nonzero(body[MADE:CLOCK]))
+    reward = (int(body[HEALTH]) - health) / 10
+    if unlocked > made:
+        reward += 1.0
+    return World(
+        land.tobytes(), beings[:count].tobytes(), body.tobytes(), key.tobytes(), world.score + unlocked, reward
+    )
