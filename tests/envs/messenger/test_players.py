@@ -192,6 +192,17 @@ def test_score_is_the_last_steps_reward() -> None:
     assert (value(went_on, "score"), value(went_on, "reward")) == (0.0, 0.5)
 
 
+@pytest.mark.parametrize("wording", ["one_question", "two_questions"])
+def test_falling_silent_with_the_message_is_worth_nothing(wording: str) -> None:
+    game = case(cells=((0, 0), (6, 5), (9, 9)))
+    thought = ["..."] if wording == "two_questions" else []
+    lost = played(game, *thought, "Move East", *thought, "north or so", steps=2, protocol="sound", wording=wording)
+    assert lost.end == "turn_limit"
+    assert (value(lost, "score"), value(lost, "human"), value(lost, "reward")) == (0.0, None, 0.5)
+    every = played(game, *thought, "Move East", *[*thought, "?"] * 63, protocol="sound", wording=wording)
+    assert (value(every, "score"), value(every, "human"), value(every, "played")) == (0.0, 0.5, 1.0)
+
+
 def test_got_message_in_stage_1() -> None:
     cells = ((5, 3), (6, 5), (5, 7))
     assert value(played(case(stage=1, cells=cells), "Move East"), "got_message") == 1.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from waybench.agent import agent_metrics, final_score, human_metric, scaled_metric, steps_of
+from waybench.agent import agent_metrics, asked, human_metric, scaled_metric, steps_of
 from waybench.core import End, EpisodeRecord, Metric
 from waybench.envs.messenger._case import Case, decode
 
@@ -22,6 +22,11 @@ def setting(record: EpisodeRecord) -> str | None:
     """Return the published name of a record's setting; None if it is none of the registered ones."""
     case = _case(record)
     return f"MessengerL{case.stage}" if case.published else None
+
+
+def score(record: EpisodeRecord) -> float:
+    """Return the reward of the last step, a lost one included: who has the message gains nothing by falling silent."""
+    return asked(record)[-1].reward if asked(record) else 0.0
 
 
 def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
@@ -53,20 +58,21 @@ def _death(name: str, fate: str, title: str, doc: str, possible: Callable[[Case]
 
 SCORE = Metric(
     name="score",
-    of=final_score,
+    of=score,
     title="Score",
     low=LEAST,
     high=1,
     floor=lambda record: 0.0,
     doc="Reward of the last step (section 4.2): 1 for a delivery, -1 for a death, -2 or less if several enemies were "
-    "met at once, 0.5 if the message was taken in the very last step, otherwise 0.",
+    "met at once, 0.5 if the message was taken in the very last step, otherwise 0, as for a step that was lost.",
 )
 METRICS = agent_metrics(
     SCORE,
-    human_metric(setting),
+    human_metric(setting, score),
     scaled_metric(
         _expected,
         "Here they are those of the stage: means over its games, on the published board and with the published steps.",
+        score,
     ),
     Metric(
         name="got_message",
