@@ -17,6 +17,7 @@ from waybench.core import (
     Json,
     Option,
     Outcome,
+    Series,
     Stream,
     Transition,
     UsageError,
@@ -231,6 +232,10 @@ def with_metric(**changes: Any) -> AnyEnvironment:
     return replace(DIAL, metrics=(replace(DIAL.metrics[0], **changes),))
 
 
+def with_series(name: str) -> AnyEnvironment:
+    return replace(DIAL, series=(Series(name=name, of=lambda record: [], title="Series", doc="Nothing."),))
+
+
 def with_option(**fields: Any) -> AnyEnvironment:
     return replace(DIAL, options=(*DIAL.options, Option(**fields)))
 
@@ -288,6 +293,7 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "metric out of range": ("metrics", with_metric(of=lambda record: float(len(record.turns))), "above 1"),
     "metric that is no float": ("metrics", with_metric(of=lambda record: record.end == "solved"), "no finite float"),
     "metric without a sentence": ("metrics declared", with_metric(doc="?"), "title and a sentence"),
+    "metric and series of one name": ("metrics declared", with_series("score"), "of one name: ['score']"),
     "metric upside down": ("metrics declared", with_metric(low=1, high=0), "not below its ceiling"),
     "option without a sentence": ("options", with_option(name="a", default=1, doc=""), "say in a sentence"),
     "default out of range": ("options", with_option(name="a", default=1, low=2, doc="One."), "do not pass"),

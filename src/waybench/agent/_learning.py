@@ -70,7 +70,7 @@ def learning_series(worst: Worst) -> tuple[Series, ...]:
             "lost step was not.",
         ),
         Series(
-            name="regret",
+            name="regret_so_far",
             of=lambda record: list(accumulate(_regrets(record, worst))),
             title="Regret so far",
             low=0,

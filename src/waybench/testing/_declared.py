@@ -76,6 +76,8 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     require(environment.metrics, "the environment has no metric")
     names = [metric.name for metric in environment.metrics]
     require(len(names) == len(set(names)), f"metrics come twice: {names}")
+    both = sorted(set(names) & {series.name for series in environment.series})  # a score's output has them side by side
+    require(not both, f"metrics and series of one name: {both}")
     for metric in environment.metrics:
         what = f"metric {metric.name!r}"
         require(re.fullmatch(r"[a-z][a-z0-9_]*", metric.name), f"{what}: a name has small letters, digits and _")

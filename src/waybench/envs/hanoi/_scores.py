@@ -155,7 +155,7 @@ SERIES = (
         doc="Whether a shortest solution begins with the move that was tried.",
     ),
     Series(
-        name="left",
+        name="moves_left",
         of=lambda record: [float(step.left) for step in tried(record)],
         title="Moves left",
         low=0,
