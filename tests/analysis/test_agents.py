@@ -69,6 +69,12 @@ def test_ways_of_asking_are_agents_of_their_own() -> None:
     assert found[0].scores["BanditTwoArmedHighLowFixed"].value == pytest.approx(50 / 45)
 
 
+def test_who_is_shown_another_history_is_another_agent() -> None:
+    found = agents(rows([*played("oracle"), *played("random", history=1, count=6), *played("oracle", history=50)]))
+    assert [dict(agent.settings).get("history") for agent in found] == [None, 1]
+    assert found[0].scores["BanditTwoArmedHighLowFixed"].value == pytest.approx(50 / 45)
+
+
 def test_an_agent_as_json() -> None:
     told = only(played("random")).to_json()
     assert [each["name"] for each in told["capabilities"]["paper"]] == list(CAPABILITIES)

@@ -16,7 +16,7 @@ from waybench.envs import registry
 
 HUMAN = "human"  # the metric that is the human-normalised score
 _SAME = ("protocol", "wording")  # what all settings of one agent have in common
-_OWN = ("setting", "steps", "history")  # what the settings differ in
+_OWN = ("setting", "steps")  # what the settings differ in; with other steps than as published there is no score
 
 
 @dataclass(frozen=True, slots=True)
