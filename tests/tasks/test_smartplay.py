@@ -90,6 +90,9 @@ def test_published_sentences(data_dir: Any, tmp_path: Any) -> None:
     assert all(sentence in listed for head in published for sentence in head.instance["sentences"])
     own = heads("messenger_l2", limit=5)
     assert not listed & {sentence for head in own for sentence in head.instance["sentences"]}
+    # They are estimated apart: the groups of an analysis are told apart by the key.
+    assert {head.item["key"] for head in published} == {"messenger-v1-published-test"}
+    assert {head.item["key"] for head in own} == {"messenger-v1"}
     assert "waybench data fetch smartplay" in refused("messenger_l1", source="published", data_dir=str(tmp_path))
     assert "data_dir: for published" in refused("messenger_l1", data_dir=folder)
 

@@ -3,6 +3,7 @@
 import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
 
@@ -220,6 +221,10 @@ class PublishedGames(_Games):
         self._texts = _read_texts(texts)
         self._triples = _read_games(games, split)
         self._split = split
+
+    def item(self, index: int) -> Item[Case]:
+        """Return the game of this number; its set is another one than that of our own sentences by the same key."""
+        return replace(super().item(index), key=f"{self._key}-published-{self._split}")
 
     def _purpose(self) -> str:
         return f"published {self._split}"
