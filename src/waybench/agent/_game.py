@@ -66,7 +66,10 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
 
     def start(self, instance: I) -> Scene[I, W]:
         """Return the scene at the beginning."""
-        return Scene(instance, self.rules.begin(instance), thinking=self._thinks)
+        world = self.rules.begin(instance)
+        seen = [history_entry(number, told) for number, told in enumerate(self.rules.before(world))]
+        past = tuple(seen[-self._history :]) if self._history else ()
+        return Scene(instance, world, past, len(seen), self._thinks)
 
     def legal(self, state: Scene[I, W]) -> Sequence[Choice]:
         """Return the thought, or the actions that are no mistake."""

@@ -31,13 +31,19 @@ class Rules(ABC, Generic[I, W]):
 
     Attributes:
         deterministic: Whether `step` ignores its random stream.
+        lists_actions: Whether the list of actions follows the manual.
     """
 
     deterministic: bool = True
+    lists_actions: bool = True
 
     @abstractmethod
     def begin(self, instance: I) -> W:
         """Return the world at the start."""
+
+    def before(self, world: W) -> Sequence[str]:
+        """Return what was seen before the start, the oldest first, where the history begins with that."""
+        return ()
 
     @abstractmethod
     def actions(self, instance: I) -> Sequence[str]:

@@ -71,8 +71,10 @@ class AgentWording(Wording[I, Scene[I, W], Choice]):
         self._rules, self._manner, self._published = rules, manner, published
 
     def rules(self, instance: I) -> str:
-        """Return who the player is, and the manual with its list of actions."""
-        told = manual_text(self._rules.manual(instance), self._rules.actions(instance))
+        """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
+        told = self._rules.manual(instance)
+        if self._rules.lists_actions:
+            told = manual_text(told, self._rules.actions(instance))
         return f"{ROLE}\n\n{told}"
 
     def observe(self, state: Scene[I, W], last: Transition[Scene[I, W]] | Invalid | None, turn: int) -> str:

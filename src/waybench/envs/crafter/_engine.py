@@ -1,7 +1,7 @@
 """The world as a value: made of a seed, and carried on by an action."""
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -27,7 +27,9 @@ from waybench.envs.crafter._ids import (
     Y,
 )
 
-RENDERED = 2 * 63 * 49  # random words that drawing a dark picture of 64 x 64 points takes in the published program
+# Random words that drawing a picture in the dark takes in the published program; they are passed over, so that all
+# later draws are the same.
+RENDERED = 2 * 63 * 49
 _DRAWS = 6 * AREA  # at most so many uniform numbers make a world
 _ROOM = AREA  # beings that there can be at most, one in each cell
 _SEEDS = (1 << 31) - 1
@@ -66,6 +68,33 @@ def _terrain() -> Any:
 @cache
 def _life() -> Any:
     return import_module("waybench.envs.crafter._life")
+
+
+@cache
+def _sight() -> Any:
+    return import_module("waybench.envs.crafter._sight")
+
+
+def body_of(world: World) -> list[int]:
+    """Return the player's numbers; `_ids` says where which is."""
+    return memoryview(world.body).cast("i").tolist()
+
+
+def beings_of(world: World) -> list[list[int]]:
+    """Return the numbers of each being, the player first; `_ids` says where which is."""
+    return memoryview(world.beings).cast("i", (len(world.beings) // (4 * BEING), BEING)).tolist()
+
+
+def nearest_of(world: World) -> list[list[int]]:
+    """Return what is in view; see `_sight.nearest`."""
+    numpy, body = _numpy(), body_of(world)
+    land, beings = numpy.frombuffer(world.land, numpy.uint8), numpy.frombuffer(world.beings, numpy.int32)
+    return _sight().nearest(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
+
+
+def daylight(world: World) -> float:
+    """Return how light it is, from 0 (night) to 1."""
+    return 1 - abs(math.cos(math.pi * (body_of(world)[CLOCK] / 300 % 1 + 0.3))) ** 3
 
 
 def published_seed(seed: int, episode: int) -> int:
@@ -112,18 +141,18 @@ def create(seed: int) -> World:
     return World(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
 
 
-def begin(seed: int, *, rendered: bool) -> World:
+@lru_cache(maxsize=16)  # every attempt at an item, and every check of its record, begins with it
+def begin(seed: int) -> World:
     """Make a world and let one step pass in which nothing is done, as the published program does."""
-    return advance(create(seed), NOOP, rendered=rendered)
+    return advance(create(seed), NOOP)
 
 
-def advance(world: World, action: int, *, rendered: bool) -> World:
+def advance(world: World, action: int) -> World:
     """Make a step.
 
     Args:
         world: The world before it.
         action: What the player does.
-        rendered: Whether random numbers are passed over where the published program draws a dark picture.
     """
     numpy = _numpy()
     land = numpy.frombuffer(world.land, numpy.uint8).copy()
@@ -133,7 +162,7 @@ def advance(world: World, action: int, *, rendered: bool) -> World:
     beings = numpy.empty((2 * count + 40, BEING), numpy.int32)
     beings[:count] = numpy.frombuffer(world.beings, numpy.int32).reshape(count, BEING)
     health, made = int(body[HEALTH]), int(numpy.count_nonzero(body[MADE:CLOCK]))
-    count = _life().step(land, beings, body, key, count, action, RENDERED if rendered else 0)
+    count = _life().step(land, beings, body, key, count, action, RENDERED)
     unlocked = int(numpy.count_nonzero(body[MADE:CLOCK]))
     reward = (int(body[HEALTH]) - health) / 10
     if unlocked > made:

@@ -5,6 +5,7 @@ Compiled code has these numbers as constants. They are what maps and texts are r
 
 SIZE = 64  # cells along each side
 AREA = SIZE * SIZE
+ACROSS, DOWN = 4, 3  # cells that are seen to the west and the east, and to the north and the south
 CHUNK = 12  # cells along each side of the chunks in which the number of beings is balanced
 CHUNKS = 6  # along each side
 
