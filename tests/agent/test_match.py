@@ -35,6 +35,7 @@ def test_published(reply: str, actions: list[str], number: int | None) -> None:
         ("Pull slot machine 2", PULLS, 1),
         ("pull slot machine 12.", PULLS, 11),
         ("**Pull slot machine 1.**", PULLS, 0),
+        ("__Pull slot machine 1__", PULLS, 0),
         ("Move  \n North!", MOVES, 0),
         ("Move North. Yes, move north.", MOVES, 0),
         ("<think>Move South? Do Nothing?</think>Move North", MOVES, 0),

@@ -79,3 +79,32 @@ def test_an_agent_as_json() -> None:
     told = only(played("random")).to_json()
     assert [each["name"] for each in told["capabilities"]["paper"]] == list(CAPABILITIES)
     assert set(told["scores"]) == {"BanditTwoArmedHighLowFixed"}
+
+
+def test_attempts_at_the_only_puzzle_are_a_sample() -> None:
+    environment = waybench.load("hanoi/rods")
+    item = environment.source(level=3).item(0)
+    episodes = [
+        LoggedEpisode(
+            model="m",
+            task="hanoi_3",
+            record=play_out(environment, item, policy("random"), attempt=attempt).record(),
+            run="run",
+        )
+        for attempt in range(1, 9)
+    ]
+    found = only(episodes)
+    mean = found.scores["Hanoi3Disk"]
+    scores = [float(environment.metrics[0].of(each.record)) / 3 for each in episodes]
+    assert (mean.n, mean.clusters) == (8, 8)
+    assert mean.value == pytest.approx(sum(scores) / 8)
+    half = stats.t.ppf(0.975, 7) * stats.sem(scores)
+    assert (mean.low, mean.high) == pytest.approx((mean.value - half, mean.value + half))
+    assert found.ranges["paper"][0] is not None
+
+
+def test_people_have_not_played_with_other_entities() -> None:
+    environment = waybench.load("messenger/roles")
+    for cast, known in (("published", "MessengerL1"), ("further", None)):
+        record = play_out(environment, environment.source(level=1, cast=cast).item(0), policy("oracle")).record()
+        assert environment.setting(record) == known

@@ -49,7 +49,7 @@ def regret_metric(worst: Worst) -> Metric:
         low=0,
         better="lower",
         doc="Sum over steps of the highest expected reward less that of the action taken, whatever luck it had. A lost "
-        "step is charged as the worst action at the start would be, so that saying nothing never lowers it.",
+        "step is charged as the worst action at the start would be.",
     )
 
 

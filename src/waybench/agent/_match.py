@@ -23,8 +23,9 @@ def published_match(reply: str, actions: Sequence[str]) -> int | None:
 def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
     """Return the number of the one action that a reply names; reasoning blocks in it are left out.
 
-    A name has to stand by itself, case, blanks and a period at its end aside, and no other action may be named; the
-    same one may be, several times. Of names that are part of each other the longer one is meant.
+    A name has to stand by itself, whatever marks are around it; case, blanks and a period at its end are no matter. No
+    other action may be named; the same one may be, several times. Of names that are part of each other the longer one
+    is meant.
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
@@ -45,4 +46,4 @@ def _plain(text: str) -> str:
 def _pattern(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
     numbers = {_plain(name).removesuffix("."): number for number, name in enumerate(actions)}
     longest_first = sorted(numbers, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"), numbers
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest_first))})(?![^\W_])"), numbers

@@ -5,7 +5,7 @@ from waybench.core import Environment
 from waybench.envs.hanoi._instance import Towers, decode
 from waybench.envs.hanoi._players import PLAYERS
 from waybench.envs.hanoi._rules import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules, Puzzle
-from waybench.envs.hanoi._scores import METRICS, SERIES, STEPS, most_steps, setting
+from waybench.envs.hanoi._scores import METRICS, SERIES, STEPS, most_steps, sample, setting
 from waybench.envs.hanoi._source import FEWEST, OPTIONS, HanoiSource, prove
 
 ABOUT = """\
@@ -62,6 +62,7 @@ RODS: Environment[Towers, Scene[Towers, Puzzle], Choice] = Environment(
     metrics=METRICS,
     series=SERIES,
     setting=setting,
+    cluster=sample,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,
     players=thinking_players(PLAYERS),

@@ -50,6 +50,11 @@ def setting(record: EpisodeRecord) -> str | None:
     return decode(record.instance).setting
 
 
+def sample(record: EpisodeRecord) -> str:
+    """Return what an episode is one of a sample of: of a registered puzzle, which is the only one, its attempts."""
+    return f"attempt {record.attempt}" if setting(record) else record.instance_hash
+
+
 def score(record: EpisodeRecord) -> float:
     """Return how many disks are where they have to go at the end."""
     made = steps_of(record)

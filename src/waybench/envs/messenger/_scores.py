@@ -5,6 +5,7 @@ from collections.abc import Callable
 from waybench.agent import agent_metrics, asked, human_metric, scaled_metric, steps_of
 from waybench.core import End, EpisodeRecord, Metric
 from waybench.envs.messenger._case import Case, decode
+from waybench.envs.messenger._cast import PUBLISHED
 
 LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once; message and goal
 
@@ -21,7 +22,8 @@ def _case(record: EpisodeRecord) -> Case:
 def setting(record: EpisodeRecord) -> str | None:
     """Return the published name of a record's setting; None if it is none of the registered ones."""
     case = _case(record)
-    return f"MessengerL{case.stage}" if case.published else None
+    known = case.published and all(actor.name in PUBLISHED for actor in case.actors)
+    return f"MessengerL{case.stage}" if known else None
 
 
 def score(record: EpisodeRecord) -> float:
