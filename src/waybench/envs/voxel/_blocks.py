@@ -45,7 +45,7 @@ BLOCKS = (
     "water",
 )
 NUMBER = {name: number for number, name in enumerate(BLOCKS)}
-AIR, WATER = NUMBER["air"], NUMBER["water"]
+AIR, BEDROCK, WATER = NUMBER["air"], NUMBER["bedrock"], NUMBER["water"]
 
 _THIN = frozenset(
     ("air", "dead bush", "fern", "flower", "grass", "lily pad", "mushroom", "snow layer", "water")
@@ -84,11 +84,11 @@ class Tree(NamedTuple):
 
 
 TREES = {
-    "oak": Tree("oak wood", "oak leaves", 4, 6, ROUND, 2),
-    "birch": Tree("birch wood", "birch leaves", 5, 7, ROUND, 2),
-    "spruce": Tree("spruce wood", "spruce leaves", 6, 9, CONE, 2),
-    "jungle": Tree("jungle wood", "jungle leaves", 7, 13, ROUND, 3),
-    "acacia": Tree("acacia wood", "acacia leaves", 4, 6, FLAT, 3),
+    "oak": Tree("oak wood", "oak leaves", 5, 7, ROUND, 2),
+    "birch": Tree("birch wood", "birch leaves", 6, 8, ROUND, 2),
+    "spruce": Tree("spruce wood", "spruce leaves", 7, 10, CONE, 2),
+    "jungle": Tree("jungle wood", "jungle leaves", 8, 13, ROUND, 3),
+    "acacia": Tree("acacia wood", "acacia leaves", 5, 7, FLAT, 3),
     "cactus": Tree("cactus", "cactus", 1, 3, COLUMN, 0),
     "spike": Tree("packed ice", "packed ice", 8, 20, SPIKE, 2),
     "melon": Tree("melon", "melon", 1, 1, COLUMN, 0),
@@ -133,20 +133,14 @@ BIOMES = {
     "birch forest": Biome(
         "grass block", "dirt", ("birch", "birch"), 180, ("grass", "flower"), (30, 6), False, "#74b86a"
     ),
-    "swampland": Biome(
-        "grass block", "dirt", _OAK, 70, ("grass", "mushroom"), (50, 10), False, "#5e6b3b"
-    ),
+    "swampland": Biome("grass block", "dirt", _OAK, 70, ("grass", "mushroom"), (50, 10), False, "#5e6b3b"),
     "extreme hills": Biome(
         "grass block", "stone", ("spruce", "oak"), 30, ("grass", "flower"), (15, 3), False, "#8c8c8c"
     ),
-    "taiga": Biome(
-        "podzol", "dirt", ("spruce", "spruce"), 170, ("fern", "mushroom"), (50, 4), False, "#2f6b56"
-    ),
-    "cold taiga": Biome(
-        "grass block", "dirt", ("spruce", "spruce"), 150, ("fern", "fern"), (15, 0), True, "#a9c9bd"
-    ),
+    "taiga": Biome("podzol", "dirt", ("spruce", "spruce"), 170, ("fern", "mushroom"), (50, 4), False, "#2f6b56"),
+    "cold taiga": Biome("grass block", "dirt", ("spruce", "spruce"), 150, ("fern", "fern"), (15, 0), True, "#a9c9bd"),
     "ice plains": Biome("grass block", "dirt", ("spruce", "spruce"), 5, ("grass", "grass"), (0, 0), True, "#e9f1f5"),
-    "ice spikes": Biome("snow block", "dirt", ("spike", "spike"), 90, ("grass", "grass"), (0, 0), True, "#7fd4e8"),
+    "ice spikes": Biome("snow block", "dirt", ("spike", "spike"), 45, ("grass", "grass"), (0, 0), True, "#7fd4e8"),
     "desert": Biome(
         "sand", "sandstone", ("cactus", "cactus"), 60, ("dead bush", "dead bush"), (5, 0), False, "#e6c35c"
     ),

@@ -5,7 +5,8 @@ All sentences here are published ones. The published program's defects are follo
 * the compass of everything seen on the screen is turned around, while that of what is around the feet is right;
 * the screen's rays, which look up and down by 48 degrees, are told of as if they did by 90, and a head that is lowered
   raises them;
-* of all blocks in sight those with the first name in the alphabet make one group, wherever they are. Mostly that is air.
+* of all blocks in sight those with the first name in the alphabet make one group, wherever they are. Mostly that
+  is air.
 """
 
 import math
@@ -179,10 +180,8 @@ def _screen(raw: Raw, names: Sequence[str], hits: Any, distances: Any, published
     for part in _parts(hits[1:].reshape(shape), names, published=published, near=distances[1:].reshape(shape)):
         if part.name in (NOTHING, NOBODY):
             continue
-        if published:
-            up = raw.pitch - 90 + part.row * 180 / (_SCREEN - 1)
-        else:
-            up = -raw.pitch - WIDEST + part.row * SPREAD
+        down, lowest, spread = (-1, -90, 180 / (_SCREEN - 1)) if published else (1, -WIDEST, SPREAD)
+        up = lowest + part.row * spread - down * raw.pitch
         way = direction(raw.yaw - WIDEST + part.column * SPREAD, up, published=published)
         share = 100 * part.cells / _SCREEN**2
         yield _SEEN.format(name=part.name, away=part.away, way=way, share=share)

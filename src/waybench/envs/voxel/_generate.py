@@ -140,8 +140,8 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, most: int) -> tuple[int, i
         most: Farthest distance to look, in blocks.
 
     Returns:
-        Column and row of the middle of the nearest cell, and the square of its distance; -1 if there is none. Of several
-        that are as near it is the first from north to south and then from west to east, ring by ring.
+        Column and row of the middle of the nearest cell, and the square of its distance; -1 if there is none. Of
+        several that are as near it is the first from north to south and then from west to east, ring by ring.
     """
     column, row = x >> 2, z >> 2
     best, east, south = (most + 1) * (most + 1), 0, 0
@@ -317,10 +317,20 @@ def chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: I
 
 
 @jit
-def block_at(
-    seed: int, pool: Bytes, tags: Ints, ground: Ints, biomes: Ints, trees: Ints, x: int, y: int, z: int
+def ready(
+    seed: int,
+    pool: Bytes,
+    tags: Ints,
+    ground: Ints,
+    biomes: Ints,
+    trees: Ints,
+    x: float,
+    z: float,
+    east: float,
+    south: float,
+    far: float,
 ) -> int:
-    """Return the block at a place, making its chunk if it is not there.
+    """Make the chunks around a place that are not there yet.
 
     Args:
         seed: The terrain's.
@@ -330,16 +340,65 @@ def block_at(
         biomes: What biomes look like.
         trees: How trees are built.
         x: The place, to the east.
-        y: Upwards.
         z: To the south.
+        east: Where one looks, as a vector of length 1: only chunks are made that have a place up to 48 degrees from
+            there; all of them if it is zero.
+        south: The same.
+        far: How far, in blocks; at most 7 chunks.
+
+    Returns:
+        How many chunks were made.
     """
-    if y >= HEIGHT:
-        return ground[0]
-    if y < 0:
-        return ground[1]
-    column, row = x >> 4, z >> 4
-    i, j = column & (SLOTS - 1), row & (SLOTS - 1)
-    if tags[i, j, 0] != column or tags[i, j, 1] != row:
-        chunk(seed, column, row, ground, biomes, trees, pool[i, j])
-        tags[i, j, 0], tags[i, j, 1] = column, row
-    return pool[i, j, x & 15, z & 15, y]
+    made, half = 0, SIDE // 2
+    corner = 1.5 * half  # somewhat more than from the middle of a chunk to its corner
+    first_column, last_column = int(np.floor(x - far)) >> 4, int(np.floor(x + far)) >> 4
+    first_row, last_row = int(np.floor(z - far)) >> 4, int(np.floor(z + far)) >> 4
+    for column in range(first_column, last_column + 1):
+        for row in range(first_row, last_row + 1):
+            right, down = column * SIDE + half - x, row * SIDE + half - z
+            ahead, aside = right * east + down * south, abs(right * south - down * east)
+            if right * right + down * down > (far + corner) ** 2:
+                continue
+            if (east != 0 or south != 0) and aside > 1.12 * ahead + 2.2 * corner:  # the tangent of 48 degrees is 1.111
+                continue
+            i, j = column & (SLOTS - 1), row & (SLOTS - 1)
+            if tags[i, j, 0] != column or tags[i, j, 1] != row:
+                chunk(seed, column, row, ground, biomes, trees, pool[i, j])
+                tags[i, j, 0], tags[i, j, 1] = column, row
+                made += 1
+    return made
+
+
+@jit
+def wanted_around(seed: int, x: int, z: int, wanted: Bytes, found: Bytes) -> None:
+    """Write down which cells around a place are of biomes that are wanted.
+
+    Args:
+        seed: The terrain's.
+        x: The place, to the east.
+        z: To the south.
+        wanted: 1 for each biome that is wanted.
+        found: Receives 1 for each cell that is one of them; shape (n, n), n odd, the place's cell in the middle.
+    """
+    reach = found.shape[0] // 2
+    for i in range(found.shape[0]):
+        for j in range(found.shape[0]):
+            found[i, j] = wanted[biome_of(seed, ((x >> 2) + i - reach) << 2, ((z >> 2) + j - reach) << 2)]
+
+
+@jit
+def chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, found: Bytes) -> None:
+    """Write down what cells are like, as on a map.
+
+    Args:
+        seed: The terrain's.
+        west: The first column of cells.
+        north: The first row of cells.
+        wanted: 1 for each biome that is wanted.
+        heights: Receives the layer of the ground in each cell's middle; shape (columns, rows).
+        found: Receives 1 for each cell of a biome that is wanted; of the same shape.
+    """
+    for i in range(heights.shape[0]):
+        for j in range(heights.shape[1]):
+            x, z = (west + i) * CELL + 2, (north + j) * CELL + 2
+            heights[i, j], found[i, j] = height_of(seed, x, z), wanted[biome_of(seed, x, z)]

@@ -1,30 +1,27 @@
-"""What is seen from a place: a fan of rays, the blocks around, and what hangs together in them. Compiled."""
+"""What is seen from a place: a fan of rays, the blocks around, and what hangs together in them. Compiled.
+
+The chunks are made before (`_generate.ready`), and nothing here calls what makes them: a loop is compiled again when
+its own file changes, and not when that of another one does.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench.envs.voxel._generate import SIDE, SLOTS, Bytes, Ints, block_at
 from waybench.envs.voxel._jit import jit
 
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 
 NEAR = 4  # blocks in each direction that are felt around the feet
 FAN = 17  # rays from side to side, and as many from below to above
 RAYS = 1 + FAN * FAN  # the first one is the cursor
+MISSING = -1  # a block of a chunk that is not there
 
 
 @jit
 def cast(
-    seed: int,
-    pool: Bytes,
-    tags: Ints,
-    ground: Ints,
-    biomes: Ints,
-    trees: Ints,
-    eye: Floats,
-    way: Floats,
-    longest: float,
-    through: int,
+    pool: Bytes, tags: Ints, air: int, bedrock: int, eye: Floats, way: Floats, longest: float, through: int
 ) -> tuple[int, float]:
     """Follow a ray to the first block that is not air; the one in which the eye is does not count.
 
@@ -32,30 +29,28 @@ def cast(
     crosses at once, those to the east or west come first, then those above or below.
 
     Args:
-        seed: See `block_at`, as the next five.
-        pool: The chunks.
-        tags: Which they are.
-        ground: See `_blocks.tables`.
-        biomes: The same.
-        trees: The same.
-        eye: Where it begins: x, y, z.
+        pool: The chunks, of 16 columns along each side; shape (slots, slots, 16, 16, layers).
+        tags: Column and row of the chunk in each slot; shape (slots, slots, 2).
+        air: Number of this block.
+        bedrock: The same; it is below the world.
+        eye: Where the ray begins: x, y, z.
         way: Its direction, of length 1.
         longest: How far it goes, in blocks.
         through: A further block that it passes through, such as water under water.
 
     Returns:
-        The block and its distance; air and the greatest distance if there is none.
+        The block and its distance; air and the greatest distance if there is none; MISSING if a chunk is not there.
     """
-    air = ground[0]
+    wrap, layers, never = pool.shape[0] - 1, pool.shape[4], 1e30
     x, y, z = int(np.floor(eye[0])), int(np.floor(eye[1])), int(np.floor(eye[2]))
     sx, sy, sz = 1 if way[0] > 0 else -1, 1 if way[1] > 0 else -1, 1 if way[2] > 0 else -1
-    never = 1e30
     dx = abs(1.0 / way[0]) if way[0] != 0 else never
     dy = abs(1.0 / way[1]) if way[1] != 0 else never
     dz = abs(1.0 / way[2]) if way[2] != 0 else never
     tx = (x + 1 - eye[0] if sx > 0 else eye[0] - x) * dx if way[0] != 0 else never
     ty = (y + 1 - eye[1] if sy > 0 else eye[1] - y) * dy if way[1] != 0 else never
     tz = (z + 1 - eye[2] if sz > 0 else eye[2] - z) * dz if way[2] != 0 else never
+    column, row, i, j = x >> 4, z >> 4, (x >> 4) & wrap, (z >> 4) & wrap
     while True:
         if tx <= ty and tx <= tz:
             far = tx
@@ -66,21 +61,29 @@ def cast(
         else:
             far = tz
             z, tz = z + sz, tz + dz
-        if far > longest:
+        if far > longest or (y >= layers and sy > 0):
             return air, longest
-        found = block_at(seed, pool, tags, ground, biomes, trees, x, y, z)
+        if y >= layers:
+            continue
+        if y < 0:
+            return bedrock, far
+        if x >> 4 != column or z >> 4 != row:
+            column, row = x >> 4, z >> 4
+            i, j = column & wrap, row & wrap
+            if tags[i, j, 0] != column or tags[i, j, 1] != row:
+                return MISSING, far
+        found = pool[i, j, x & 15, z & 15, y]
         if found != air and found != through:
             return found, far
 
 
 @jit
 def fan(
-    seed: int,
     pool: Bytes,
     tags: Ints,
-    ground: Ints,
-    biomes: Ints,
-    trees: Ints,
+    air: int,
+    bedrock: int,
+    water: int,
     eye: Floats,
     ways: Floats,
     lengths: Floats,
@@ -90,38 +93,42 @@ def fan(
     """Cast all rays.
 
     Args:
-        seed: See `cast`, as the next six.
-        pool: The same.
+        pool: See `cast`, as the next three.
         tags: The same.
-        ground: The same.
-        biomes: The same.
-        trees: The same.
-        eye: The same.
+        air: The same.
+        bedrock: The same.
+        water: What rays pass through if the eye is in it.
+        eye: See `cast`.
         ways: The rays' directions; shape (n, 3).
         lengths: How far each goes; shape (n,).
         rays: Receives the block that each hits.
         distances: Receives how far that is.
     """
     x, y, z = int(np.floor(eye[0])), int(np.floor(eye[1])), int(np.floor(eye[2]))
-    water = ground[4]
-    through = water if block_at(seed, pool, tags, ground, biomes, trees, x, y, z) == water else ground[0]
+    wrap = pool.shape[0] - 1
+    wet = 0 <= y < pool.shape[4] and pool[(x >> 4) & wrap, (z >> 4) & wrap, x & 15, z & 15, y] == water
+    through = water if wet else air
     for number in range(rays.size):
-        rays[number], distances[number] = cast(
-            seed, pool, tags, ground, biomes, trees, eye, ways[number], lengths[number], through
-        )
+        rays[number], distances[number] = cast(pool, tags, air, bedrock, eye, ways[number], lengths[number], through)
 
 
 @jit
-def around(
-    seed: int, pool: Bytes, tags: Ints, ground: Ints, biomes: Ints, trees: Ints, x: int, y: int, z: int, voxels: Ints
-) -> None:
-    """Write down the blocks around a place; shape (9, 9, 9): x, y, z. The other arguments are those of `block_at`."""
-    for i in range(2 * NEAR + 1):
-        for j in range(2 * NEAR + 1):
-            for k in range(2 * NEAR + 1):
-                voxels[i, j, k] = block_at(
-                    seed, pool, tags, ground, biomes, trees, x + i - NEAR, y + j - NEAR, z + k - NEAR
-                )
+def around(pool: Bytes, tags: Ints, air: int, bedrock: int, x: int, y: int, z: int, voxels: Ints) -> None:
+    """Write down the blocks around a place; shape (9, 9, 9): x, y, z. The other arguments are those of `cast`."""
+    wrap, layers = pool.shape[0] - 1, pool.shape[4]
+    for a in range(2 * NEAR + 1):
+        for c in range(2 * NEAR + 1):
+            east, south = x + a - NEAR, z + c - NEAR
+            i, j = (east >> 4) & wrap, (south >> 4) & wrap
+            there = tags[i, j, 0] == east >> 4 and tags[i, j, 1] == south >> 4
+            for b in range(2 * NEAR + 1):
+                up = y + b - NEAR
+                if not there:
+                    voxels[a, b, c] = MISSING
+                elif up < 0:
+                    voxels[a, b, c] = bedrock
+                else:
+                    voxels[a, b, c] = pool[i, j, east & 15, south & 15, up] if up < layers else air
 
 
 @jit
@@ -134,8 +141,8 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, found:
         background: A code whose places make one component wherever they are, the first one; -1 for none.
         near: The distance of each place; of the same shape.
         found: Receives the components in the order of their first places: code, number of places, sums of the three
-            coordinates, and the place (counted along the last axis first) with the least distance, the first of several;
-            shape (as many as there are places, 6).
+            coordinates, and the place (counted along the last axis first) with the least distance, the first of
+            several; shape (as many as there are places, 6).
 
     Returns:
         Number of components.
@@ -177,17 +184,11 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, found:
             for a in range(max(x - 1, 0), min(x + 2, wide)):
                 for b in range(max(y - 1, 0), min(y + 2, high)):
                     for c in range(max(z - 1, 0), min(z + 2, deep)):
-                        if corners or abs(a - x) + abs(b - y) + abs(c - z) == 1:
-                            if not seen[a, b, c] and codes[a, b, c] == code:
-                                seen[a, b, c] = 1
-                                stack[top] = (a * high + b) * deep + c
-                                top += 1
+                        touches = corners or abs(a - x) + abs(b - y) + abs(c - z) == 1
+                        if touches and not seen[a, b, c] and codes[a, b, c] == code:
+                            seen[a, b, c] = 1
+                            stack[top] = (a * high + b) * deep + c
+                            top += 1
         found[count, 5] = closest
         count += 1
     return count
-
-
-def empty_pool() -> tuple[Bytes, Ints]:
-    """Return a place for chunks with none in it."""
-    pool = np.zeros((SLOTS, SLOTS, SIDE, SIDE, 128), dtype=np.uint8)
-    return pool, np.full((SLOTS, SLOTS, 2), 1 << 60, dtype=np.int64)

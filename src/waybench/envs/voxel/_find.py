@@ -1,0 +1,39 @@
+"""The environment of the search for a biome."""
+
+from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play, agent_typed, thinking_players
+from waybench.core import Environment
+from waybench.envs.voxel._about import ABOUT
+from waybench.envs.voxel._players import PLAYERS
+from waybench.envs.voxel._rules import FindRules, World
+from waybench.envs.voxel._scores import METRICS, setting
+from waybench.envs.voxel._search import Search, decode, level_of, prove
+from waybench.envs.voxel._source import OPTIONS, SearchSource
+
+HISTORY, STEPS = 2, 200  # Table 1
+
+
+def _make(protocol: str) -> FindRules:
+    return FindRules(published=protocol == "paper")
+
+
+FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
+    id="voxel/find",
+    version=1,
+    title="Find a biome in a world of blocks (after SmartPlay)",
+    about=ABOUT,
+    options=agent_options(history=HISTORY, steps=STEPS),
+    source_options=OPTIONS,
+    smallest_level=1,
+    sample_levels=(1, 2),
+    public_key="voxel-v1",
+    play=agent_play(_make, lambda search: STEPS, (0.0, 1.0)),
+    draw_from=SearchSource,
+    decode=decode,
+    level_of=level_of,
+    prove=prove,
+    metrics=METRICS,
+    setting=setting,
+    typed=agent_typed(_make),
+    typed_help=TYPED_HELP,
+    players=thinking_players(PLAYERS),
+)

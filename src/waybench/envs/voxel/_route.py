@@ -1,0 +1,85 @@
+"""How far it is from everywhere to the nearest goal on foot, over land and water. Compiled; our own engine only."""
+
+from functools import lru_cache
+from heapq import heappop, heappush
+
+import numpy as np
+
+from waybench.envs.voxel._generate import CELL, SEA, Bytes, Ints, chart
+from waybench.envs.voxel._jit import jit
+from waybench.envs.voxel._own import wanted
+from waybench.envs.voxel._search import Search, nearest
+
+_BESIDE = 160  # blocks around start and goal in which ways are looked for
+_DRY, _WET = 4, 9  # what a cell costs, on land and in water, where one is slower
+_FAR = 1 << 40
+_STEEPEST = 5  # blocks from one cell to the next that can be climbed
+
+
+@jit
+def _flood(found: Bytes, heights: Ints, costs: Ints) -> None:
+    """Write down what the way from each cell to the nearest goal costs.
+
+    Args:
+        found: 1 for each cell that is a goal; shape (columns, rows).
+        heights: The layer of the ground in each; of the same shape.
+        costs: Receives the costs; of the same shape.
+    """
+    wide, deep = costs.shape
+    queue = [0]  # costs, and in the lower 32 bits places; the number in it tells the compiler what they are
+    queue.pop()
+    for i in range(wide):
+        for j in range(deep):
+            costs[i, j] = 0 if found[i, j] else _FAR
+            if found[i, j]:
+                heappush(queue, i * deep + j)
+    while len(queue) > 0:
+        first = heappop(queue)
+        cost, place = first >> 32, first & 0xFFFFFFFF
+        i, j = place // deep, place % deep
+        if cost > costs[i, j]:
+            continue
+        for way in range(4):
+            a, b = i + (way == 0) - (way == 1), j + (way == 2) - (way == 3)
+            if not (0 <= a < wide and 0 <= b < deep):
+                continue
+            climb = max(heights[i, j], SEA) - max(heights[a, b], SEA)  # one comes from there
+            if climb > _STEEPEST:
+                continue
+            total = cost + (_WET if heights[a, b] < SEA else _DRY) + (climb if climb > 3 else 0)
+            if total < costs[a, b]:
+                costs[a, b] = total
+                heappush(queue, total << 32 | a * deep + b)
+
+
+class Route:
+    """The costs of ways to a search's nearest goals.
+
+    Args:
+        search: The search; there is a goal near its start.
+    """
+
+    def __init__(self, search: Search) -> None:
+        near = nearest(search, search.x, search.z)
+        self._goal = (search.x, search.z) if near is None else (near.x, near.z)
+        ends = ((search.x, self._goal[0]), (search.z, self._goal[1]))
+        self._west, self._north = ((min(each) - _BESIDE) // CELL for each in ends)
+        shape = tuple((max(each) - min(each) + 2 * _BESIDE) // CELL + 1 for each in ends)
+        heights, self._costs = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+        found = np.empty(shape, dtype=np.uint8)
+        chart(search.seed, self._west, self._north, wanted(search.goals), heights, found)
+        _flood(found, heights, self._costs)
+
+    def left(self, x: float, z: float) -> float:
+        """Return what is left of the way from a place: in blocks on land; straight on where no way is known."""
+        i, j = int(x // CELL) - self._west, int(z // CELL) - self._north
+        straight = float(np.hypot(x - self._goal[0], z - self._goal[1]))
+        if 0 <= i < self._costs.shape[0] and 0 <= j < self._costs.shape[1] and self._costs[i, j] < _FAR:
+            return float(self._costs[i, j]) + straight / 1000  # of cells with equal costs the nearer one
+        return _FAR + straight
+
+
+@lru_cache(maxsize=32)
+def route(search: Search) -> Route:
+    """Return the costs of ways to a search's nearest goals."""
+    return Route(search)

@@ -1,0 +1,95 @@
+"""What a search is measured by."""
+
+from math import floor
+
+from waybench.agent import agent_metrics, final_score, human_metric, steps_of
+from waybench.core import End, EpisodeRecord, Metric
+from waybench.envs.voxel._search import decode, nearest
+
+
+def setting(record: EpisodeRecord) -> str | None:
+    """Return None: no score that is published was made in a world of these engines."""
+    return None
+
+
+def _steps(record: EpisodeRecord) -> float | None:
+    return float(len(steps_of(record))) if record.end is End.SOLVED else None
+
+
+def _start(record: EpisodeRecord) -> float | None:
+    search = decode(record.instance)
+    near = nearest(search, search.x, search.z)
+    return None if near is None or near.away <= 0 else near.away
+
+
+def _left(record: EpisodeRecord) -> float | None:
+    """Return the distance to the goal that is nearest at the end, in blocks; None if there is none near."""
+    if record.end is End.SOLVED:
+        return 0.0
+    made, search = steps_of(record), decode(record.instance)
+    x, z = (floor(made[-1]["at"][0]), floor(made[-1]["at"][2])) if made else (search.x, search.z)
+    near = nearest(search, x, z)
+    return None if near is None else near.away
+
+
+def _progress(record: EpisodeRecord) -> float | None:
+    left, start = _left(record), _start(record)
+    return None if left is None or start is None else 1 - left / start
+
+
+def _efficiency(record: EpisodeRecord) -> float | None:
+    start = _start(record)
+    if start is None:
+        return None
+    if record.end is not End.SOLVED:
+        return 0.0
+    walked = sum(float(step["walked"]) for step in steps_of(record))
+    return start / max(start, walked)
+
+
+SCORE = Metric(
+    name="score",
+    of=final_score,
+    title="Score",
+    low=0,
+    high=1,
+    doc="1 if the biome was found, otherwise 0 (section 4.2).",
+)
+METRICS = agent_metrics(
+    SCORE,
+    human_metric(setting),
+    Metric(
+        name="found_after",
+        of=_steps,
+        title="Steps to the goal",
+        low=0,
+        better="lower",
+        doc="Steps until the biome was found; not defined where it was not.",
+    ),
+    Metric(
+        name="progress",
+        of=_progress,
+        title="Progress",
+        high=1,
+        doc="How much nearer a goal is at the end than at the start, as a share: 1 is the goal, 0 as far as at the "
+        "start, less than 0 farther. Of several goals, the nearest one counts, at the end perhaps another one.",
+    ),
+    Metric(
+        name="distance_left",
+        of=_left,
+        title="Distance left",
+        unit="blocks",
+        low=0,
+        better="lower",
+        doc="From the end to the nearest goal over the ground, in a straight line.",
+    ),
+    Metric(
+        name="spl",
+        of=_efficiency,
+        title="Path efficiency (SPL)",
+        low=0,
+        high=1,
+        doc="Success weighted by path length: the straight distance to the nearest goal by the length of the way that "
+        "was walked; 0 where no goal was found. What lies in the way keeps everybody below 1.",
+    ),
+)
