@@ -33,6 +33,8 @@ SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
 def ways(environment: AnyEnvironment) -> list[Options]:
     """Return the combinations of protocol and wording that an environment offers, the default one first.
 
+    Each has the options that the environment declares for trials, too.
+
     Raises:
         ContractError: If an option is missing, or one of its choices is in no combination that is offered.
     """
@@ -43,7 +45,7 @@ def ways(environment: AnyEnvironment) -> list[Options]:
     require(len(choices) == 2, 'the environment has no options "protocol" and "wording": declare both')
     offered: list[Options] = []
     for protocol, wording in product(choices["protocol"], choices["wording"]):
-        options: Options = {"protocol": protocol, "wording": wording}
+        options: Options = {**environment.trial, "protocol": protocol, "wording": wording}
         try:
             environment.play(environment.resolve_options(options))
         except UsageError:

@@ -22,7 +22,6 @@ from waybench.envs.crafter._ids import (
     PLAYER,
     SIZE,
     SOUTH_OF,
-    WAIT,
     X,
     Y,
 )

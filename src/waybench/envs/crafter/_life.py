@@ -542,9 +542,7 @@ def _balance(
 
 
 @compiled
-def _nth_cell(
-    land: Bytes, ground: int, west: int, east: int, north: int, south: int, number: int
-) -> tuple[int, int]:
+def _nth_cell(land: Bytes, ground: int, west: int, east: int, north: int, south: int, number: int) -> tuple[int, int]:
     """Return a cell of some ground in a chunk by its number, column by column."""
     for x in range(west, east):
         for y in range(north, south):

@@ -88,9 +88,7 @@ def _told(body: list[int], *, published: bool) -> str:
 @lru_cache(maxsize=4096)  # the same for many steps
 def _status(items: tuple[int, ...]) -> str:
     status = "\n".join(f"- {name}: {count}/{MOST}" for name, count in zip(ITEMS[:_NEEDS], items, strict=False))
-    owned = "\n".join(
-        f"- {name}: {count}" for name, count in zip(ITEMS[_NEEDS:], items[_NEEDS:], strict=True) if count
-    )
+    owned = "\n".join(f"- {name}: {count}" for name, count in zip(ITEMS[_NEEDS:], items[_NEEDS:], strict=True) if count)
     inventory = f"Your inventory:\n{owned}" if owned else "You have nothing in your inventory."
     return f"Your status:\n{status}\n\n{inventory}"
 

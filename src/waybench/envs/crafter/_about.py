@@ -1,0 +1,5 @@
+"""What the documentation says of Crafter."""
+
+ABOUT = """\
+TODO
+"""

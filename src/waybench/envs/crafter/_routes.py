@@ -1,0 +1,52 @@
+"""How far it is from everywhere to the nearest of some cells. Compiled."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waybench.envs.crafter._compile import compiled
+from waybench.envs.crafter._ids import AREA, SIZE
+
+FAR = 1_000_000
+_DEAREST = 16  # costs are below this
+
+Ints = NDArray[np.int32]
+
+
+@compiled
+def distances(costs: Ints, targets: Ints) -> Ints:
+    """Return for each cell what it costs to get to the nearest target; FAR where that is impossible.
+
+    Args:
+        costs: For each cell what it costs to enter it, 1 to 15; 0 where it cannot be entered.
+        targets: The targets. To enter one costs 1, whatever it is.
+    """
+    found = np.full(AREA, FAR, np.int32)
+    rings = np.empty((_DEAREST, 4 * AREA), np.int32)  # the cells at a distance, by its remainder
+    sizes = np.zeros(_DEAREST, np.int32)
+    for target in targets:
+        found[target] = 0
+        rings[0, sizes[0]] = target
+        sizes[0] += 1
+    now, empty = 0, 0
+    while empty < _DEAREST:
+        ring = now % _DEAREST
+        count, sizes[ring] = sizes[ring], 0
+        empty = empty + 1 if count == 0 else 0
+        for each in range(count):
+            cell = rings[ring, each]
+            if found[cell] != now:
+                continue
+            enter = 1 if now == 0 else costs[cell]
+            if enter == 0:
+                continue
+            x, y = cell // SIZE, cell % SIZE
+            for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+                if 0 <= x + dx < SIZE and 0 <= y + dy < SIZE:
+                    other = cell + dx * SIZE + dy
+                    if now + enter < found[other]:
+                        found[other] = now + enter
+                        into = (now + enter) % _DEAREST
+                        rings[into, sizes[into]] = other
+                        sizes[into] += 1
+        now += 1
+    return found
