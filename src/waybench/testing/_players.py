@@ -65,16 +65,17 @@ def _value(
 def _require_order(environment: AnyEnvironment, level: int, headline: Metric) -> None:
     sign = 1 if headline.better == "higher" else -1
     mean: dict[str, float] = {}
+    trial = dict(environment.trial)
     for player in SAMPLE_PLAYERS:
         values = [
             value
             for item in items(environment, level, _ITEMS)
             for attempt in range(1, _ATTEMPTS + 1)
-            if (value := _value(environment, item, headline, player, {}, attempt)) is not None
+            if (value := _value(environment, item, headline, player, trial, attempt)) is not None
         ]
         if values:
             mean[player] = sign * fmean(values)
-    acts = _acts(environment, items(environment, level, 1)[0], {})
+    acts = _acts(environment, items(environment, level, 1)[0], trial)
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
         what = f"mean {headline.name} of {player}, {sign * value:g},"

@@ -68,8 +68,8 @@ def items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> list[I
 
 
 def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: Options | None = None) -> AnyEpisode:
-    """Let a player play an item to the end by the player's name."""
-    return play_out(environment, item, policy(name), options)
+    """Let a player play an item to the end by the player's name, as in trials if no options are given."""
+    return play_out(environment, item, policy(name), dict(environment.trial) if options is None else options)
 
 
 def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, Any]) -> list[Any]:

@@ -164,19 +164,14 @@ def _open(view: View, cell: Cell) -> bool:
 
 def _candidates(view: View) -> list[int]:
     """Return the places of cells that are part of a room, or can be made so with the tools at hand."""
-    land, found = view.land, list[int]()
-    enterable = {GRASS, SAND, PATH, *view.soft}
-    walls = [ground not in (GRASS, SAND, PATH) for ground in land]
-    inside = [ground in enterable for ground in land]
-    for x in range(1, SIZE - 2):
-        for y in range(1, SIZE - 2):
-            here = x * SIZE + y
-            if inside[here]:
-                for ahead, side in ((SIZE, 1), (1, SIZE)):
-                    there = here + ahead
-                    if inside[there] and walls[here + side] and walls[here - side]:
-                        if walls[there + side] and walls[there - side]:
-                            found += here, there
+    walls, inside = view.mask(GRASS, SAND, PATH) == 0, view.mask(GRASS, SAND, PATH, *view.soft)
+    found = list[int]()
+    for turned in (False, True):  # rooms from west to east, then from north to south
+        wall, room = (walls.T, inside.T) if turned else (walls, inside)
+        between = room[1:-1, 1:-1] & wall[1:-1, :-2] & wall[1:-1, 2:]
+        for x, y in zip(*(between[:-1] & between[1:]).nonzero(), strict=True):
+            for cell in ((int(x) + 1, int(y) + 1), (int(x) + 2, int(y) + 1)):
+                found.append(place(cell[::-1] if turned else cell))
     return found
 
 

@@ -45,7 +45,9 @@ class SurvivalRules(Rules[Wilds, World]):
             actions.
     """
 
-    deterministic = True  # all chance is that of the world's own generator
+    # The stream that a step is given is ignored: all chance is that of the world's own generator, which the seed
+    # determines. Yet nobody who plays can know what it draws, so this is a game of chance.
+    deterministic = False
 
     def __init__(self, *, published: bool) -> None:
         self._published = published

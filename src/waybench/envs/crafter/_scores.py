@@ -82,6 +82,7 @@ SCORE = Metric(
     title="Score",
     low=0,
     floor=lambda record: 0.0,
+    ceiling=lambda record: float(len(ACHIEVEMENTS) * (record.options["steps"] or STEPS)),
     doc="Number of achievements unlocked so far, summed over the steps (section 4.2): 2680 is the published mean of "
     "people.",
 )

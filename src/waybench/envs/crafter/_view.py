@@ -132,6 +132,11 @@ class View:
         found = numpy.flatnonzero(numpy.isin(land, kinds)).tolist()
         return [place for place in found if divmod(place, SIZE) not in self.beings]
 
+    def mask(self, *kinds: int) -> Any:
+        """Return for each cell, by column and row, whether it is of some kinds."""
+        numpy = _numpy()
+        return numpy.isin(numpy.frombuffer(self.land, numpy.uint8).reshape(SIZE, SIZE), kinds)
+
     def field(self, targets: Iterable[int]) -> Any:
         """Return for each cell what it costs to get to the nearest target."""
         numpy = _numpy()
