@@ -1,5 +1,50 @@
 """What the documentation says of the search."""
 
 ABOUT = """\
-TODO
+The player looks for a biome in a world of blocks that has no end: a desert, a jungle, the sea. It is told where it is,
+what is around its feet and what it sees, in words, and says in which of four directions to go on. So it measures
+whether one keeps to a way, knows which blocks tell of which biome, and understands a description of a space.
+
+After the eight Minecraft tasks of SmartPlay (arXiv:2310.01557, sections 3.7 and C.6), whose program needs MineDojo and
+with it Minecraft. Here the world is **our own** and needs nothing but this package. Manual, actions, descriptions,
+steps and score are the published ones, but the world is another one, and so are its biomes and their sizes.
+**No score of this environment is comparable with a published one**, and none is put on the human scale.
+
+* **Levels** say how far the nearest goal is: level 1 from 32 to 64 blocks, and each further level twice as far, up to
+  level 5 with 512 to 1024. A step leads some ten blocks ahead, so that all of them can be reached in the published 200.
+* **Goals** are the eight published ones, drawn by key, or one that is chosen, of 18 biomes. As published, every biome
+  counts whose name contains the goal's word: ice plains are plains, too. One stands in a goal only after a step. Rivers
+  are never far, so that there is no level 5 of them.
+* **A step** turns the player towards a direction, by whole steps of 15 degrees and so up to 15 degrees short of it, and
+  then makes it walk for 50 ticks of a twentieth of a second, or until it is in a goal. In each tick chance decides
+  whether it only walks ahead or also to a side, and whether it sprints or jumps.
+* **The player** is a box, 0.6 blocks wide and 1.8 high. It walks 0.2158 blocks a tick, sprints 0.2806, swims 0.1 at the
+  surface and climbs out of the water; it jumps somewhat more than a block high, is pulled down by gravity, and is never
+  hurt. Wood, leaves and cactuses are in the way; grass and flowers are not.
+* **The world** follows from the seed: continents, seas and rivers, temperature and humidity, hills and mountains,
+  caves, ores, trees and plants. It is computed in whole numbers, so that it is the same on every platform. There are
+  no beings in it.
+* **What is seen** comes from 17 by 17 rays, 6 degrees apart and 65 blocks long, and from the 9 by 9 by 9 blocks around
+  the feet; equal blocks that hang together make one line. Blocks are called as MineDojo calls them, but wood and leaves
+  also say of which tree they are.
+* **Score** is 1 if the biome was found, otherwise 0, and so is the reward; in the published program the latter is
+  the simulator's, which is always 0.
+* **Oracle.** It knows the map, floods it from the goals, and imagines two steps ahead with chances of its own. Of 60
+  searches in each level it finds all, in 6, 12, 25, 47 and 92 steps on average.
+
+What `paper` and `sound` differ in:
+
+| | `paper` | `sound` |
+|---|---|---|
+| the manual | the published one, which names Minecraft | ours, which also tells what a step does |
+| north, east, south and west of what is seen | the opposite ones, while those of what is around are right | right |
+| how far above or below that is | as if the rays spread over 180 degrees | as they do, over 96 |
+| blocks with the first name in the alphabet | are one group, wherever they are | hang together or do not, as others |
+| that the biome is found | is told by nothing | is told in a sentence |
+| the action that is taken | the first one that the reply names | the only one named |
+| a reply that names none | moves north, the first action | costs the step; nothing moves |
+| a reply cut off at the output limit | is read | costs the step; nothing moves |
+
+In the published program the goal `ice spikes` can never be reached, for no biome of Minecraft has these words in its
+name ("Ice Plains Spikes" has them apart). Ours has, in both protocols.
 """

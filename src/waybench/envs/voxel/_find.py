@@ -24,7 +24,7 @@ FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     options=agent_options(history=HISTORY, steps=STEPS),
     source_options=OPTIONS,
     smallest_level=1,
-    sample_levels=(1, 2),
+    sample_levels=(1,),
     public_key="voxel-v1",
     play=agent_play(_make, lambda search: STEPS, (0.0, 1.0)),
     draw_from=SearchSource,

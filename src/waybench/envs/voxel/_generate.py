@@ -26,6 +26,7 @@ _SHORE, _DRY = 27_000, 28_200  # continents below the one are sea, between both 
 _MIDDLE = 32_768
 _BED = 900  # rivers are where their noise is so near to the middle
 _PATCH = 6  # columns along each side of what has one tree at most
+_NARROW = 3_000  # of the noise of caves
 _REACH = 3  # how far a crown reaches from its trunk
 
 
@@ -162,7 +163,7 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, most: int) -> tuple[int, i
 def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
     """Fill a column with the ground and with water."""
     air, bedrock, stone, water, ice = ground[0], ground[1], ground[2], ground[4], ground[5]
-    salt = mixed(seed, 8, 0)
+    salt, bits = mixed(seed, 8, 0), 0
     for y in range(HEIGHT):
         if y > height:
             column[y] = water if y <= SEA else air
@@ -171,7 +172,8 @@ def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, col
         elif y > height - 4:
             column[y] = biome[0] if y == height else biome[1]
         else:
-            ore = mixed(salt, x * 128 + y, z) & 1023
+            bits = mixed(salt, x * HEIGHT + y, z) if y % 6 == 1 else bits >> 10  # there are enough for six layers
+            ore = bits & 1023
             column[y] = ground[6] if ore < 12 else ground[7] if ore < 18 else ground[8] if ore < 26 else stone
     if height < SEA:
         bottom = smooth(mixed(seed, 9, 0), x, z, 12)
@@ -202,30 +204,29 @@ def _grown(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, co
 
 @jit
 def _caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: Bytes) -> None:
-    """Dig tunnels: where two kinds of noise in space are both near their middle."""
-    lattice = np.empty((2, 3, 3, HEIGHT // 8 + 1), dtype=np.int64)
+    """Dig tunnels: where two kinds of noise in space, with a lattice of 8 blocks, are both near their middle."""
+    layers = HEIGHT // 8 + 1
+    lattice = np.empty((2, 3, 3, layers), dtype=np.int64)
     for kind in range(2):
-        for i in range(3):
-            for j in range(3):
-                for k in range(HEIGHT // 8 + 1):
-                    salt = mixed(seed, 11 + kind, k)
+        for k in range(layers):
+            salt = mixed(seed, 11 + kind, k)
+            for i in range(3):
+                for j in range(3):
                     lattice[kind, i, j, k] = mixed(salt, (west >> 3) + i, (north >> 3) + j) & 65535
-    value = np.empty(2, dtype=np.int64)
+    line = np.empty((2, layers), dtype=np.int64)  # along a column
     for x in range(SIDE):
         for z in range(SIDE):
-            i, j, a, b = x >> 3, z >> 3, x & 7, z & 7
-            for y in range(5, heights[x, z] - 4):
+            i, j, a, b, top = x >> 3, z >> 3, x & 7, z & 7, heights[x, z] - 4
+            for kind in range(2):
+                for k in range((top >> 3) + 2):
+                    near = lattice[kind, i, j, k] * (8 - a) + lattice[kind, i + 1, j, k] * a
+                    beside = lattice[kind, i, j + 1, k] * (8 - a) + lattice[kind, i + 1, j + 1, k] * a
+                    line[kind, k] = near * (8 - b) + beside * b
+            for y in range(5, top):
                 k, c = y >> 3, y & 7
-                for kind in range(2):
-                    near = lattice[kind, i, j]
-                    far = lattice[kind, i + 1, j]
-                    beside = lattice[kind, i, j + 1]
-                    across = lattice[kind, i + 1, j + 1]
-                    low = (near[k] * (8 - a) + far[k] * a) * (8 - b) + (beside[k] * (8 - a) + across[k] * a) * b
-                    k1 = k + 1
-                    high = (near[k1] * (8 - a) + far[k1] * a) * (8 - b) + (beside[k1] * (8 - a) + across[k1] * a) * b
-                    value[kind] = (low * (8 - c) + high * c) >> 9
-                if abs(value[0] - _MIDDLE) < 3000 and abs(value[1] - _MIDDLE) < 3000:
+                one = (line[0, k] * (8 - c) + line[0, k + 1] * c >> 9) - _MIDDLE
+                other = (line[1, k] * (8 - c) + line[1, k + 1] * c >> 9) - _MIDDLE
+                if abs(one) < _NARROW and abs(other) < _NARROW:
                     blocks[x, z, y] = air
 
 
@@ -302,17 +303,17 @@ def chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: I
         blocks: Receives the blocks; shape (SIDE, SIDE, HEIGHT): x, z, y.
     """
     west, north = column * SIDE, row * SIDE
-    heights = np.empty((SIDE, SIDE), dtype=np.int64)
+    heights, kinds = np.empty((SIDE, SIDE), dtype=np.int64), np.empty((SIDE, SIDE), dtype=np.int64)
     for x in range(SIDE):
         for z in range(SIDE):
+            if x % CELL == 0 and z % CELL == 0:
+                kinds[x : x + CELL, z : z + CELL] = biome_of(seed, west + x, north + z)
             heights[x, z] = height_of(seed, west + x, north + z)
-            biome = biomes[biome_of(seed, west + x, north + z)]
-            _bare(seed, ground, biome, west + x, north + z, heights[x, z], blocks[x, z])
+            _bare(seed, ground, biomes[kinds[x, z]], west + x, north + z, heights[x, z], blocks[x, z])
     _caves(seed, west, north, heights, ground[0], blocks)
     for x in range(SIDE):
         for z in range(SIDE):
-            biome = biomes[biome_of(seed, west + x, north + z)]
-            _grown(seed, ground, biome, west + x, north + z, heights[x, z], blocks[x, z])
+            _grown(seed, ground, biomes[kinds[x, z]], west + x, north + z, heights[x, z], blocks[x, z])
     _trees(seed, west, north, ground, biomes, trees, blocks)
 
 
