@@ -4,6 +4,7 @@ from waybench.core import Entry
 
 INDEX = (
     Entry("bandit/arms", 1, "waybench.envs.bandit:ARMS", "slot machines whose chances have to be learned"),
+    Entry("crafter/survival", 1, "waybench.envs.crafter:SURVIVAL", "survive, and unlock what a world has to offer"),
     Entry("hanoi/rods", 1, "waybench.envs.hanoi:RODS", "the Tower of Hanoi, from any position to any other"),
     Entry("maze/alicia", 1, "waybench.envs.maze:ALICIA", "mazes as text, answered with a list of movements"),
     Entry("messenger/roles", 1, "waybench.envs.messenger:ROLES", "a message past an enemy; a manual tells who is who"),

@@ -81,7 +81,8 @@ def body_of(world: World) -> list[int]:
 
 def beings_of(world: World) -> list[list[int]]:
     """Return the numbers of each being, the player first; `_ids` says where which is."""
-    return memoryview(world.beings).cast("i", (len(world.beings) // (4 * BEING), BEING)).tolist()
+    numbers = memoryview(world.beings).cast("i").tolist()
+    return [numbers[start : start + BEING] for start in range(0, len(numbers), BEING)]
 
 
 def nearest_of(world: World) -> list[list[int]]:

@@ -107,7 +107,7 @@ def _word(key: Words, body: Ints) -> int:
     if body[DRAWN] == _WORDS:
         _renew(key)
         body[DRAWN] = 0
-    y = np.int64(key[body[DRAWN]])
+    y = int(key[body[DRAWN]])
     body[DRAWN] += 1
     y ^= y >> 11
     y ^= (y << 7) & 0x9D2C5680
@@ -119,8 +119,8 @@ def _word(key: Words, body: Ints) -> int:
 def _renew(key: Words) -> None:
     """Replace all words of the generator by the next ones."""
     for i in range(_WORDS):
-        y = (np.int64(key[i]) & 0x80000000) | (np.int64(key[(i + 1) % _WORDS]) & 0x7FFFFFFF)
-        mixed = np.int64(key[(i + 397) % _WORDS]) ^ (y >> 1)
+        y = (int(key[i]) & 0x80000000) | (int(key[(i + 1) % _WORDS]) & 0x7FFFFFFF)
+        mixed = int(key[(i + 397) % _WORDS]) ^ (y >> 1)
         key[i] = np.uint32(mixed ^ 0x9908B0DF if y & 1 else mixed)
 
 
@@ -195,7 +195,7 @@ def _free(land: Bytes, here: Shorts, x: int, y: int, further: int) -> bool:
     if not (0 <= x < SIZE and 0 <= y < SIZE) or here[x * SIZE + y] >= 0:
         return False
     ground = land[x * SIZE + y]
-    firm = ground == GRASS or ground == SAND or ground == PATH
+    firm = ground in (GRASS, SAND, PATH)
     return firm or (ground == LAVA and further > 0) or (ground == WATER and further > 1)
 
 
@@ -258,8 +258,8 @@ def _place(land: Bytes, here: Shorts, beings: Ints, body: Ints, count: int, plac
             return _add(here, beings, body, count, PLANT, x, y, 1)
         return count
     item, amount, thing, achievement = _PLACE[placed]
-    firm = ground == GRASS or ground == SAND or ground == PATH
-    if (firm or (placed == 0 and (ground == WATER or ground == LAVA))) and body[item] >= amount:
+    firm = ground in (GRASS, SAND, PATH)
+    if (firm or (placed == 0 and (ground in (WATER, LAVA)))) and body[item] >= amount:
         body[item] -= amount
         land[x * SIZE + y] = thing
         body[achievement] += 1
@@ -292,7 +292,7 @@ def _strike(beings: Ints, body: Ints, row: int) -> None:
 @compiled
 def _collect(land: Bytes, body: Ints, key: Words, x: int, y: int) -> None:
     ground = land[x * SIZE + y]
-    item, tool, left, achievement = _COLLECT[ground]
+    item, tool, left, achievement = _COLLECT[int(ground)]
     if ground == WATER:
         body[THIRST] = 0
     if left == 0 or (tool >= 0 and body[tool] < 1):
@@ -315,7 +315,7 @@ def _act(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count:
         if land[beings[0, X] * SIZE + beings[0, Y]] == LAVA:
             _hurt(beings, body, 0, MOST, _BY_LAVA)
     elif action == DO and inside:
-        row = here[x * SIZE + y]
+        row = int(here[x * SIZE + y])
         if row >= 0:
             _strike(beings, body, row)
         else:
@@ -452,7 +452,7 @@ def _arrow(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int) -> Non
     x, y = beings[row, X] + dx, beings[row, Y] + dy
     inside = 0 <= x < SIZE and 0 <= y < SIZE
     if inside and here[x * SIZE + y] >= 0:
-        _hurt(beings, body, here[x * SIZE + y], 2, _BY_ARROW)
+        _hurt(beings, body, int(here[x * SIZE + y]), 2, _BY_ARROW)
         _remove(here, beings, row)
     elif not _move(land, here, beings, body, row, dx, dy, 2):
         _remove(here, beings, row)

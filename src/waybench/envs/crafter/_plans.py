@@ -171,7 +171,7 @@ def _candidates(view: View) -> list[int]:
         between = room[1:-1, 1:-1] & wall[1:-1, :-2] & wall[1:-1, 2:]
         for x, y in zip(*(between[:-1] & between[1:]).nonzero(), strict=True):
             for cell in ((int(x) + 1, int(y) + 1), (int(x) + 2, int(y) + 1)):
-                found.append(place(cell[::-1] if turned else cell))
+                found.append(place((cell[1], cell[0]) if turned else cell))
     return found
 
 

@@ -102,7 +102,7 @@ METRICS = agent_metrics(
 )
 SERIES = (
     Series(
-        name="achievements",
+        name="unlocked",
         of=_curve,
         title="Achievements so far",
         low=0,
