@@ -25,6 +25,7 @@ FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     source_options=OPTIONS,
     smallest_level=1,
     sample_levels=(1,),
+    trial={"steps": 40},
     public_key="voxel-v1",
     play=agent_play(_make, lambda search: STEPS, (0.0, 1.0)),
     draw_from=SearchSource,

@@ -1,0 +1,46 @@
+"""The drawing, read back."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+from waybench.core import play_out, policy
+from waybench.envs.voxel import FIND, terrain
+from waybench.envs.voxel._blocks import BIOMES
+from waybench.envs.voxel._draw import draw
+
+
+def parts(svg: str, name: str) -> list[Any]:
+    return [element for element in ElementTree.fromstring(svg).iter() if name in element.get("class", "").split()]
+
+
+def test_the_way_is_the_one_that_was_gone() -> None:
+    for player, rings in (("oracle", 1), ("null", 0)):
+        item = FIND.source("draw", 2).item(0)
+        options = {"wording": "one_question", "protocol": "sound", "steps": 60}
+        turns = play_out(FIND, item, policy(player), options).record().turns
+        svg = draw(item.instance, turns)
+        made = [turn.events["at"] for turn in turns if "at" in turn.events]
+        assert len(parts(svg, "voxel-end")) == rings
+        (start,) = parts(svg, "tiles-start")
+        assert (float(start.get("cx")), float(start.get("cz", start.get("cy")))) == (
+            item.instance.x + 0.5,
+            item.instance.z + 0.5,
+        )
+        for line in parts(svg, "tiles-trail"):
+            drawn = [(float(x), float(z)) for x, z in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", line.get("d"))]
+            assert drawn[1:] == [(round(x, 1), round(z, 1)) for x, _, z in made]
+
+
+def test_the_map_is_the_world() -> None:
+    search = FIND.source("draw", 1).item(1).instance
+    world, svg, squares = terrain(search.engine, search.seed), draw(search), 0
+    for path in parts(svg, "voxel-biome"):
+        name = path[0].text
+        assert path.get("fill") == BIOMES[name].colour
+        for x, z, length, side in re.findall(r"M(-?\d+) (-?\d+)h(\d+)v(\d+)", path.get("d")):
+            for column in range(int(x), int(x) + int(length), int(side)):
+                assert world.biome(column + int(side) // 2, int(z) + int(side) // 2) == name
+                squares += 1
+    wide, high = map(int, ElementTree.fromstring(svg).get("viewBox", "").split()[2:])
+    assert squares * 16 == wide * high
