@@ -6,6 +6,7 @@ from typing import Any
 
 from waybench.core import Environment, Option
 from waybench.envs.bandit import ARMS
+from waybench.envs.crafter import SURVIVAL
 from waybench.envs.hanoi import RODS
 from waybench.envs.maze import ALICIA
 from waybench.envs.messenger import ROLES
@@ -13,6 +14,7 @@ from waybench.envs.rps import ROUNDS
 from waybench.envs.search import DFS, GUESSNUM
 from waybench.envs.textmap import DESTINATION, EXTRACT, MINIGAME, ROUTE
 from waybench.envs.tilemap import GTB, STATE, STEPWISE
+from waybench.envs.voxel import FIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +239,14 @@ SMALL = {
     "messenger_l1": Small(ROLES, "SmartPlay: Messenger, nothing moves", 100, 1),
     "messenger_l2": Small(ROLES, "SmartPlay: Messenger, with movement", 100, 2),
     "messenger_l3": Small(ROLES, "SmartPlay: Messenger, with movement and decoys", 100, 3),
+    "crafter": Small(SURVIVAL, "SmartPlay: Crafter, surviving and making things in an open world", 10, 1),
+    "voxel_find": Small(FIND, "after SmartPlay: find a biome in a world of blocks of our own", 20),
     "bandit": Small(ARMS, "slot machines of any number, drifting if wanted", 20),
     "rps": Small(ROUNDS, "rock, paper, scissors against opponents that adapt", 20),
     "hanoi": Small(RODS, "the Tower of Hanoi from any position to any other", 10),
     "messenger": Small(ROLES, "Messenger on boards of any size, with further entities", 100),
 }
-SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2")
+SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "crafter")
 """The recorded settings of SmartPlay, as far as there are games."""
 
 _TRIALS = Option(
@@ -289,6 +293,14 @@ def _level_of(small: Small) -> Option:
 
 _SMARTPLAY_OPTIONS = (
     *(option for option in ARMS.options if option.name in ("protocol", "wording")),
+    Option(
+        name="crafter_steps",
+        default=None,
+        kind=int,
+        low=1,
+        high=10_000,
+        doc="Most steps of Crafter; the published 10,000 take 20,000 requests a trial, and fewer have no human scale.",
+    ),
     *_SENTENCES,
     Option(name="key", default=None, kind=str, doc="The key of the items; the public sets if not given."),
     _TRIALS,

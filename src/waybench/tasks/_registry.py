@@ -13,6 +13,7 @@ from waybench.tasks._smartplay import (
     bandit_high_high,
     bandit_high_low,
     bandit_low_low,
+    crafter,
     hanoi,
     hanoi_3,
     hanoi_4,
@@ -24,6 +25,7 @@ from waybench.tasks._smartplay import (
     rps_basic,
     rps_different_score,
     smartplay,
+    voxel_find,
 )
 
 
@@ -46,6 +48,7 @@ __all__ = [
     "cavebfs",
     "cavedfs",
     "coin",
+    "crafter",
     "dfs",
     "episode",
     "gtb",
@@ -68,5 +71,6 @@ __all__ = [
     "rps_basic",
     "rps_different_score",
     "smartplay",
+    "voxel_find",
     "waybench",
 ]

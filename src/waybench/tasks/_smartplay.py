@@ -30,7 +30,10 @@ def _all(**given: Any) -> Task:
     attempts: dict[str, int] = {}
     for name in SMARTPLAY:
         small = SMALL[name]
-        options = small.environment.resolve_options({"protocol": given["protocol"], "wording": given["wording"]})
+        asked = {"protocol": given["protocol"], "wording": given["wording"]}
+        if name == "crafter":
+            asked["steps"] = given["crafter_steps"]
+        options = small.environment.resolve_options(asked)
         for item in _items(small, given):
             named = replace(item, id=f"{name}-{item.index}")
             attempts[named.id] = _attempts(small, given)
@@ -86,4 +89,5 @@ hanoi_3, hanoi_4 = (declared(name, _task(SMALL[name])) for name in ("hanoi_3", "
 messenger_l1, messenger_l2, messenger_l3 = (
     declared(name, _task(SMALL[name])) for name in ("messenger_l1", "messenger_l2", "messenger_l3")
 )
+crafter, voxel_find = (declared(name, _task(SMALL[name])) for name in ("crafter", "voxel_find"))
 bandit, rps, hanoi, messenger = (declared(name, _task(SMALL[name])) for name in ("bandit", "rps", "hanoi", "messenger"))
