@@ -5,9 +5,19 @@ from typing import Any
 
 import pytest
 
-from tests.agent.stairs import episode
-from waybench.agent import THOUGHT, Choice, asked, history_entry, history_text, steps_of
-from waybench.core import DataError, End, Message, Outcome, Reply, play_out, policy, replay
+from tests.agent.stairs import Climber, Stairs, StairsRules, episode
+from waybench.agent import (
+    MANNERS,
+    THOUGHT,
+    AgentGame,
+    AgentWording,
+    Choice,
+    asked,
+    history_entry,
+    history_text,
+    steps_of,
+)
+from waybench.core import DataError, End, Message, Outcome, Reply, Stream, play_out, policy, replay
 
 THINK = "What is the next action to take, let’s think step by step."
 CHOOSE = "Choose the best executable action from the list of all actions. Write the exact chosen action."
@@ -200,3 +210,27 @@ def test_noise_spoils_no_thought() -> None:
 
 def test_players_keep_what_their_page_says() -> None:
     assert episode().environment.players["oracle"].__doc__ == "Go up."
+
+
+class Remembering(StairsRules):
+    lists_actions = False
+
+    def before(self, world: Climber) -> tuple[str, ...]:
+        return ("You came by the lift.", "You looked around.")
+
+
+def test_a_manual_can_go_without_the_list_of_actions() -> None:
+    wording: Any = AgentWording(Remembering(), MANNERS["one_question"], published=True)
+    assert wording.rules(Stairs()) == "You’re a player trying to play the game.\n\nThere are 3 steps."
+
+
+@pytest.mark.parametrize(("history", "kept"), [(0, 0), (1, 1), (2, 2), (5, 2)])
+def test_a_history_can_begin_with_what_was_seen_before(history: int, kept: int) -> None:
+    game: Any = AgentGame(Remembering(), history, thinks=False, reward=(0, 1))
+    state = game.start(Stairs())
+    seen = ("Player Observation Step 0:\nYou came by the lift.", "Player Observation Step 1:\nYou looked around.")
+    assert state.past == seen[2 - kept :]
+    assert state.stored == 2
+    following = game.apply(state, Choice(1), Stream("unused")).state
+    if history:
+        assert following.past[-1] == "Player Observation Step 2:\nYou are on step 0."

@@ -32,6 +32,7 @@ from waybench.testing import (
     hostile_variants,
     reachable_states,
     run_check,
+    sample_records,
     ways,
 )
 
@@ -354,6 +355,13 @@ def test_reachable_states() -> None:
 
 def test_ways_are_the_default_first() -> None:
     assert ways(DIAL) == [{"protocol": "sound", "wording": name} for name in ("plain", "other")]
+
+
+def test_ways_have_the_options_of_trials() -> None:
+    trial = replace(DIAL, trial={"turns": 3})
+    assert ways(trial)[0] == {"turns": 3, "protocol": "sound", "wording": "plain"}
+    records = [json.loads(record) for record in sample_records(trial, 3)]
+    assert {record["options"]["turns"] for record in records} == {3}
 
 
 def in_corpus(fits: Callable[[str], bool]) -> Iterator[str]:

@@ -215,6 +215,42 @@ _FAMILIES: dict[str, Any] = {
             "numbers of steps; where the player has the message from the start, it cannot get it."
         ),
     ),
+    "crafter": Family(
+        title="Crafter (SmartPlay)",
+        lead=(
+            "A life in a world of grass, water, mountains and caves, with 22 achievements to unlock. The score is the "
+            "number of achievements unlocked so far, summed over the steps, so that early ones and a long life count."
+        ),
+        item="world",
+        items="worlds",
+        metrics=("score", "human", "achievements", "reward", "played", "unnamed", "unparsed"),
+        drawer="waybench.envs.crafter._draw:draw",
+        legend=(
+            "The ring is where the player began and the line its way; the dot is where it was last, with the direction "
+            "it faced, and dashes are around what it saw there. Numbers are achievements, listed beside the map, where "
+            "they were unlocked. Cells with an edge were changed, and letters are beings and what is rare."
+        ),
+    ),
+    "voxel": Family(
+        title="Find a biome (after SmartPlay)",
+        lead=(
+            "A biome is looked for in a world of blocks that is told of in words, by going in one of four directions "
+            "again and again. The score is the share of searches that found one. The world is our own, so that no "
+            "published figures are for comparison."
+        ),
+        level="level of distance",
+        levels="levels of distance",
+        item="search",
+        items="searches",
+        metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
+        drawer="waybench.envs.voxel._draw:draw",
+        legend=(
+            "The map from above, north at the top, with the biomes that count outlined. The ring is where the player "
+            "began, the square the goal that was nearest then, the line its way, and the dot where it was last, with a "
+            "ring around it where the biome was found."
+        ),
+        undefined="A dash: where no biome was found there is no number of steps to it.",
+    ),
     "search": Family(
         title="Algorithmic search (AQA-Bench)",
         lead=(
