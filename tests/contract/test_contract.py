@@ -38,6 +38,7 @@ REACHABLE = {
     "tilemap/gtb": 171,
     "tilemap/state": 171,
     "tilemap/stepwise": MOST + 1,  # and how many single actions were taken
+    "voxel/find": MOST + 1,  # every place that chance leads to
 }
 
 
