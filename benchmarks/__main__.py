@@ -7,12 +7,13 @@ from benchmarks._search import search
 from benchmarks._small_games import small_games
 from benchmarks._textmaps import textmaps
 from benchmarks._tilemaps import tilemaps
+from benchmarks._voxel import voxel
 
 
 def main() -> None:
     """Print the table."""
     print("| what | waybench | compared with | which is | ratio |\n|---|---|---|---|---|")
-    for part in (generation, episodes, search, small_games, tilemaps, textmaps, messenger, engine):
+    for part in (generation, episodes, search, small_games, tilemaps, textmaps, messenger, voxel, engine):
         for comparison in part():
             print(comparison.line(), flush=True)
 

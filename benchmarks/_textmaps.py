@@ -226,10 +226,10 @@ def list_all(way: str) -> None:
         _listed(place_map)
     if way == "rustworkx":
         rx.all_pairs_all_simple_paths(_as_rustworkx(place_map))
-    print(_peak_of_this())
+    print(peak_of_this())
 
 
-def _peak_of_this() -> int:
+def peak_of_this() -> int:
     """Return the greatest size of this process so far, in bytes."""
     status = Path("/proc/self/status")
     if status.exists():

@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import shared
 from waybench.agent import manual_text
+from waybench.envs.voxel._blocks import GOALS, fits
 from waybench.envs.voxel._describe import ACTIONS, MANUAL, Raw, describe, direction, location, turn_bin
 
 Compared = Callable[[str, str, int], None]
@@ -87,3 +88,14 @@ def test_manuals(name: str, compared: Compared) -> None:
     for task in data["tasks"].values():
         assert manual_text(MANUAL.format(goal=task["goal_text"]), ACTIONS) == task["manual"]
     compared("smartplay", "voxel manuals", len(data["tasks"]))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_goals(name: str, compared: Compared) -> None:
+    """Of all biomes that are named for any task, each task's are those whose names contain its word."""
+    tasks = golden(name)["tasks"].values()
+    named = {biome for task in tasks for biome in task["goal_biomes"]}
+    for task in tasks:
+        assert {biome for biome in named if fits(task["goal_text"], biome)} == set(task["goal_biomes"])
+    assert {task["goal_text"] for task in tasks} <= set(GOALS)
+    compared("smartplay", "voxel goals", len(tasks))

@@ -153,9 +153,14 @@ BIOME_NUMBER = {name: number for number, name in enumerate(BIOMES)}
 GOALS = ("plains", "forest", "ocean", "beach", "taiga", "ice spikes", "jungle", "desert")
 
 
+def fits(goal: str, biome: str) -> bool:
+    """Whether a biome counts as a goal: as published, if its name contains the goal's word, case aside."""
+    return goal in biome.lower()
+
+
 def goal_biomes(goal: str) -> tuple[str, ...]:
-    """Return the biomes that count as a goal: those whose names contain its word, as published."""
-    return tuple(name for name in BIOMES if goal in name)
+    """Return the biomes that count as a goal."""
+    return tuple(name for name in BIOMES if fits(goal, name))
 
 
 def tables() -> tuple[list[int], list[list[int]], list[list[int]]]:
