@@ -42,8 +42,13 @@ def test_every_other_family_parts_the_players(demo: tuple[Path, str]) -> None:
         assert set(scores) == {"null", "random", "heuristic", "noisy-0.1", "oracle"}
         sign = -1 if "lower is better" in table else 1
         worst, middle, best = (sign * scores[name][0] for name in ("null", "random", "oracle"))
-        # In Messenger, who does nothing is not beaten, and who walks at random is.
-        assert middle < worst < best if table.startswith("Messenger") else worst < middle < best
+        # In Messenger, who does nothing is not beaten, and who walks at random is. No biome is found by chance so soon.
+        if table.startswith("Messenger"):
+            assert middle < worst < best
+        elif table.startswith("Find a biome"):
+            assert worst <= middle < best
+        else:
+            assert worst < middle < best
 
 
 def test_the_report(demo: tuple[Path, str]) -> None:
