@@ -209,7 +209,8 @@ def _marks(walk: _Walk) -> Iterator[str]:
         x, y = place
         yield (
             f'<text class="crafter-unlocked" font-size="1.3" font-weight="bold" fill="#000" stroke="#fff" '
-            f'stroke-width="0.3" paint-order="stroke" x="{x + 0.9:g}" y="{max(y + 0.3, 1.2):g}">{",".join(numbers)}</text>'
+            f'stroke-width="0.3" paint-order="stroke" x="{x + 0.9:g}" y="{max(y + 0.3, 1.2):g}">'
+            f"{','.join(numbers)}</text>"
         )
 
 

@@ -9,14 +9,13 @@ from waybench.envs.crafter._ids import (
     AREA,
     BEING,
     BODY,
+    CHUNKS,
     CLOCK,
     DRAWN,
     EAST_OF,
-    HEALTH,
     KIND,
     LAST_HEALTH,
     LIFE,
-    MADE,
     MOST,
     NOOP,
     PLAYER,
@@ -30,7 +29,6 @@ from waybench.envs.crafter._ids import (
 # later draws are the same.
 RENDERED = 2 * 63 * 49
 _DRAWS = 6 * AREA  # at most so many uniform numbers make a world
-_ROOM = AREA  # beings that there can be at most, one in each cell
 _SEEDS = (1 << 31) - 1
 
 
@@ -155,18 +153,15 @@ def advance(world: World, action: int) -> World:
         action: What the player does.
     """
     numpy = _numpy()
-    land = numpy.frombuffer(world.land, numpy.uint8).copy()
-    body = numpy.frombuffer(world.body, numpy.int32).copy()
-    key = numpy.frombuffer(world.key, numpy.uint32).copy()
-    count = len(world.beings) // (4 * BEING)
-    beings = numpy.empty((2 * count + 40, BEING), numpy.int32)
-    beings[:count] = numpy.frombuffer(world.beings, numpy.int32).reshape(count, BEING)
-    health, made = int(body[HEALTH]), int(numpy.count_nonzero(body[MADE:CLOCK]))
-    count = _life().step(land, beings, body, key, count, action, RENDERED)
-    unlocked = int(numpy.count_nonzero(body[MADE:CLOCK]))
-    reward = (int(body[HEALTH]) - health) / 10
-    if unlocked > made:
-        reward += 1.0
+    read, numbers = numpy.frombuffer, numpy.int32
+    land, key = read(world.land, numpy.uint8).copy(), read(world.key, numpy.uint32).copy()
+    body, before = read(world.body, numbers).copy(), read(world.beings, numbers)
+    count = len(before) // BEING
+    # Room for what can come in one step: an arrow of each being, a plant, and three beings in each chunk.
+    beings = numpy.empty((2 * count + 1 + 3 * CHUNKS * CHUNKS, BEING), numbers)
+    beings.ravel()[: len(before)] = before
+    count, healed, unlocked, new = _life().step(land, beings, body, key, count, action, RENDERED)
+    reward = healed / 10 + 1.0 if new else healed / 10
     return World(
         land.tobytes(), beings[:count].tobytes(), body.tobytes(), key.tobytes(), world.score + unlocked, reward
     )

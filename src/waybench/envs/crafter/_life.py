@@ -117,11 +117,17 @@ def _word(key: Words, body: Ints) -> int:
 
 @compiled
 def _renew(key: Words) -> None:
-    """Replace all words of the generator by the next ones."""
-    for i in range(_WORDS):
-        y = (int(key[i]) & 0x80000000) | (int(key[(i + 1) % _WORDS]) & 0x7FFFFFFF)
-        mixed = int(key[(i + 397) % _WORDS]) ^ (y >> 1)
-        key[i] = np.uint32(mixed ^ 0x9908B0DF if y & 1 else mixed)
+    """Replace all words of the generator by the next ones, in three stretches so that no remainder is needed."""
+    high, low, mix = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
+    one = np.uint32(1)
+    for i in range(_WORDS - 397):
+        y = (key[i] & high) | (key[i + 1] & low)
+        key[i] = key[i + 397] ^ (y >> one) ^ (mix * (y & one))
+    for i in range(_WORDS - 397, _WORDS - 1):
+        y = (key[i] & high) | (key[i + 1] & low)
+        key[i] = key[i + 397 - _WORDS] ^ (y >> one) ^ (mix * (y & one))
+    y = (key[_WORDS - 1] & high) | (key[0] & low)
+    key[_WORDS - 1] = key[396] ^ (y >> one) ^ (mix * (y & one))
 
 
 @compiled
@@ -570,7 +576,18 @@ def _nth_being(beings: Ints, count: int, kind: int, chunk: int, number: int) -> 
 
 
 @compiled
-def step(land: Bytes, beings: Ints, body: Ints, key: Words, count: int, action: int, drawn: int) -> int:
+def _unlocked(body: Ints) -> int:
+    """Return the number of achievements that were made at least once."""
+    count = 0
+    for number in range(MADE, CLOCK):
+        count += body[number] > 0
+    return count
+
+
+@compiled
+def step(
+    land: Bytes, beings: Ints, body: Ints, key: Words, count: int, action: int, drawn: int
+) -> tuple[int, int, int, bool]:
     """Make a step of the world, all arrays being changed.
 
     Args:
@@ -583,8 +600,10 @@ def step(land: Bytes, beings: Ints, body: Ints, key: Words, count: int, action: 
         drawn: Random words that are passed over at the end of a step in the dark.
 
     Returns:
-        The number of beings then.
+        The number of beings then, the health that was gained, the number of achievements unlocked so far, and whether
+        one of these is new.
     """
+    health, unlocked = body[HEALTH], _unlocked(body)
     here = np.full(AREA, -1, np.int16)
     for row in range(count):
         here[beings[row, X] * SIZE + beings[row, Y]] = row
@@ -608,4 +627,5 @@ def step(land: Bytes, beings: Ints, body: Ints, key: Words, count: int, action: 
         if beings[row, KIND]:
             beings[left] = beings[row]
             left += 1
-    return left
+    now = _unlocked(body)
+    return left, body[HEALTH] - health, now, now > unlocked

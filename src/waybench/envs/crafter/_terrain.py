@@ -66,13 +66,23 @@ def _pull(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float) -> 
 
 
 @compiled
-def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int, int, int]:
+def _mask(axis: int) -> int:
+    """Return an axis as a set of axes, in which the axes have the bits 1, 2 and 4."""
+    return 1 << axis
+
+
+@compiled
+def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
     """Return the two vertices outside a cell's tetrahedron or octahedron that the published noise takes besides.
 
     Args:
         u: Place in the cell, 0 to 1, along the first axis.
         v: Along the second.
         w: Along the third.
+
+    Returns:
+        For each vertex the axes along which it is at 1, and the single axis along which it is further: the axis's
+        number and where it is there, as 4 * number + place + 1; -1 if there is none.
     """
     total = u + v + w
     if total <= 1.0 or total >= 2.0:
@@ -85,43 +95,46 @@ def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int, int, in
             second, two = 2, c
         elif one < two and c > one:
             first, one = 2, c
+        beyond = 3 if far else 0  # 2 in a mirrored cell, otherwise -1, as a vertex has it
         if corner > one or corner > two:  # the corner is one of the two nearest vertices
             axis = second if two > one else first
+            ones = 7 - _mask(axis) if far else _mask(axis)
             before, after = (1 if axis == 0 else 0), (1 if axis == 2 else 2)
-            p = np.zeros(6, np.int64)
-            p[axis] = p[3 + axis] = 1
-            p[before] = p[3 + after] = -1
-        else:
-            p = np.zeros(6, np.int64)
-            p[first] = p[second] = p[3 + first] = p[3 + second] = 1
-            p[3 + (3 - first - second)] = -1
-        if far:
-            p = 1 - p
-        return p[0], p[1], p[2], p[3], p[4], p[5]
+            return ones, 4 * before + beyond, ones, 4 * after + beyond
+        ones, third = _mask(first) | _mask(second), 3 - first - second
+        return (7 - ones, -1, 0, 4 * third + 3) if far else (ones, -1, ones, 4 * third)
     # The octahedron between them: for each pair of opposite vertices, the nearer one and how near it is. Of a pair
     # (without axis n) the one is 111 without n, the other n alone.
-    sums = np.array((u + v, u + w, v + w))
-    scores = np.abs(sums - 1.0)
-    first, second = 0, 1
-    if scores[0] <= scores[1] and scores[0] < scores[2]:
-        first = 2
-    elif scores[0] > scores[1] and scores[1] < scores[2]:
-        second = 2
-    p = np.zeros(6, np.int64)
-    further, nearer = sums[first] > 1.0, sums[second] > 1.0
-    first, second = 2 - first, 2 - second  # the axis that each pair goes without
-    if further and nearer:
-        p[:3] = 1
-        p[3 + (3 - first - second)] = 2
-    elif not further and not nearer:
-        p[3 + first] = p[3 + second] = 1
-        p[3 + (3 - first - second)] = -1
-    else:
-        long, short = (first, second) if further else (second, first)
-        p[:3] = 1
-        p[long] = -1
-        p[3 + short] = 2
-    return p[0], p[1], p[2], p[3], p[4], p[5]
+    p, q, r = u + v, u + w, v + w
+    first, second, one, two = 2, 1, abs(p - 1.0), abs(q - 1.0)  # first and second: the axes the pairs go without
+    near, next_near = p > 1.0, q > 1.0
+    if one <= two and one < abs(r - 1.0):
+        first, near = 0, r > 1.0
+    elif one > two and two < abs(r - 1.0):
+        second, next_near = 0, r > 1.0
+    third = 3 - first - second
+    if near and next_near:
+        return 7, -1, 0, 4 * third + 3
+    if not near and not next_near:
+        return 0, -1, _mask(first) | _mask(second), 4 * third
+    long, short = (first, second) if near else (second, first)
+    return 7 - _mask(long), 4 * long, 0, 4 * short + 3
+
+
+@compiled
+def _pull_of(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float, ones: int, further: int) -> float:
+    """Return what a vertex adds, as `_two_more` names it."""
+    a, b, c = ones & 1, ones >> 1 & 1, ones >> 2
+    if further >= 0:
+        axis, place = further // 4, further % 4 - 1
+        if axis == 0:
+            a = place
+        elif axis == 1:
+            b = place
+        else:
+            c = place
+    away = (a + b + c) * _SQUISH
+    return _pull(order, i + a, j + b, k + c, x - a - away, y - b - away, z - c - away)
 
 
 @compiled
@@ -134,18 +147,13 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
     x, y, z = x - (i + squish), y - (j + squish), z - (k + squish)
     total, value = u + v + w, 0.0
     for vertex in range(8):
-        a, b, c = vertex & 1, vertex >> 1 & 1, vertex >> 2
-        size = a + b + c
+        size = (vertex & 1) + (vertex >> 1 & 1) + (vertex >> 2)
         # A tetrahedron has the four vertices at its end of the cell, the octahedron the six in the middle.
-        inside = size <= 1 if total <= 1.0 else size >= 2 if total >= 2.0 else 1 <= size <= 2
-        if inside:
-            away = size * _SQUISH
-            value += _pull(order, i + a, j + b, k + c, x - a - away, y - b - away, z - c - away)
-    a, b, c, d, e, f = _two_more(u, v, w)
-    away = (a + b + c) * _SQUISH
-    value += _pull(order, i + a, j + b, k + c, x - a - away, y - b - away, z - c - away)
-    away = (d + e + f) * _SQUISH
-    value += _pull(order, i + d, j + e, k + f, x - d - away, y - e - away, z - f - away)
+        if size <= 1 if total <= 1.0 else size >= 2 if total >= 2.0 else 1 <= size <= 2:
+            value += _pull_of(order, i, j, k, x, y, z, vertex, -1)
+    one, along, two, across = _two_more(u, v, w)
+    value += _pull_of(order, i, j, k, x, y, z, one, along)
+    value += _pull_of(order, i, j, k, x, y, z, two, across)
     return value / _NORM
 
 
