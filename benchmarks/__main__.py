@@ -1,5 +1,6 @@
 """Run all benchmarks and print one table in Markdown."""
 
+from benchmarks._crafter import crafter
 from benchmarks._engine import engine
 from benchmarks._mazes import episodes, generation
 from benchmarks._messenger import messenger
@@ -13,7 +14,7 @@ from benchmarks._voxel import voxel
 def main() -> None:
     """Print the table."""
     print("| what | waybench | compared with | which is | ratio |\n|---|---|---|---|---|")
-    for part in (generation, episodes, search, small_games, tilemaps, textmaps, messenger, voxel, engine):
+    for part in (generation, episodes, search, small_games, tilemaps, textmaps, messenger, voxel, crafter, engine):
         for comparison in part():
             print(comparison.line(), flush=True)
 
