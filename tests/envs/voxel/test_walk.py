@@ -1,12 +1,16 @@
 """How the walker moves, in small worlds that are built for it."""
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 
+from waybench.core import Stream
+from waybench.envs.voxel import Body, terrain
 from waybench.envs.voxel._blocks import AIR, BLOCKS, NUMBER, SOLID, WATER
+from waybench.envs.voxel._own import OwnTerrain
 from waybench.envs.voxel._walk import stroll
 
 SOUTH, EAST = (0.0, 1.0), (1.0, 0.0)
@@ -111,9 +115,6 @@ def test_a_goal_ends_the_walk() -> None:
 
 def test_nothing_is_walked_into_anywhere() -> None:
     """Wherever chance leads, the walker is never in anything solid."""
-    from waybench.core import Stream
-    from waybench.envs.voxel import terrain
-
     for seed in range(6):
         rng, engine = Stream("walk", seed), terrain("own", seed)
         body = engine.stand(seed * 500, -seed * 300)
@@ -122,3 +123,20 @@ def test_nothing_is_walked_into_anywhere() -> None:
             for x, y, z in ((dx, dy, dz) for dx in (-0.3, 0.3) for dy in (0.0, 0.9, 1.8) for dz in (-0.3, 0.3)):
                 there = engine.block(*(int(np.floor(each)) for each in (body.x + x, body.y + y, body.z + z)))
                 assert not SOLID[BLOCKS.index(there)]
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    """Two walks far apart need the same slots for their chunks, again and again."""
+    shared = OwnTerrain(9)
+
+    def gone(engine: OwnTerrain, away: int) -> Body:
+        rng, body = Stream("threads", away), engine.stand(away, 0)
+        for _ in range(60):
+            body = engine.walk(body._replace(yaw=rng.below(360) - 180), bytes(rng.below(8) for _ in range(50)), ()).body
+            engine.view(body)
+        return body
+
+    places = [256 * number for number in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(lambda away: gone(shared, away), places))
+    assert together == [gone(OwnTerrain(9), away) for away in places]

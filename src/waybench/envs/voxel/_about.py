@@ -30,7 +30,8 @@ steps and score are the published ones, but the world is another one, and so are
 * **Score** is 1 if the biome was found, otherwise 0, and so is the reward; in the published program the latter is
   the simulator's, which is always 0.
 * **Oracle.** It knows the map, floods it from the goals, and imagines two steps ahead with chances of its own. Of 60
-  searches in each level it finds all, in 6, 12, 25, 47 and 92 steps on average.
+  searches in each level it finds all, in 6, 12, 25, 47 and 92 steps on average. Keeping a heading finds 77, 65, 50,
+  28 and 20 % of them, going at random 55, 30, 7, 0 and 0 %.
 
 What `paper` and `sound` differ in:
 

@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from threading import RLock
 
 import numpy as np
 
@@ -72,6 +73,7 @@ class OwnTerrain:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
+        self._lock = RLock()  # threads share a world, and each takes chunks out of it that it does not need
         shape = (_generate.SLOTS, _generate.SLOTS)
         self._pool: Bytes = np.zeros((*shape, _generate.SIDE, _generate.SIDE, _generate.HEIGHT), dtype=np.uint8)
         self._tags: Ints = np.full((*shape, 2), _NOWHERE, dtype=np.int64)
@@ -85,9 +87,10 @@ class OwnTerrain:
         """Return the name of a block: air above the world, bedrock below it."""
         if not 0 <= y < _generate.HEIGHT:
             return BLOCKS[AIR] if y > 0 else BLOCKS[BEDROCK]
-        self._ready(x + 0.5, z + 0.5, _ALL_AROUND, 0.0)
         wrap = _generate.SLOTS - 1
-        return BLOCKS[int(self._pool[(x >> 4) & wrap, (z >> 4) & wrap, x & 15, z & 15, y])]
+        with self._lock:
+            self._ready(x + 0.5, z + 0.5, _ALL_AROUND, 0.0)
+            return BLOCKS[int(self._pool[(x >> 4) & wrap, (z >> 4) & wrap, x & 15, z & 15, y])]
 
     def biome(self, x: int, z: int) -> str:
         """Return the name of a column's biome."""
@@ -99,23 +102,24 @@ class OwnTerrain:
 
     def stand(self, x: int, z: int) -> Body:
         """Return a walker on the ground or in the water; where a tree is in the way, on top of it."""
-        self._ready(x + 0.5, z + 0.5, _ALL_AROUND, 1.0)
         y = max(self.ground(x, z), _generate.SEA - 1) + 1
-        while _walk.blocked(self._pool, AIR, _SOLID, x + 0.5, float(y), z + 0.5):
-            y += 1
+        with self._lock:
+            self._ready(x + 0.5, z + 0.5, _ALL_AROUND, 1.0)
+            while _walk.blocked(self._pool, AIR, _SOLID, x + 0.5, float(y), z + 0.5):
+                y += 1
         return Body(x + 0.5, float(y), z + 0.5, 0)
 
     def view(self, body: Body) -> Raw:
         """Return what is seen and felt from a place. There are no beings."""
-        ahead = heading(body.yaw)
-        self._ready(body.x, body.z, _ALL_AROUND, float(_look.NEAR + 1))
-        self._ready(body.x, body.z, ahead, _LONGEST)
         voxels = np.empty((2 * _look.NEAR + 1,) * 3, dtype=np.int64)
-        x, y, z = (math.floor(each) for each in (body.x, body.y, body.z))
-        _look.around(self._pool, self._tags, AIR, BEDROCK, x, y, z, voxels)
         rays, distances = np.empty(_look.RAYS, dtype=np.int64), np.empty(_look.RAYS)
-        eye = np.array([body.x, body.y + EYES, body.z])
-        _look.fan(self._pool, self._tags, AIR, BEDROCK, WATER, eye, _rays(body.yaw), _LENGTHS, rays, distances)
+        x, y, z = (math.floor(each) for each in (body.x, body.y, body.z))
+        eye, ways = np.array([body.x, body.y + EYES, body.z]), _rays(body.yaw)
+        with self._lock:
+            self._ready(body.x, body.z, _ALL_AROUND, float(_look.NEAR + 1))
+            self._ready(body.x, body.z, heading(body.yaw), _LONGEST)
+            _look.around(self._pool, self._tags, AIR, BEDROCK, x, y, z, voxels)
+            _look.fan(self._pool, self._tags, AIR, BEDROCK, WATER, eye, ways, _LENGTHS, rays, distances)
         if rays.min() == _look.MISSING or voxels.min() == _look.MISSING:
             raise RuntimeError(f"a ray from {body} left the chunks that were made for it")
         return Raw((body.x, body.y, body.z), body.yaw, 0, BLOCKS, voxels, rays, distances)
@@ -128,12 +132,13 @@ class OwnTerrain:
         """
         if len(ticks) > _MOST_TICKS:
             raise ValueError(f"{len(ticks)} ticks: at most {_MOST_TICKS} at once")
-        self._ready(body.x, body.z, _ALL_AROUND, _STROLL)
         found = np.empty((2 * _CELLS + 1,) * 2, dtype=np.uint8)
         _generate.wanted_around(self.seed, math.floor(body.x), math.floor(body.z), wanted(goals), found)
         at, done = np.array([body.x, body.y, body.z, body.rise]), np.frombuffer(ticks, dtype=np.uint8)
         ahead = np.array(heading(body.yaw))
-        made, arrived, length = _walk.stroll(self._pool, AIR, WATER, _SOLID, found, at, ahead, done)
+        with self._lock:
+            self._ready(body.x, body.z, _ALL_AROUND, _STROLL)
+            made, arrived, length = _walk.stroll(self._pool, AIR, WATER, _SOLID, found, at, ahead, done)
         x, y, z, rise = at.tolist()
         return Walked(Body(x, y, z, body.yaw, rise), bool(arrived), float(length), int(made))
 
