@@ -182,7 +182,7 @@ def test_players_in_order() -> None:
 @pytest.mark.slow
 def test_oracle_unlocks_18_of_22_on_most_worlds() -> None:
     made = [values(played("oracle", 3000, index))["achievements"] for index in range(20)]
-    assert sum(count >= 18 for count in made) >= 14
+    assert sum(count >= 18 for count in made) >= 15
 
 
 def test_oracle_never_walks_into_lava() -> None:

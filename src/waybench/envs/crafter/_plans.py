@@ -20,6 +20,7 @@ from waybench.envs.crafter._ids import (
     IRON_SWORD,
     IRONS,
     KIND,
+    LAVA,
     MADE,
     MAKE_WOOD_PICKAXE,
     MOST,
@@ -53,7 +54,8 @@ from waybench.envs.crafter._view import BACK, FAR, STEPS, Cell, View
 _LOW = 3  # of food, drink or health: something has to be done
 _RIPE = 300  # a plant can be eaten once it has grown for longer
 _NEAR = 12  # from a plant, so that it goes on growing: beings further than 17 away do nothing
-_DARK = 0.35
+_DARK = 0.6  # daylight below which zombies are many
+_GRASSY = 60  # of 121 cells
 
 
 def place(cell: Cell) -> int:
@@ -116,8 +118,8 @@ def ripe(view: View) -> list[int]:
 
 
 def _solid(view: View, cell: Cell) -> bool:
-    """Whether nobody can come from a cell."""
-    return view.ground(cell) not in (GRASS, SAND, PATH) or view.kind(cell) == PLANT
+    """Whether neither somebody nor an arrow can come from a cell."""
+    return view.ground(cell) not in (GRASS, SAND, PATH, WATER, LAVA) or view.kind(cell) == PLANT
 
 
 def _rooms(view: View) -> Iterator[tuple[Cell, Cell, int]]:
@@ -147,15 +149,22 @@ def shelter(view: View) -> int | None:
     """Get behind walls, and sleep there if that is possible; None if there is no place or no stone."""
     if _sealed(view):
         return SLEEP if view.body[ENERGY] < MOST else NOOP
-    if view.body[STONES] < 2:
-        if view.body[WOOD_PICKAXE]:
-            return view.use(view.cells(STONE))
-        return None
+    if not view.body[STONES]:
+        return _stones(view) if view.body[WOOD_PICKAXE] else None
     for other, end, action in sorted(_rooms(view), key=lambda room: _solid(view, room[1]) + 0, reverse=True):
         if view.front == end and _open(view, end):
             return PLACE_STONE
         return view.enter(action, other)
     return view.go(_candidates(view))
+
+
+def _stones(view: View) -> int | None:
+    """Get a stone, but none from the walls of a room that one is in."""
+    x, y = view.at
+    walls = set[int]()
+    if any(_rooms(view)):
+        walls = {place((x + dx, y + dy)) for dx in range(-2, 3) for dy in range(-2, 3) if abs(dx) + abs(dy) <= 2}
+    return view.use(each for each in view.cells(STONE) if each not in walls)
 
 
 def _open(view: View, cell: Cell) -> bool:
@@ -164,7 +173,7 @@ def _open(view: View, cell: Cell) -> bool:
 
 def _candidates(view: View) -> list[int]:
     """Return the places of cells that are part of a room, or can be made so with the tools at hand."""
-    walls, inside = view.mask(GRASS, SAND, PATH) == 0, view.mask(GRASS, SAND, PATH, *view.soft)
+    walls, inside = view.mask(GRASS, SAND, PATH, WATER, LAVA) == 0, view.mask(GRASS, SAND, PATH, *view.soft)
     found = list[int]()
     for turned in (False, True):  # rooms from west to east, then from north to south
         wall, room = (walls.T, inside.T) if turned else (walls, inside)
@@ -175,13 +184,21 @@ def _candidates(view: View) -> list[int]:
     return found
 
 
+def _in_the_open(view: View) -> bool:
+    """Whether there is much grass around, on which zombies appear."""
+    x, y = view.at
+    grass = view.mask(GRASS)[max(x - 5, 0) : x + 6, max(y - 5, 0) : y + 6]
+    return int(grass.sum()) > _GRASSY
+
+
 def shelter_at_night(view: View) -> int | None:
     """Sleep when tired, when it is dark, or to wake up for the first time."""
     energy, body = view.body[ENERGY], view.body
     ready = body[WOOD_PICKAXE] and body[STONES] >= 2
-    dark = view.light < _DARK and energy < 7 and ready
+    sealed = _sealed(view)
+    dark = view.light < _DARK and ready and (energy < 7 or sealed or _in_the_open(view))
     first = not made(view, "wake_up") and energy < MOST and ready and made(view, "place_stone")
-    if energy <= _LOW - 1 or dark or first or (_sealed(view) and energy < MOST):
+    if energy <= _LOW - 1 or dark or first or (sealed and energy < MOST):
         action = shelter(view)
         if action is None and energy == 0:
             return SLEEP
@@ -208,7 +225,7 @@ def tend(view: View) -> int | None:
         x, y = view.at
         near = [cell for cell in plants if abs(cell[0] - x) + abs(cell[1] - y) <= _NEAR]
         for plant in near[:1]:
-            gaps = [cell for _, cell in view.around(plant) if not _solid(view, cell)]
+            gaps = [cell for _, cell in view.around(plant) if view.ground(cell) in (GRASS, SAND, PATH)]
             for gap in gaps:
                 action = _wall(view, gap)
                 if action is not None:
