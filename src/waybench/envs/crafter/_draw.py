@@ -107,7 +107,7 @@ def draw(wilds: Wilds, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
     label = f"Crafter, world {wilds.seed}, {steps} steps, {len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements"
     parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk), *_panel(walk)]
     return (
-        f'<svg class="tiles" viewBox="0 0 {SIZE + _PANEL} {SIZE}" role="img" aria-label="{label}" '
+        f'<svg class="tiles maze-large" viewBox="0 0 {SIZE + _PANEL} {SIZE}" role="img" aria-label="{label}" '
         f'font-family="sans-serif">{"".join(parts)}</svg>'
     )
 
@@ -141,7 +141,7 @@ def _ground(land: bytes) -> Iterator[str]:
                     runs.append(f"M{x} {y}.5h{wide}")
                 x += wide
         if runs:
-            yield f'<path class="tiles-floor" fill="none" stroke="{colour}" stroke-width="1.02" d="{"".join(runs)}"/>'
+            yield f'<path class="crafter-ground" fill="none" stroke="{colour}" stroke-width="1.02" d="{"".join(runs)}"/>'
     for place, kind in enumerate(land):
         if kind in _LETTERS:
             yield _letter(place // SIZE, place % SIZE, _LETTERS[kind], "#fff" if kind != DIAMOND else "#000")
