@@ -94,7 +94,7 @@ def draw(wilds: Wilds, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
         reuse: Whether the page holds a drawing with this id already, whose map is shown again.
 
     Returns:
-        An `<svg>` element. Classes: tiles, tiles-floor, tiles-start, tiles-trail, tiles-stop, and crafter-view,
+        An `<svg>` element. Classes: tiles, crafter-ground, tiles-start, tiles-trail, tiles-stop, and crafter-view,
         crafter-changed, crafter-being, crafter-unlocked, crafter-status.
     """
     walk = _walk(wilds, turns)
