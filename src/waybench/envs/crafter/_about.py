@@ -26,7 +26,7 @@ what is published of their rules; neither package is needed, and no picture is m
   has another order.
 * **Oracle.** It sees the whole map and plans its ways with everything that can be dug or bridged, but it does not know
   what will happen by chance. In 3,000 steps it unlocks 20.1 achievements on average of 20 worlds, 18 or more in 17 of
-  them, and all 22 in 11. The heuristic forages: it drinks, eats and cuts wood, and makes nothing. It comes to 2.9, the
+  them, and all 22 in 10. The heuristic forages: it drinks, eats and cuts wood, and makes nothing. It comes to 2.9, the
   random player to 1.9.
 
 What `paper` and `sound` differ in:

@@ -141,7 +141,8 @@ def _ground(land: bytes) -> Iterator[str]:
                     runs.append(f"M{x} {y}.5h{wide}")
                 x += wide
         if runs:
-            yield f'<path class="crafter-ground" fill="none" stroke="{colour}" stroke-width="1.02" d="{"".join(runs)}"/>'
+            look = f'class="crafter-ground" fill="none" stroke="{colour}" stroke-width="1.02"'
+            yield f'<path {look} d="{"".join(runs)}"/>'
     for place, kind in enumerate(land):
         if kind in _LETTERS:
             yield _letter(place // SIZE, place % SIZE, _LETTERS[kind], "#fff" if kind != DIAMOND else "#000")
