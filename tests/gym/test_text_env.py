@@ -33,7 +33,7 @@ def test_registered_by_the_import_which_loads_no_engine() -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_same_seed_same_episode(name: str) -> None:
     def play(seed: int) -> list[Any]:
-        env = gymnasium.make(name, level=waybench.load(gymnasium.spec(name).kwargs["env_id"]).sample_levels[1])
+        env = gymnasium.make(name, level=waybench.load(gymnasium.spec(name).kwargs["env_id"]).sample_levels[:2][-1])
         shown: list[Any] = [env.reset(seed=seed)]
         for _ in range(2):
             shown += [env.step("no answer"), env.reset()]
@@ -57,7 +57,7 @@ def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
         assert info["messages"][-1]["role"] == "user"
         assert info["messages"][-1]["content"].endswith(observation)  # after the rules, where nothing is remembered
     if not facts.deterministic:  # the best that can be done is a matter of chance, and some games have no end
-        assert (terminated, truncated) == (info["end"] == "solved", info["end"] == "turn_limit")
+        assert (terminated, truncated) == (info["end"] in ("solved", "failed"), info["end"] == "turn_limit")
         assert facts.reward[0] <= total <= facts.reward[1]
         return
     assert (terminated, truncated, info["end"]) == (True, False, "solved")
