@@ -7,7 +7,7 @@ from typing import Any
 from waybench.agent._game import AgentGame, Choice, Scene
 from waybench.agent._rules import Rules
 from waybench.agent._wording import MANNERS, AgentWording
-from waybench.core import End, EpisodeRecord, Json, Limits, Metric, Option, Play, TurnRecord, outcome_count
+from waybench.core import End, EpisodeRecord, Json, Limits, Metric, Option, Play, TurnRecord, outcome_metric
 
 Make = Callable[[str], Rules[Any, Any]]  # protocol -> rules
 Bounds = tuple[float, float]
@@ -152,12 +152,5 @@ def agent_metrics(score: Metric, *own: Metric) -> tuple[Metric, ...]:
             better="lower",
             doc='Steps in which no action was named, so that in "paper" the first one was taken.',
         ),
-        Metric(
-            name="unparsed",
-            of=outcome_count("unparsed"),
-            title="Unparsed",
-            low=0,
-            better="lower",
-            doc='Replies that did not name exactly one action, in "sound"; their steps are lost.',
-        ),
+        outcome_metric("unparsed", 'Replies that did not name exactly one action, in "sound"; their steps are lost.'),
     )

@@ -7,7 +7,7 @@ from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, shown, without_reasoning
-from waybench.core._metrics import Metric, Series, outcome_count
+from waybench.core._metrics import Metric, Series, outcome_count, outcome_metric
 from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._random import Stream
@@ -60,6 +60,7 @@ __all__ = [
     "is_object",
     "last_object",
     "outcome_count",
+    "outcome_metric",
     "play_out",
     "policy",
     "replay",

@@ -78,3 +78,15 @@ class Series:
 def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:
     """Return a metric function that counts the turns of one outcome."""
     return lambda record: float(sum(turn.outcome == outcome for turn in record.turns))
+
+
+def outcome_metric(outcome: str, doc: str, title: str | None = None) -> Metric:
+    """Return the metric that counts the turns of one outcome, which gives it its name.
+
+    Args:
+        outcome: The outcome.
+        doc: What such a reply is in this environment.
+        title: Its name in tables; by default the outcome's.
+    """
+    title = outcome.capitalize() if title is None else title
+    return Metric(name=outcome, of=outcome_count(outcome), title=title, low=0, better="lower", doc=doc)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from waybench.agent import agent_metrics, human_metric, scaled_metric, steps_of
-from waybench.core import EpisodeRecord, Metric, Series, outcome_count
+from waybench.core import EpisodeRecord, Metric, Series, outcome_metric
 from waybench.envs.hanoi._instance import Towers, decode
 from waybench.envs.hanoi._solve import best_moves, distance, moved, position_of, random_score, stacks
 
@@ -140,13 +140,8 @@ METRICS = agent_metrics(
         better="lower",
         doc="Moves that a shortest solution would still take at the end.",
     ),
-    Metric(
-        name="illegal",
-        of=outcome_count("illegal"),
-        title="Illegal moves",
-        low=0,
-        better="lower",
-        doc="Moves that were not allowed: from an empty rod, or onto a smaller disk.",
+    outcome_metric(
+        "illegal", "Moves that were not allowed: from an empty rod, or onto a smaller disk.", "Illegal moves"
     ),
 )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, outcome_count
+from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, outcome_metric
 from waybench.envs.maze._game import MazeGame, MazeState, Plan
 from waybench.envs.maze._generator import OPTIONS, MazeSource
 from waybench.envs.maze._maze import Maze, decode, prove
@@ -116,22 +116,8 @@ METRICS = (
         better="lower",
         doc="Requests used.",
     ),
-    Metric(
-        name="unparsed",
-        of=outcome_count("unparsed"),
-        title="Unparsed",
-        low=0,
-        better="lower",
-        doc="Replies that were no list of movements.",
-    ),
-    Metric(
-        name="illegal",
-        of=outcome_count("illegal"),
-        title="Illegal",
-        low=0,
-        better="lower",
-        doc="Replies with a movement into a wall or outside.",
-    ),
+    outcome_metric("unparsed", "Replies that were no list of movements."),
+    outcome_metric("illegal", "Replies with a movement into a wall or outside."),
 )
 
 ALICIA: Environment[Maze, MazeState, Plan] = Environment(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from typing import Protocol as Interface
 
-from waybench.core import End, EpisodeRecord, Instance, Metric, Outcome, Series, outcome_count
+from waybench.core import End, EpisodeRecord, Instance, Metric, Outcome, Series, outcome_metric
 from waybench.envs.search import _number, _walk
 from waybench.envs.search._protocol import PROTOCOLS, Protocol
 
@@ -247,22 +247,8 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             better="",
             doc="Number of answers of the optimal policy.",
         ),
-        Metric(
-            name="unparsed",
-            of=outcome_count("unparsed"),
-            title="Unparsed",
-            low=0,
-            better="lower",
-            doc="Replies in which no number was read.",
-        ),
-        Metric(
-            name="illegal",
-            of=outcome_count("illegal"),
-            title="Illegal",
-            low=0,
-            better="lower",
-            doc="Replies with a number that cannot be taken.",
-        ),
+        outcome_metric("unparsed", "Replies in which no number was read."),
+        outcome_metric("illegal", "Replies with a number that cannot be taken."),
     )
 
 

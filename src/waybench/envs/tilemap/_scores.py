@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from waybench.core import End, EpisodeRecord, Metric, outcome_count
+from waybench.core import End, EpisodeRecord, Metric, outcome_metric
 from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol
 
 GIVEN_UP = 100  # points that a goal given up costs, besides the path length
@@ -193,7 +193,7 @@ METRICS = (
         _strategic,
         "Objectives whose plan was made of actions only and ended elsewhere.",
     ),
-    _metric("unparsed", "Unparsed", outcome_count("unparsed"), "Replies that could not be read."),
+    outcome_metric("unparsed", "Replies that could not be read."),
 )
 
 STATE_METRICS = (
