@@ -1,6 +1,6 @@
 """SmartPlay's tasks: each setting of the small games, the games with free parameters, and all recorded settings."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,15 @@ _TEXTS, _GAMES = "text_test.json", "games.json"
 def _task(small: Small) -> Callable[..., Task]:
     def make(**given: Any) -> Task:
         options = {option.name: given[option.name] for option in small.environment.options}
-        items = [(small.environment, options, item) for item in _items(small, given)]
-        return played_items(items, _attempts(small, given), small.environment.version)
+        items, attempts = _items(small, given)
+        listed = [(small.environment, options, item) for item in items]
+        return played_items(listed, attempts, small.environment.version)
 
     return make
 
 
 def _all(**given: Any) -> Task:
-    items: list[Played] = []
+    listed: list[Played] = []
     attempts: dict[str, int] = {}
     for name in SMARTPLAY:
         small = SMALL[name]
@@ -34,30 +35,25 @@ def _all(**given: Any) -> Task:
         if name == "crafter":
             asked["steps"] = given["crafter_steps"]
         options = small.environment.resolve_options(asked)
-        for item in _items(small, given):
+        items, times = _items(small, given)
+        for item in items:
             named = replace(item, id=f"{name}-{item.index}")
-            attempts[named.id] = _attempts(small, given)
-            items.append((small.environment, options, named))
+            attempts[named.id] = times
+            listed.append((small.environment, options, named))
     version = max(SMALL[name].environment.version for name in SMARTPLAY)
-    return played_items(items, lambda item: attempts[item.id], version)
+    return played_items(listed, lambda item: attempts[item.id], version)
 
 
-def _items(small: Small, given: Mapping[str, Any]) -> Iterator[Item[Any]]:
-    """Yield the items of a setting; where there is only one, that one."""
-    source = _source(small, given)
-    count = _trials(small, given)
-    for index in range(count if source.space is None else min(count, source.space)):
-        yield source.item(index)
+def _items(small: Small, given: Mapping[str, Any]) -> tuple[list[Item[Any]], int]:
+    """Return the items of a setting and the attempts at each.
 
-
-def _trials(small: Small, given: Mapping[str, Any]) -> int:
-    return small.trials if given["limit"] is None else int(given["limit"])
-
-
-def _attempts(small: Small, given: Mapping[str, Any]) -> int:
-    """Return the attempts at each item: those that are asked for, as often as trials where there is one item only."""
-    attempts = int(given["attempts"])
-    return attempts * _trials(small, given) if _source(small, given).space == 1 else attempts
+    Where there is one item only, that one is attempted as often as trials are asked for.
+    """
+    source = _source(small, given)  # once for both: to make one can be to read the published files
+    trials = small.trials if given["limit"] is None else int(given["limit"])
+    count = trials if source.space is None else min(trials, source.space)
+    attempts = int(given["attempts"]) * (trials if source.space == 1 else 1)
+    return [source.item(index) for index in range(count)], attempts
 
 
 def _source(small: Small, given: Mapping[str, Any]) -> Source[Any]:
