@@ -20,11 +20,12 @@ PLAYED = BOTTOM | {"grid", "graph", "agent", "envs"}
 # Package -> the parts of waybench that it may import, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "_version": set(),
+    "_compile": set(),
     "core": {"_version"},
     "grid": BOTTOM,
     "graph": BOTTOM,
     "agent": BOTTOM,
-    "envs": BOTTOM | {"grid", "graph", "agent"},
+    "envs": BOTTOM | {"_compile", "grid", "graph", "agent"},
     "testing": BOTTOM,
     "data": BOTTOM,
     "gym": PLAYED,

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
+from waybench import _compile
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap import PlaceMap, _kernel, _paths
 from waybench.envs.textmap._labels import Rule, path_labels
@@ -279,6 +280,6 @@ def test_it_compiles_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) 
             raise RuntimeError("cannot cache function 'walk': no locator available")
         return lambda function: function
 
-    monkeypatch.setattr(_paths, "import_module", lambda name: SimpleNamespace(njit=njit))
+    monkeypatch.setattr(_compile, "import_module", lambda name: SimpleNamespace(njit=njit))
     assert _paths._compiled.__wrapped__() is _kernel.walk
     assert asked == [{"cache": True, "nogil": True}, {"nogil": True}]

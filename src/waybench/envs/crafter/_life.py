@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench.envs.crafter._compile import compiled
+from waybench._compile import compiled
 from waybench.envs.crafter._ids import (
     ACTED,
     AREA,

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench.envs.crafter._compile import compiled
+from waybench._compile import compiled
 from waybench.envs.crafter._ids import AREA, SIZE
 
 FAR = 1_000_000

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from waybench._compile import compiled
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap import _kernel
 from waybench.envs.textmap._kernel import Ints
@@ -281,9 +281,5 @@ def _draw(total: int, count: int, stream: Stream) -> list[int]:
 
 @cache
 def _compiled() -> Callable[..., int]:
-    """Compile the loop: a second or two the first time, after that it is read from the disk."""
-    numba: Any = import_module("numba")  # takes half a second, and carries no types
-    try:
-        return numba.njit(cache=True, nogil=True)(_kernel.walk)
-    except RuntimeError:  # there is no folder in which compiled code could be kept
-        return numba.njit(nogil=True)(_kernel.walk)
+    """Compile the loop when it is first needed."""
+    return compiled(_kernel.walk)

@@ -7,7 +7,7 @@ All noise is in whole numbers, from 0 to 65535, so that every platform makes the
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench.envs.voxel._jit import jit
+from waybench._compile import compiled
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -30,7 +30,7 @@ _NARROW = 3_000  # of the noise of caves
 _REACH = 3  # how far a crown reaches from its trunk
 
 
-@jit
+@compiled
 def mixed(seed: int, x: int, z: int) -> int:
     """Return 62 bits that seed, x and z determine."""
     h = seed ^ (x * 668265263 + z * -7046029254386353131)
@@ -39,7 +39,7 @@ def mixed(seed: int, x: int, z: int) -> int:
     return (h ^ (h >> 30)) & 0x3FFFFFFFFFFFFFFF
 
 
-@jit
+@compiled
 def smooth(seed: int, x: int, z: int, scale: int) -> int:
     """Return value noise, 0 to 65535, whose lattice has a point in every `scale` blocks."""
     column, row = x // scale, z // scale
@@ -52,32 +52,32 @@ def smooth(seed: int, x: int, z: int, scale: int) -> int:
     return (northern * (4096 - south) + southern * south) >> 24
 
 
-@jit
+@compiled
 def layered(seed: int, x: int, z: int, scale: int) -> int:
     """Return the sum of noise at three scales, 0 to 65535."""
     fine = smooth(seed + 2, x, z, scale // 4)
     return (4 * smooth(seed, x, z, scale) + 2 * smooth(seed + 1, x + 7919, z + 104729, scale // 2) + fine) // 7
 
 
-@jit
+@compiled
 def continent(seed: int, x: int, z: int) -> int:
     """Return how far inland a column is, 0 to 65535."""
     return layered(mixed(seed, 1, 0), x, z, 768)
 
 
-@jit
+@compiled
 def peaks(seed: int, x: int, z: int) -> int:
     """Return how mountainous a column is, 0 to 65535."""
     return layered(mixed(seed, 2, 0), x, z, 384)
 
 
-@jit
+@compiled
 def channel(seed: int, x: int, z: int) -> int:
     """Return how far a column is from the middle of a river, in noise."""
     return abs(layered(mixed(seed, 3, 0), x, z, 512) - _MIDDLE)
 
 
-@jit
+@compiled
 def biome_of(seed: int, x: int, z: int) -> int:
     """Return the number of a column's biome, which is that of the middle of its cell."""
     x, z = (x >> 2 << 2) + 2, (z >> 2 << 2) + 2
@@ -110,7 +110,7 @@ def biome_of(seed: int, x: int, z: int) -> int:
     return SAVANNA if wet < 34_500 else JUNGLE
 
 
-@jit
+@compiled
 def height_of(seed: int, x: int, z: int) -> int:
     """Return the layer of a column's highest block of the ground, which may lie under water."""
     inland = continent(seed, x, z)
@@ -129,7 +129,7 @@ def height_of(seed: int, x: int, z: int) -> int:
     return min(level, bed, HEIGHT - 30)
 
 
-@jit
+@compiled
 def nearest(seed: int, x: int, z: int, wanted: Bytes, most: int) -> tuple[int, int, int]:
     """Find the nearest cell of some biomes.
 
@@ -159,7 +159,7 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, most: int) -> tuple[int, i
     return (east, south, best) if best <= most * most else (0, 0, -1)
 
 
-@jit
+@compiled
 def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
     """Fill a column with the ground and with water."""
     air, bedrock, stone, water, ice = ground[0], ground[1], ground[2], ground[4], ground[5]
@@ -184,7 +184,7 @@ def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, col
             column[SEA] = ice
 
 
-@jit
+@compiled
 def _grown(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
     """Put snow and plants on a column."""
     chance = mixed(mixed(seed, 10, 0), x, z)
@@ -202,7 +202,7 @@ def _grown(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, co
         column[height + 1] = ground[11]
 
 
-@jit
+@compiled
 def _caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: Bytes) -> None:
     """Dig tunnels: where two kinds of noise in space, with a lattice of 8 blocks, are both near their middle."""
     layers = HEIGHT // 8 + 1
@@ -230,14 +230,14 @@ def _caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: By
                     blocks[x, z, y] = air
 
 
-@jit
+@compiled
 def _put(blocks: Bytes, x: int, y: int, z: int, what: int, air: int, over: bool) -> None:
     """Put a block of a tree into a chunk, if it is in it; leaves only into the air, or where a plant is."""
     if 0 <= x < SIDE and 0 <= z < SIDE and 0 < y < HEIGHT and (over or blocks[x, z, y] == air):
         blocks[x, z, y] = what
 
 
-@jit
+@compiled
 def _crown(blocks: Bytes, x: int, z: int, top: int, tree: Ints, air: int) -> None:
     """Put the leaves around the end of a trunk."""
     crown, shape, radius = tree[1], tree[4], tree[5]
@@ -255,7 +255,7 @@ def _crown(blocks: Bytes, x: int, z: int, top: int, tree: Ints, air: int) -> Non
                     _put(blocks, x + east, top - down, z + south, crown, air, False)
 
 
-@jit
+@compiled
 def _tree(blocks: Bytes, x: int, z: int, height: int, tree: Ints, luck: int, air: int) -> None:
     """Build one tree; `x` and `z` count from the chunk's corner and may lie outside of it."""
     tall = tree[2] + luck % (tree[3] - tree[2] + 1)
@@ -272,7 +272,7 @@ def _tree(blocks: Bytes, x: int, z: int, height: int, tree: Ints, luck: int, air
                         _put(blocks, x + east, y, z + south, tree[0], air, True)
 
 
-@jit
+@compiled
 def _trees(seed: int, west: int, north: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
     """Build all trees that reach into a chunk, in an order that does not depend on the chunk."""
     salt = mixed(seed, 13, 0)
@@ -289,7 +289,7 @@ def _trees(seed: int, west: int, north: int, ground: Ints, biomes: Ints, trees: 
                 _tree(blocks, x - west, z - north, height, trees[kind], luck >> 32, ground[0])
 
 
-@jit
+@compiled
 def chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
     """Make a chunk.
 
@@ -317,7 +317,7 @@ def chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: I
     _trees(seed, west, north, ground, biomes, trees, blocks)
 
 
-@jit
+@compiled
 def ready(
     seed: int,
     pool: Bytes,
@@ -370,7 +370,7 @@ def ready(
     return made
 
 
-@jit
+@compiled
 def wanted_around(seed: int, x: int, z: int, wanted: Bytes, found: Bytes) -> None:
     """Write down which cells around a place are of biomes that are wanted.
 
@@ -387,7 +387,7 @@ def wanted_around(seed: int, x: int, z: int, wanted: Bytes, found: Bytes) -> Non
             found[i, j] = wanted[biome_of(seed, ((x >> 2) + i - reach) << 2, ((z >> 2) + j - reach) << 2)]
 
 
-@jit
+@compiled
 def chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, found: Bytes) -> None:
     """Write down what cells are like, as on a map.
 

@@ -7,7 +7,7 @@ its own file changes, and not when that of another one does.
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench.envs.voxel._jit import jit
+from waybench._compile import compiled
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -19,7 +19,7 @@ RAYS = 1 + FAN * FAN  # the first one is the cursor
 MISSING = -1  # a block of a chunk that is not there
 
 
-@jit
+@compiled
 def cast(
     pool: Bytes, tags: Ints, air: int, bedrock: int, eye: Floats, way: Floats, longest: float, through: int
 ) -> tuple[int, float]:
@@ -77,7 +77,7 @@ def cast(
             return found, far
 
 
-@jit
+@compiled
 def fan(
     pool: Bytes,
     tags: Ints,
@@ -112,7 +112,7 @@ def fan(
         rays[number], distances[number] = cast(pool, tags, air, bedrock, eye, ways[number], lengths[number], through)
 
 
-@jit
+@compiled
 def around(pool: Bytes, tags: Ints, air: int, bedrock: int, x: int, y: int, z: int, voxels: Ints) -> None:
     """Write down the blocks around a place; shape (9, 9, 9): x, y, z. The other arguments are those of `cast`."""
     wrap, layers = pool.shape[0] - 1, pool.shape[4]
@@ -131,7 +131,7 @@ def around(pool: Bytes, tags: Ints, air: int, bedrock: int, x: int, y: int, z: i
                     voxels[a, b, c] = pool[i, j, east & 15, south & 15, up] if up < layers else air
 
 
-@jit
+@compiled
 def components(codes: Ints, corners: bool, background: int, near: Floats, found: Ints) -> int:
     """Find what hangs together: neighbouring places of the same code.
 

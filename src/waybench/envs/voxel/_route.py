@@ -5,8 +5,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from waybench._compile import compiled
 from waybench.envs.voxel._generate import CELL, SEA, Bytes, Ints, chart
-from waybench.envs.voxel._jit import jit
 from waybench.envs.voxel._own import wanted
 from waybench.envs.voxel._search import Search, nearest
 
@@ -16,7 +16,7 @@ _FAR = 1 << 40
 _STEEPEST = 5  # blocks from one cell to the next that can be climbed
 
 
-@jit
+@compiled
 def _flood(found: Bytes, heights: Ints, costs: Ints) -> None:
     """Write down what the way from each cell to the nearest goal costs.
 

@@ -6,7 +6,7 @@ made before.
 
 import numpy as np
 
-from waybench.envs.voxel._jit import jit
+from waybench._compile import compiled
 from waybench.envs.voxel._look import Bytes, Floats
 
 HALF, TALL = 0.3, 1.8  # the walker is a box of so many blocks around its middle, and so high
@@ -18,7 +18,7 @@ _SKIN = 0.001  # left free between the walker and what is above it
 _DIAGONAL = 0.7071067811865476
 
 
-@jit
+@compiled
 def blocked(pool: Bytes, air: int, solid: Bytes, x: float, y: float, z: float) -> bool:
     """Whether the walker would be in something solid, with its feet at a place.
 
@@ -39,14 +39,14 @@ def blocked(pool: Bytes, air: int, solid: Bytes, x: float, y: float, z: float) -
     return False
 
 
-@jit
+@compiled
 def fluid(pool: Bytes, water: int, x: float, y: float, z: float) -> bool:
     """Whether there is water at a place."""
     i, j, k, wrap = int(np.floor(x)), int(np.floor(y)), int(np.floor(z)), pool.shape[0] - 1
     return 0 <= j < pool.shape[4] and pool[(i >> 4) & wrap, (k >> 4) & wrap, i & 15, k & 15, j] == water
 
 
-@jit
+@compiled
 def lifted(pool: Bytes, air: int, solid: Bytes, at: Floats, swims: bool, jumps: bool) -> float:
     """Return how high the feet are after a tick; the speed upwards in `at` is changed."""
     x, y, z = at[0], at[1], at[2]
@@ -65,7 +65,7 @@ def lifted(pool: Bytes, air: int, solid: Bytes, at: Floats, swims: bool, jumps: 
     return y
 
 
-@jit
+@compiled
 def stroll(
     pool: Bytes, air: int, water: int, solid: Bytes, goals: Bytes, at: Floats, ahead: Floats, ticks: Bytes
 ) -> tuple[int, bool, float]:
