@@ -22,12 +22,11 @@ from waybench.envs.textmap._extract_words import ExtractionWording
 from waybench.envs.textmap._game import read_hops
 from waybench.envs.textmap._map_instance import map_name
 from waybench.envs.textmap._score import PAPER, SOUND, Rules
+from waybench.envs.textmap._shares import Of, share
 from waybench.envs.textmap._sketch import Answered, Result, Said, result, wanted
 from waybench.envs.textmap._wording import LISTS
-from waybench.envs.textmap._world_items import LOWEST_CLASS, WorldItems, drawn_world, size_stream
+from waybench.envs.textmap._world_items import LOWEST_CLASS, WorldItems, drawn_world, shown_steps, size_stream
 from waybench.envs.textmap._world_source import WORLD_OPTIONS
-
-Of = Callable[[EpisodeRecord], float | None]
 
 OPTIONS = (
     Option(
@@ -120,7 +119,7 @@ def _of_world(key: str, level: int, options: tuple[tuple[str, Json], ...], index
     """Return the extraction of a world of a set."""
     given = dict(options)
     place_map, _ = drawn_world(key, level, given, index, extra, size_stream(key, level, index, extra))
-    cutoff = place_map.last_step if given["prefix_steps"] is None else int(given["prefix_steps"])
+    cutoff = shown_steps(place_map, given["prefix_steps"])
     stream = Stream("textmap/extractions", key, level, index, extra)
     return extractions(place_map, cutoff, int(given["questions"]), stream, longest=int(given["longest"]))
 
@@ -182,10 +181,6 @@ def _parsed(record: EpisodeRecord) -> float:
     return read / _turns(_task_of(record), record.options["mode"])
 
 
-def _share(name: str, of: Of, title: str, doc: str, better: str = "higher") -> Metric:
-    return Metric(name=name, of=of, title=title, low=0, high=1, better=better, doc=doc)
-
-
 METRICS = (
     Metric(
         name="success",
@@ -197,57 +192,57 @@ METRICS = (
         doc="Mean success of the answers that the search finds in the graph of the triplets and their opposites; 0 "
         "for a question that it cannot answer (section C.4).",
     ),
-    _share("ceiling", _best, "Ceiling", "Success with the true triplets.", better=""),
-    _share(
+    share("ceiling", _best, "Ceiling", "Success with the true triplets.", better=""),
+    share(
         "success_easy",
         _among(lambda each: each.difficulty == "easy"),
         "Success, easy",
         "The same of easy questions: all moves of some way, or of the given one, were made.",
     ),
-    _share(
+    share(
         "success_hard",
         _among(lambda each: each.difficulty == "hard"),
         "Success, hard",
         "The same of hard questions: some move has to be inferred from its opposite.",
     ),
-    _share(
+    share(
         "success_route",
         _among(lambda each: each.kind == "route"),
         "Success, routes",
         "The same of questions for a route.",
     ),
-    _share(
+    share(
         "success_destination",
         _among(lambda each: each.kind == "destination"),
         "Success, destinations",
         "The same of questions for a destination.",
     ),
-    _share(
+    share(
         "success_bare",
         lambda record: fmean(each.bare for each in _result(record).answered),
         "Success without opposites",
         "Success of the answers in the graph of the triplets alone.",
     ),
-    _share(
+    share(
         "triplets",
         lambda record: _result(record).triplets,
         "Triplets",
         "Share of the steps that are asked for whose triplet is right.",
     ),
-    _share(
+    share(
         "triplets_moving",
         lambda record: _result(record).moving,
         "Triplets, moves",
         "The same of the steps that lead to another place.",
     ),
-    _share("parsed", _parsed, "Parsed", "Share of the turns in which triplets could be read."),
-    _share(
+    share("parsed", _parsed, "Parsed", "Share of the turns in which triplets could be read."),
+    share(
         "precision",
         lambda record: _result(record).precision,
         "Edge precision",
         "Share of the graph's moves, opposites included, that are moves of the map; not defined if it has none.",
     ),
-    _share(
+    share(
         "recall",
         lambda record: _result(record).recall,
         "Edge recall",

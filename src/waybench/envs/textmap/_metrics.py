@@ -1,19 +1,11 @@
 """What an answer about a map is measured by (MANGO, sections 2.3, A.6, B.2 and C.1)."""
 
-from collections.abc import Callable
-
 from waybench.core import EpisodeRecord, Json, Metric
 from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._labels import DIFFICULTIES
 from waybench.envs.textmap._prompts import TEMPLATES, question_text
 from waybench.envs.textmap._score import SOUND
-
-Of = Callable[[EpisodeRecord], float | None]
-
-
-def _event(record: EpisodeRecord, name: str) -> Json:
-    """Return what came of the answer; None if it could not be read, or there was none."""
-    return record.turns[-1].events.get(name) if record.turns else None
+from waybench.envs.textmap._shares import Of, event, share
 
 
 def _is_sound(record: EpisodeRecord) -> bool:
@@ -22,14 +14,14 @@ def _is_sound(record: EpisodeRecord) -> bool:
 
 def parsed(record: EpisodeRecord) -> float:
     """Return whether the answer could be read."""
-    return float(_event(record, "success") is not None)
+    return float(event(record, "success") is not None)
 
 
 def _scored(name: str) -> Of:
     """Return what an answer came to. Ill-structured ones have 0 in "sound" and no value in "paper" (section B.2)."""
 
     def of(record: EpisodeRecord) -> float | None:
-        value = _event(record, name)
+        value = event(record, name)
         if value is None:
             return 0.0 if _is_sound(record) else None
         if not record.proof["answerable"] and "path" not in record.instance:
@@ -45,12 +37,12 @@ success = _scored("success")
 def spl(record: EpisodeRecord) -> float | None:
     """Return success weighted by l / max(l, p), l moves of a shortest way or of the given path, p moves answered."""
     value = success(record)
-    return value * _event(record, "weight") if value else value
+    return value * event(record, "weight") if value else value
 
 
 def strict(record: EpisodeRecord) -> float:
     """Return the success by the rules of "sound" of what was read; what could not be read has none."""
-    return float(_event(record, "strict") or 0)
+    return float(event(record, "strict") or 0)
 
 
 def counted(record: EpisodeRecord) -> float:
@@ -68,8 +60,8 @@ def _difficulty(record: EpisodeRecord) -> float | None:
 
 
 def _invented(record: EpisodeRecord) -> float | None:
-    moves = _event(record, "moves")
-    return _event(record, "invented") / moves if moves else None
+    moves = event(record, "moves")
+    return event(record, "invented") / moves if moves else None
 
 
 def _shared(record: EpisodeRecord) -> float:
@@ -88,16 +80,12 @@ class _AskedAgain:
         self.actions: tuple[str, ...] = tuple(record.instance.get("actions", ()))
 
 
-def _share(name: str, of: Of, title: str, doc: str, *, better: str = "higher", labels: tuple[str, ...] = ()) -> Metric:
-    return Metric(name=name, of=of, title=title, low=0, high=1, better=better, doc=doc, labels=labels)
-
-
 def _by_difficulty(name: str, of: Of, title: str, doc: str) -> tuple[Metric, ...]:
     """Return a metric of all questions, of the easy ones and of the hard ones."""
     return (
         Metric(name=name, of=of, title=title, low=0, high=1, per=counted, doc=doc),
         *(
-            _share(
+            share(
                 f"{name}_{difficulty}",
                 _among(of, difficulty),
                 f"{title}, {difficulty}",
@@ -142,15 +130,15 @@ METRICS = (
         "Whether the trajectory is right from place to place (section A.6): it begins at the source and goes on where "
         "it was, by moves of the map; a route ends at the destination, of a destination the moves are the given ones.",
     ),
-    _share("parsed", parsed, "Parsed", "Whether the answer is well structured, so that it could be read."),
-    _share(
+    share("parsed", parsed, "Parsed", "Whether the answer is well structured, so that it could be read."),
+    share(
         "answerable",
         lambda record: float(record.proof["answerable"]),
         "Answerable",
         "Whether the question can be answered from what was shown.",
         better="",
     ),
-    _share(
+    share(
         "difficulty",
         _difficulty,
         "Difficulty",
@@ -159,21 +147,21 @@ METRICS = (
         better="",
         labels=DIFFICULTIES,
     ),
-    _share(
+    share(
         "strict",
         strict,
         "Exact success",
         'Success by the rules of "sound": exact names, no closest move, no credit for similar names, and 0 for what '
         "could not be read.",
     ),
-    _share(
+    share(
         "invented",
         _invented,
         "Invented moves",
         "Share of an answer's moves that are none of the map's: wrong places, actions, or both.",
         better="lower",
     ),
-    _share(
+    share(
         "shared",
         _shared,
         "Shared prefix",

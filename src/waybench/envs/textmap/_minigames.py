@@ -1,9 +1,9 @@
 """The environment of minigames: what is the next action of a walkthrough?"""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
-from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, Stream
+from waybench.core import Environment, EpisodeRecord, Json, Limits, Option, Play, Stream
 from waybench.envs.textmap._map_instance import map_name
 from waybench.envs.textmap._minigame import (
     CHOICES,
@@ -17,10 +17,9 @@ from waybench.envs.textmap._minigame_about import ABOUT
 from waybench.envs.textmap._minigame_play import PLAYERS, Choosing, MinigameRules
 from waybench.envs.textmap._minigame_words import FORMS, PRINTED, MinigameWording
 from waybench.envs.textmap._score import PAPER, SOUND
-from waybench.envs.textmap._world_items import LOWEST_CLASS, WorldItems, drawn_world, size_stream
+from waybench.envs.textmap._shares import Of, event, share
+from waybench.envs.textmap._world_items import LOWEST_CLASS, WorldItems, drawn_world, shown_steps, size_stream
 from waybench.envs.textmap._world_source import WORLD_OPTIONS
-
-Of = Callable[[EpisodeRecord], float | None]
 
 OPTIONS = (
     Option(
@@ -84,7 +83,7 @@ def _games(key: str, level: int, options: tuple[tuple[str, Json], ...], index: i
     """Return the minigames in one world of a set."""
     given = dict(options)
     place_map, world = drawn_world(key, level, given, index, extra, size_stream(key, level, index, extra))
-    cutoff = place_map.last_step if given["prefix_steps"] is None else int(given["prefix_steps"])
+    cutoff = shown_steps(place_map, given["prefix_steps"])
     stream = Stream("textmap/minigames", key, level, index, extra)
     count, moves, choices = int(given["questions"]), given["moves"], int(given["choices"])
     return minigames(place_map, cutoff, count, stream, moves=moves, choices=choices, world=world)
@@ -107,7 +106,7 @@ def _event(name: str) -> Of:
     """Return what came of the answer; no value if it could not be read."""
 
     def of(record: EpisodeRecord) -> float | None:
-        value = record.turns[-1].events.get(name) if record.turns else None
+        value = event(record, name)
         return None if value is None else float(value)
 
     return of
@@ -122,51 +121,47 @@ def _among(known: bool) -> Of:
     return lambda record: success(record) if record.proof["known"] is known else None
 
 
-def _share(name: str, of: Of, title: str, doc: str, better: str = "higher") -> Metric:
-    return Metric(name=name, of=of, title=title, low=0, high=1, better=better, doc=doc)
-
-
 METRICS = (
-    _share(
+    share(
         "success",
         success,
         "Success",
         "Whether the answer is the walkthrough's next action (section 3.5); what could not be read is not.",
     ),
-    _share(
+    share(
         "success_known",
         _among(True),
         "Success, known moves",
         "The same where a reader can know the move: it was made before, or follows from one that was.",
     ),
-    _share("success_new", _among(False), "Success, new moves", "The same where the move leads into the unknown."),
-    _share(
+    share("success_new", _among(False), "Success, new moves", "The same where the move leads into the unknown."),
+    share(
         "parsed",
         lambda record: float(_event("success")(record) is not None),
         "Parsed",
         "Whether the answer is one of the actions, so that it could be read.",
     ),
-    _share("chance", lambda record: record.proof["chance"], "Chance", "Success of an answer at random.", better=""),
-    _share(
+    share("chance", lambda record: record.proof["chance"], "Chance", "Success of an answer at random.", better=""),
+    share(
         "moving",
         _event("moving"),
         "Moving",
         "Whether the answer leads away from the place, as far as the map knows; of the answers that could be read.",
     ),
-    _share(
+    share(
         "arrives",
         _event("arrives"),
         "Same place",
         "Whether the answer leads where the walkthrough goes, by the same move or another one.",
     ),
-    _share(
+    share(
         "visited",
         _event("visited"),
         "Visited",
         "Whether the answer leads to a place where the walkthrough has been; of the answers that lead away.",
         better="",
     ),
-    _share(
+    share(
         "known",
         lambda record: float(record.proof["known"]),
         "Known moves",

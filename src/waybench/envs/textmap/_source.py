@@ -10,7 +10,7 @@ from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._labels import DIFFICULTIES, Difficulty
 from waybench.envs.textmap._map import PlaceMap
 from waybench.envs.textmap._prefix import with_ids
-from waybench.envs.textmap._world_items import WorldItems, drawn_world, size_stream
+from waybench.envs.textmap._world_items import WorldItems, drawn_world, shown_steps, size_stream
 from waybench.envs.textmap._world_source import WORLD_OPTIONS
 
 WORLD_NAMES = ("plain", "ids")
@@ -111,7 +111,7 @@ def _questions(
 @lru_cache(maxsize=64)
 def _by_steps(steps: int | None) -> Shown:
     def shown(place_map: PlaceMap) -> int:
-        return place_map.last_step if steps is None else min(steps, place_map.last_step)
+        return shown_steps(place_map, steps)
 
     return shown
 

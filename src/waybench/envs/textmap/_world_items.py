@@ -89,3 +89,8 @@ def drawn_world(
 def size_stream(key: str, level: int, index: int, extra: int) -> Stream:
     """Return the stream with which the size of a world of a set is drawn."""
     return Stream("textmap/size", key, level, index, extra)
+
+
+def shown_steps(place_map: PlaceMap, steps: int | None) -> int:
+    """Return the last step that is shown of a map's walkthrough: the given one, or the last one there is."""
+    return place_map.last_step if steps is None else min(int(steps), place_map.last_step)
