@@ -1,19 +1,17 @@
 """Charts: a line for each group, with intervals, and with labels at the lines' ends."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import altair as alt
-import vl_convert
 from markupsafe import Markup
 
 from waybench.analysis import better_text
 from waybench.core import Metric
 from waybench.report._points import Point
-from waybench.report._svg import inline
+from waybench.report._svg import drawn
 
 COLOURS = 7
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
@@ -69,9 +67,7 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
         shape: Measures.
         label: What the chart shows, for those who cannot see it.
     """
-    spec = chart_spec(plot, shape)
-    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    return inline(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=version, allowed_base_urls=[]), label)
+    return drawn(chart_spec(plot, shape), label)
 
 
 def chart_spec(plot: Plot, shape: Shape) -> dict[str, Any]:

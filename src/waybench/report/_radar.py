@@ -1,17 +1,15 @@
 """Charts of the nine capabilities: an axis for each, a line around for each agent."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 from typing import Any
 
 import altair as alt
-import vl_convert
 from markupsafe import Markup
 
 from waybench.report._chart import COLOURS
-from waybench.report._svg import inline
+from waybench.report._svg import drawn
 
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 _MOST = 1.2  # what is beyond is drawn there
@@ -45,9 +43,7 @@ def radar(axes: Sequence[str], webs: Sequence[Web], label: str, *, size: int = 3
         size: Width and height of the rings, in pixels.
         font: Size of the text.
     """
-    spec = radar_spec(axes, webs, size, font)
-    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    return inline(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=version, allowed_base_urls=[]), label)
+    return drawn(radar_spec(axes, webs, size, font), label)
 
 
 def radar_spec(axes: Sequence[str], webs: Sequence[Web], size: int, font: int) -> dict[str, Any]:

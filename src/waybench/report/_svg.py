@@ -1,8 +1,13 @@
 """Chart drawings, made fit to stand in a page."""
 
+import json
 import re
+from collections.abc import Mapping
+from typing import Any
 from xml.etree import ElementTree
 
+import altair as alt
+import vl_convert
 from markupsafe import Markup
 
 _ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "title"}
@@ -13,6 +18,17 @@ _ATTRIBUTES = {
 }
 _VALUE = re.compile(r"[-+\w .,#%()]*")
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
+
+
+def drawn(spec: Mapping[str, Any], label: str) -> Markup:
+    """Draw a chart for a page.
+
+    Args:
+        spec: The chart, as a Vega-Lite specification.
+        label: What it shows, for those who cannot see it.
+    """
+    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    return inline(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=version, allowed_base_urls=[]), label)
 
 
 def inline(svg: str, label: str) -> Markup:
