@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from math import sqrt
 from typing import Any
 
@@ -65,7 +66,8 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
     """
     known = [row for row in all_rows if row.setting in HUMANS]
     found: list[Agent] = []
-    for (model, embedded, settings), own in grouped(known, lambda row: _agent(row.group)).items():
+    asked = cache(_agent)  # there are far fewer groups than rows
+    for (model, embedded, settings), own in grouped(known, lambda row: asked(row.group)).items():
         by_setting: dict[str, tuple[Group, Mean]] = {}
         for (setting, group), some in grouped(own, lambda row: (row.setting, row.group)).items():
             mean = _human(some)

@@ -4,6 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
@@ -176,11 +177,10 @@ def tidy(all_rows: Iterable[Row]) -> list[dict[str, Json]]:
     rows. None stands for what is not defined or not known, also where a row's environment has no such metric.
     """
     listed = list(all_rows)
-    defaults = {row.group.env: _defaults(registry.load(row.group.env)) for row in listed}
     values: dict[str, set[str]] = defaultdict(set)
     for row in listed:
         for name, value in row.group.options:
-            values[name] |= {repr(value), repr(defaults[row.group.env].get(name))}
+            values[name] |= {repr(value), repr(_defaults(row.group.env).get(name))}
     options = [name for name, seen in sorted(values.items()) if len(seen) > 1]
     metrics = list(dict.fromkeys(name for row in listed for name in row.metrics))
     return [_flat(row, options, metrics) for row in listed]
@@ -208,7 +208,10 @@ def _flat(row: Row, options: list[str], metrics: list[str]) -> dict[str, Json]:
     }
 
 
-def _defaults(environment: Environment[Any, Any, Any]) -> dict[str, Json]:
+@cache  # every row asks for them
+def _defaults(env: str) -> Mapping[str, Json]:
+    """Return the defaults of an environment's options, but for those that only say how many items there are."""
+    environment = registry.load(env)
     options = (*environment.options, *environment.source_options)
     return {option.name: option.default for option in options if not option.amount}
 
@@ -235,12 +238,12 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
             options=tuple(
                 (name, value if isinstance(value, PLAIN) else json.dumps(value, default=str))
                 for name, value in {
-                    **_defaults(environment),
+                    **_defaults(record.env),
                     **record.options,
                     **episode.settings,
                     **examples,
                     # A task that fixes the setting has no parameter that says so.
-                    **({"setting": published} if published and "setting" in _defaults(environment) else {}),
+                    **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
                 }.items()
             ),
             key=str(item["key"]),
