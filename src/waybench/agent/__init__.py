@@ -17,7 +17,7 @@ from waybench.agent._environment import (
 from waybench.agent._game import THOUGHT, AgentGame, Choice, Scene, thinking_players
 from waybench.agent._history import history_entry, history_text, manual_text
 from waybench.agent._humans import HUMANS, Baseline, human_metric, scaled_metric
-from waybench.agent._learning import best_of, expected_by_chance, learning_series, optimal_score, regret_metric
+from waybench.agent._learning import LEARNING, best_of, learning_metrics
 from waybench.agent._match import published_match, sound_match
 from waybench.agent._rules import Rules, Step
 from waybench.agent._wording import MANNERS, AgentWording, Manner
@@ -26,6 +26,7 @@ __all__ = [
     "CAPABILITIES",
     "FORMULAS",
     "HUMANS",
+    "LEARNING",
     "MANNERS",
     "RECORDED",
     "THOUGHT",
@@ -47,16 +48,13 @@ __all__ = [
     "best_of",
     "capability_scores",
     "degrees",
-    "expected_by_chance",
     "final_score",
     "history_entry",
     "history_text",
     "human_metric",
-    "learning_series",
+    "learning_metrics",
     "manual_text",
-    "optimal_score",
     "published_match",
-    "regret_metric",
     "scaled_metric",
     "sound_match",
     "steps_of",

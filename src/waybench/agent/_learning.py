@@ -1,12 +1,14 @@
-"""What games of chance share in which the best action has to be learned: scores, regret and learning curves."""
+"""What games of chance share in which the best action has to be learned: scores, regret and learning curves.
+
+Their proofs have a number "worst", how much worse than the best action the worst one is at the start.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from waybench.agent._environment import asked, final_score
+from waybench.agent._environment import agent_metrics, asked, final_score
+from waybench.agent._humans import human_metric, scaled_metric
 from waybench.core import EpisodeRecord, Metric, Series
-
-Worst = Callable[[EpisodeRecord], float]
 
 
 def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
@@ -15,18 +17,21 @@ def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
     return values.index(highest), tuple(highest - value for value in values)
 
 
-def _regrets(record: EpisodeRecord, worst: Worst) -> list[float]:
-    lost = worst(record)
-    return [float(turn.events.get("regret", lost)) for turn in asked(record)]
-
-
-def optimal_score(best: str) -> Metric:
-    """Return the score of a game in which actions count that are the best one.
+def learning_metrics(
+    best: str,
+    setting: Callable[[EpisodeRecord], str | None],
+    actions: Callable[[EpisodeRecord], int],
+    players: str,
+) -> tuple[Metric, ...]:
+    """Return the metrics of a game in which one action is the best and a step counts in which it is taken.
 
     Args:
         best: What the best action is, as the end of a sentence.
+        setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
+        actions: EpisodeRecord -> number of actions.
+        players: A sentence that says what a random and the optimal player come to.
     """
-    return Metric(
+    score = Metric(
         name="score",
         of=final_score,
         title="Score",
@@ -35,60 +40,44 @@ def optimal_score(best: str) -> Metric:
         doc=f"Steps in which the action was {best} (section 4.2).",
     )
 
-
-def regret_metric(worst: Worst) -> Metric:
-    """Return the regret of an episode.
-
-    Args:
-        worst: EpisodeRecord -> what a lost step is charged.
-    """
-    return Metric(
-        name="regret",
-        of=lambda record: float(sum(_regrets(record, worst))),
-        title="Regret",
-        low=0,
-        better="lower",
-        doc="Sum over steps of the highest expected reward less that of the action taken, whatever luck it had. A lost "
-        "step is charged as the worst action at the start would be.",
-    )
-
-
-def learning_series(worst: Worst) -> tuple[Series, ...]:
-    """Return the learning curves.
-
-    Args:
-        worst: EpisodeRecord -> what a lost step is charged.
-    """
-    return (
-        Series(
-            name="optimal",
-            of=lambda record: [float(turn.events.get("optimal", False)) for turn in asked(record)],
-            title="Share of best actions",
-            low=0,
-            high=1,
-            doc="Whether the action was the best one; its mean over episodes, step by step, is the learning curve. A "
-            "lost step was not.",
-        ),
-        Series(
-            name="regret_so_far",
-            of=lambda record: list(accumulate(_regrets(record, worst))),
-            title="Regret so far",
-            low=0,
-            better="lower",
-            doc="The regret of all steps up to this one.",
-        ),
-    )
-
-
-def expected_by_chance(actions: Callable[[EpisodeRecord], int]) -> Callable[[EpisodeRecord], tuple[float, float]]:
-    """Return the expected scores of a random and of the optimal player, where one action of so many is the best.
-
-    Args:
-        actions: EpisodeRecord -> number of actions.
-    """
-
     def expected(record: EpisodeRecord) -> tuple[float, float]:
         steps = float(record.options["steps"])
         return steps / actions(record), steps
 
-    return expected
+    return agent_metrics(score, human_metric(setting), scaled_metric(expected, players), _REGRET)
+
+
+def _regrets(record: EpisodeRecord) -> list[float]:
+    lost = float(record.proof["worst"])
+    return [float(turn.events.get("regret", lost)) for turn in asked(record)]
+
+
+_REGRET = Metric(
+    name="regret",
+    of=lambda record: float(sum(_regrets(record))),
+    title="Regret",
+    low=0,
+    better="lower",
+    doc="Sum over steps of the highest expected reward less that of the action taken, whatever luck it had. A lost "
+    "step is charged as the worst action at the start would be.",
+)
+
+LEARNING = (
+    Series(
+        name="optimal",
+        of=lambda record: [float(turn.events.get("optimal", False)) for turn in asked(record)],
+        title="Share of best actions",
+        low=0,
+        high=1,
+        doc="Whether the action was the best one; its mean over episodes, step by step, is the learning curve. A "
+        "lost step was not.",
+    ),
+    Series(
+        name="regret_so_far",
+        of=lambda record: list(accumulate(_regrets(record))),
+        title="Regret so far",
+        low=0,
+        better="lower",
+        doc="The regret of all steps up to this one.",
+    ),
+)

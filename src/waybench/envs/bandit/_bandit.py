@@ -1,19 +1,14 @@
 """The environment of slot machines."""
 
 from waybench.agent import (
+    LEARNING,
     TYPED_HELP,
     Choice,
     Scene,
-    agent_metrics,
     agent_options,
     agent_play,
     agent_typed,
-    expected_by_chance,
-    human_metric,
-    learning_series,
-    optimal_score,
-    regret_metric,
-    scaled_metric,
+    learning_metrics,
     thinking_players,
 )
 from waybench.core import Environment, EpisodeRecord
@@ -57,10 +52,6 @@ def _setting(record: EpisodeRecord) -> str | None:
     return PUBLISHED.get(decode(record.instance).setting or "")
 
 
-def _worst(record: EpisodeRecord) -> float:
-    return float(record.proof["worst"])
-
-
 def _make(protocol: str) -> BanditRules:
     return BanditRules()
 
@@ -85,16 +76,13 @@ ARMS: Environment[Bandit, Scene[Bandit, Machines], Choice] = Environment(
     decode=decode,
     level_of=lambda bandit: bandit.level,
     prove=prove,
-    metrics=agent_metrics(
-        optimal_score("that with the highest expected reward"),
-        human_metric(_setting),
-        scaled_metric(
-            expected_by_chance(lambda record: len(record.instance["arms"])),
-            "The random player finds the best machine in one step of so many machines, the optimal one in every step.",
-        ),
-        regret_metric(_worst),
+    metrics=learning_metrics(
+        "that with the highest expected reward",
+        _setting,
+        lambda record: len(record.instance["arms"]),
+        "The random player finds the best machine in one step of so many machines, the optimal one in every step.",
     ),
-    series=learning_series(_worst),
+    series=LEARNING,
     setting=_setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,

@@ -1,19 +1,14 @@
 """The environment of Rock Paper Scissors."""
 
 from waybench.agent import (
+    LEARNING,
     TYPED_HELP,
     Choice,
     Scene,
-    agent_metrics,
     agent_options,
     agent_play,
     agent_typed,
-    expected_by_chance,
-    human_metric,
-    learning_series,
-    optimal_score,
-    regret_metric,
-    scaled_metric,
+    learning_metrics,
     thinking_players,
 )
 from waybench.core import Environment, EpisodeRecord
@@ -64,10 +59,6 @@ def _setting(record: EpisodeRecord) -> str | None:
     return PUBLISHED.get(decode(record.instance).setting or "")
 
 
-def _worst(record: EpisodeRecord) -> float:
-    return float(record.proof["worst"])
-
-
 def _make(protocol: str) -> RpsRules:
     return RpsRules(published=protocol == "paper")
 
@@ -92,16 +83,13 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     decode=decode,
     level_of=lambda match: match.level,
     prove=prove,
-    metrics=agent_metrics(
-        optimal_score("that with the highest expected score"),
-        human_metric(_setting),
-        scaled_metric(
-            expected_by_chance(lambda record: len(NAMES)),
-            "The random player makes the best choice in one round of three, the optimal one in every round.",
-        ),
-        regret_metric(_worst),
+    metrics=learning_metrics(
+        "that with the highest expected score",
+        _setting,
+        lambda record: len(NAMES),
+        "The random player makes the best choice in one round of three, the optimal one in every round.",
     ),
-    series=learning_series(_worst),
+    series=LEARNING,
     setting=_setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,
