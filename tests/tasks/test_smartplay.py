@@ -23,6 +23,7 @@ TABLE_1 = {
     "messenger_l1": (100, 2, 4),
     "messenger_l2": (100, 2, 64),
     "messenger_l3": (100, 2, 128),
+    "voxel_find": (20, 2, 200),
     "crafter": (10, 5, 9_999),  # the first of the 10,000 is the game's own
 }
 SETTINGS = {
@@ -38,6 +39,7 @@ SETTINGS = {
     "messenger_l2": "MessengerL2",
     "messenger_l3": "MessengerL3",
     "crafter": "Crafter",
+    "voxel_find": None,  # only Minecraft has
 }
 
 
@@ -67,12 +69,12 @@ def test_a_puzzle_that_is_always_the_same_is_tried_again() -> None:
 def test_smartplay_has_every_recorded_setting() -> None:
     made = heads("smartplay")
     counts = Counter((head.env, head.item["level"]) for head in made)
-    assert sorted(counts.values()) == [10, 10, 20, 20, 100, 100]
-    assert len(ids("smartplay")) == len(set(ids("smartplay"))) == 260
+    assert sorted(counts.values()) == [10, 10, 20, 20, 20, 100, 100]
+    assert len(ids("smartplay")) == len(set(ids("smartplay"))) == 280
     found = {SMALL[name].environment.setting(head) for name in SMARTPLAY for head in heads(name, limit=1)}
-    assert {SMALL["bandit"].environment.id, "rps/rounds", "hanoi/rods", "messenger/roles", "crafter/survival"} == {
-        h.env for h in made
-    }
+    environments = {"bandit/arms", "rps/rounds", "hanoi/rods", "messenger/roles", "crafter/survival", "voxel/find"}
+    assert {head.env for head in made} == environments
+    assert {head.instance["goal"] for head in made if head.env == "voxel/find"} == {"plains"}
     assert found == {SETTINGS[name] for name in SMARTPLAY}
     assert {head.options["wording"] for head in heads("smartplay", limit=1, wording="chat")} == {"chat"}
 

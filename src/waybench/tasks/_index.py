@@ -1,7 +1,7 @@
 """The names and parameters of the tasks, without the evaluation engine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from waybench.core import Environment, Option
@@ -240,14 +240,14 @@ SMALL = {
     "messenger_l2": Small(ROLES, "SmartPlay: Messenger, with movement", 100, 2),
     "messenger_l3": Small(ROLES, "SmartPlay: Messenger, with movement and decoys", 100, 3),
     "crafter": Small(SURVIVAL, "SmartPlay: Crafter, surviving and making things in an open world", 10, 1),
-    "voxel_find": Small(FIND, "after SmartPlay: find a biome in a world of blocks of our own", 20),
+    "voxel_find": Small(FIND, "after SmartPlay: find a biome in a world of blocks", 20),
     "bandit": Small(ARMS, "slot machines of any number, drifting if wanted", 20),
     "rps": Small(ROUNDS, "rock, paper, scissors against opponents that adapt", 20),
     "hanoi": Small(RODS, "the Tower of Hanoi from any position to any other", 10),
     "messenger": Small(ROLES, "Messenger on boards of any size, with further entities", 100),
 }
-SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "crafter")
-"""The recorded settings of SmartPlay, as far as there are games."""
+SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "crafter", "voxel_find")
+"""The recorded settings of SmartPlay. The last one is on the human scale in Minecraft alone."""
 
 _TRIALS = Option(
     name="limit",
@@ -300,6 +300,11 @@ _SMARTPLAY_OPTIONS = (
         low=1,
         high=10_000,
         doc="Most steps of Crafter; the published 10,000 take 20,000 requests a trial, and fewer have no human scale.",
+    ),
+    *(
+        replace(option, doc=f"Where the biome, plains, is to be found. {option.doc}")
+        for option in FIND.source_options
+        if option.name == "engine"
     ),
     *_SENTENCES,
     Option(name="key", default=None, kind=str, doc="The key of the items; the public sets if not given."),

@@ -9,6 +9,7 @@ from inspect_ai import Task
 
 from waybench.core import Environment, Item, Json, Source
 from waybench.data import locate
+from waybench.envs.voxel import FIND, PLAINS
 from waybench.tasks._declare import Played, declared, played_items
 from waybench.tasks._index import SMALL, SMARTPLAY, Small
 from waybench.tasks._sources import refuse_for_generated
@@ -32,10 +33,13 @@ def _all(**given: Any) -> Task:
     for name in SMARTPLAY:
         small = SMALL[name]
         asked = {"protocol": given["protocol"], "wording": given["wording"]}
+        drawn = dict(given)
         if name == "crafter":
             asked["steps"] = given["crafter_steps"]
+        if name == "voxel_find":
+            drawn.update(level=FIND.smallest_level, goal=PLAINS[given["engine"]])
         options = small.environment.resolve_options(asked)
-        items, times = _items(small, given)
+        items, times = _items(small, drawn)
         for item in items:
             named = replace(item, id=f"{name}-{item.index}")
             attempts[named.id] = times

@@ -9,8 +9,9 @@ import pytest
 
 from waybench.core import DataError, End, Episode, Json, Outcome, Stream, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, FindRules, Search, World, terrain
-from waybench.envs.voxel._blocks import GOALS, goal_biomes
+from waybench.envs.voxel._blocks import GOALS
 from waybench.envs.voxel._describe import ACTIONS
+from waybench.envs.voxel._engines import ENGINES
 from waybench.envs.voxel._search import LEVELS, bounds, decode
 
 PAPER, SOUND = FindRules(published=True), FindRules(published=False)
@@ -189,4 +190,4 @@ def test_the_heuristic_keeps_its_heading_while_it_gets_on() -> None:
 
 
 def test_goals_are_biomes() -> None:
-    assert all(goal_biomes(goal) for goal in GOALS)
+    assert all(ENGINES["own"].fitting(goal) for goal in GOALS)

@@ -10,7 +10,8 @@ import pytest
 
 from waybench.core import UsageError
 from waybench.envs.voxel import _generate, terrain
-from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, goal_biomes, tables
+from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
+from waybench.envs.voxel._engines import ENGINES
 from waybench.envs.voxel._own import OwnTerrain, wanted
 
 SEED = 20_231_001
@@ -107,7 +108,7 @@ def test_ground_water_and_plants_are_where_they_belong() -> None:
 @pytest.mark.parametrize("goal", GOALS)
 def test_the_nearest_goal_is_the_nearest(goal: str) -> None:
     """Against looking at every cell of a square."""
-    goals = goal_biomes(goal)
+    goals = ENGINES["own"].fitting(goal)
     for seed in range(6):
         world = OwnTerrain(seed)
         x, z = 37 * seed - 90, 11 - 53 * seed
@@ -130,9 +131,9 @@ def test_every_biome_is_in_the_world() -> None:
 
 
 def test_goals_contain_the_word() -> None:
-    assert goal_biomes("plains") == ("plains", "ice plains")
-    assert goal_biomes("ice spikes") == ("ice spikes",)
-    assert list(np.nonzero(wanted(goal_biomes("beach")))[0]) == [_generate.BEACH, _generate.COLD_BEACH]
+    assert ENGINES["own"].fitting("plains") == ("plains", "ice plains")
+    assert ENGINES["own"].fitting("ice spikes") == ("ice spikes",)
+    assert list(np.nonzero(wanted(ENGINES["own"].fitting("beach")))[0]) == [_generate.BEACH, _generate.COLD_BEACH]
 
 
 def test_there_is_no_other_engine() -> None:

@@ -158,11 +158,6 @@ def fits(goal: str, biome: str) -> bool:
     return goal in biome.lower()
 
 
-def goal_biomes(goal: str) -> tuple[str, ...]:
-    """Return the biomes that count as a goal."""
-    return tuple(name for name in BIOMES if fits(goal, name))
-
-
 def tables() -> tuple[list[int], list[list[int]], list[list[int]]]:
     """Return ground, biomes and trees as numbers, as the kernel takes them."""
     ground = [NUMBER[name] for name in GROUND]

@@ -34,6 +34,7 @@ _FACINGS = ("south", "south-west", "west", "north-west", "north", "north-east", 
 TURN = 15  # degrees of the camera's steps
 SPREAD = 6  # degrees from ray to ray
 WIDEST = 48  # degrees of the outermost rays, to each side
+CURSOR, LONGEST = 3.0, 65.0  # blocks that a ray goes: the first one, and the others
 _SCREEN = 17  # rays along each side of the screen
 _NEAR = 4  # blocks that are felt in each direction
 _CLEAR = 0.2  # of a direction's length that has to point to somewhere for that to be mentioned
@@ -86,6 +87,12 @@ class Part(NamedTuple):
     row: int
     column: int
     away: float
+
+
+def fan_angles() -> list[tuple[int, int]]:
+    """Return how far up and to the right each ray of the screen points, in degrees, from the lowest row."""
+    turns = range(-WIDEST, WIDEST + 1, SPREAD)
+    return [(tilt, turn) for tilt in turns for turn in turns]
 
 
 def turn_bin(action: int, yaw: float) -> int:

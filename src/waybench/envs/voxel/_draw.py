@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from math import ceil, floor
 
 from waybench.core import TurnRecord
-from waybench.envs.voxel._blocks import BIOMES
+from waybench.envs.voxel._engines import ENGINES
 from waybench.envs.voxel._search import Search, nearest
-from waybench.envs.voxel._terrain import terrain
+from waybench.envs.voxel._terrain import chart, drawable
 
 _ROWS = 72  # squares of the map along its longer side, at most
 _AROUND = 24  # blocks around everything that has to be on it
@@ -25,11 +25,13 @@ def draw(search: Search, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
             another part of the world.
 
     Returns:
-        An `<svg>` element, north at the top. Classes: tiles, tiles-start, tiles-trail, tiles-stop, tiles-goal, and
+        An `<svg>` element, north at the top; only the way where the map is not known or its engine not installed.
+        Classes: tiles, tiles-start, tiles-trail, tiles-stop, tiles-goal, and
         voxel-map, voxel-biome, voxel-end. Biomes are named in titles.
     """
     way = [(search.x + 0.5, search.z + 0.5), *_trail(turns)]
-    near = nearest(search, search.x, search.z)
+    known = drawable(search.engine)
+    near = nearest(search, search.x, search.z) if known else None
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)
     side, west, north, wide, high = _frame([*way, *([goal] if goal else [])])
     found = bool(turns) and any(turn.reward > 0 for turn in turns)
@@ -37,7 +39,7 @@ def draw(search: Search, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
     if len(way) > 1:
         label += f", {len(way) - 1} steps, " + ("found" if found else "not found")
     identity = f' id="{board_id}"' if board_id and not reuse else ""
-    biomes = "".join(_biomes(search, side, west, north, wide, high))
+    biomes = "".join(_biomes(search, side, west, north, wide, high)) if known else ""
     unit = max(wide, high) * side / 100  # of line widths
     return (
         f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side}" role="img" '
@@ -64,7 +66,7 @@ def _frame(places: Sequence[Place]) -> tuple[int, int, int, int, int]:
 
 def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: int) -> Iterator[str]:
     """Yield a path for each biome: its squares, those in a row joined."""
-    world, lines = terrain(search.engine, search.seed), dict[str, list[str]]()
+    world, lines = chart(search.engine, search.seed), dict[str, list[str]]()
     for row in range(high):
         z = north + row * side
         names = [world.biome(west + column * side + side // 2, z + side // 2) for column in range(wide)]
@@ -74,10 +76,11 @@ def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: i
                 length = (column - begin) * side
                 lines.setdefault(names[begin], []).append(f"M{west + begin * side} {z}h{length}v{side}h-{length}z")
                 begin = column
+    colours = ENGINES[search.engine].biomes
     for name in sorted(lines):
         wanted = ' stroke="#d55e00" stroke-opacity="0.5"' if name in search.goals else ""
         yield (
-            f'<path class="voxel-biome" fill="{BIOMES[name].colour}"{wanted} d="{"".join(lines[name])}">'
+            f'<path class="voxel-biome" fill="{colours[name]}"{wanted} d="{"".join(lines[name])}">'
             f"<title>{name}</title></path>"
         )
 

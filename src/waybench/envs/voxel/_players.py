@@ -16,7 +16,7 @@ def oracle(search: Search, world: World, rng: Stream) -> int:
     One that hardly got on in the last step imagines three.
     """
     deep = _AHEAD if world.last < 0 or world.moved > _SLOW else _STUCK_AHEAD
-    left = [_imagined(search, _RULES.step(world, action, rng).world, deep - 1, rng) for action in range(len(ACTIONS))]
+    left = [_imagined(search, _RULES.walked(world, action, rng)[0], deep - 1, rng) for action in range(len(ACTIONS))]
     return left.index(min(left))
 
 
@@ -28,7 +28,7 @@ def _imagined(search: Search, world: World, deep: int, rng: Stream) -> float:
         return -float(deep)
     if not deep:
         return route(search).left(world.body.x, world.body.z)
-    after = (_RULES.step(world, action, rng).world for action in range(len(ACTIONS)))
+    after = (_RULES.walked(world, action, rng)[0] for action in range(len(ACTIONS)))
     return min(_imagined(search, each, deep - 1, rng) for each in after)
 
 

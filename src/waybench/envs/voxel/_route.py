@@ -1,4 +1,4 @@
-"""How far it is from everywhere to the nearest goal on foot, over land and water. Compiled; our own engine only."""
+"""How far it is from everywhere to the nearest goal on foot, over land and water. Compiled."""
 
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -6,23 +6,24 @@ from heapq import heappop, heappush
 import numpy as np
 
 from waybench._compile import compiled
-from waybench.envs.voxel._generate import CELL, SEA, Bytes, Ints, chart
-from waybench.envs.voxel._own import wanted
+from waybench.envs.voxel._generate import CELL, Bytes, Ints
 from waybench.envs.voxel._search import Search, nearest
+from waybench.envs.voxel._terrain import chart
 
 _BESIDE = 160  # blocks around start and goal in which ways are looked for
 _DRY, _WET = 4, 9  # what a cell costs, on land and in water, where one is slower
 _FAR = 1 << 40
-_STEEPEST = 5  # blocks from one cell to the next that can be climbed
 
 
 @compiled
-def _flood(found: Bytes, heights: Ints, costs: Ints) -> None:
+def _flood(found: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) -> None:
     """Write down what the way from each cell to the nearest goal costs.
 
     Args:
         found: 1 for each cell that is a goal; shape (columns, rows).
         heights: The layer of the ground in each; of the same shape.
+        sea: The layer of the water's surface.
+        steepest: Blocks from one cell to the next that can be climbed.
         costs: Receives the costs; of the same shape.
     """
     wide, deep = costs.shape
@@ -43,10 +44,10 @@ def _flood(found: Bytes, heights: Ints, costs: Ints) -> None:
             a, b = i + (way == 0) - (way == 1), j + (way == 2) - (way == 3)
             if not (0 <= a < wide and 0 <= b < deep):
                 continue
-            climb = max(heights[i, j], SEA) - max(heights[a, b], SEA)  # one comes from there
-            if climb > _STEEPEST:
+            climb = max(heights[i, j], sea) - max(heights[a, b], sea)  # one comes from there
+            if climb > steepest:
                 continue
-            total = cost + (_WET if heights[a, b] < SEA else _DRY) + (climb if climb > 3 else 0)
+            total = cost + (_WET if heights[a, b] < sea else _DRY) + (climb if climb > 3 else 0)
             if total < costs[a, b]:
                 costs[a, b] = total
                 heappush(queue, total << 32 | a * deep + b)
@@ -67,8 +68,9 @@ class Route:
         shape = tuple((max(each) - min(each) + 2 * _BESIDE) // CELL + 1 for each in ends)
         heights, self._costs = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
         found = np.empty(shape, dtype=np.uint8)
-        chart(search.seed, self._west, self._north, wanted(search.goals), heights, found)
-        _flood(found, heights, self._costs)
+        world = chart(search.engine, search.seed)
+        world.chart(self._west, self._north, search.goals, heights, found)
+        _flood(found, heights, world.sea, world.steepest, self._costs)
 
     def left(self, x: float, z: float) -> float:
         """Return what is left of the way from a place: in blocks on land; straight on where no way is known."""

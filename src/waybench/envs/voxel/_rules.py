@@ -8,8 +8,9 @@ from typing import NamedTuple
 from waybench.agent import Rules, Step
 from waybench.core import End, Json, Outcome, Stream
 from waybench.envs.voxel._describe import ACTIONS, MANUAL, TOOK, TURN, describe, turn_bin
-from waybench.envs.voxel._search import Search
-from waybench.envs.voxel._terrain import TICKS, Body, terrain
+from waybench.envs.voxel._engines import ENGINES
+from waybench.envs.voxel._search import Search, nearest, world_of
+from waybench.envs.voxel._terrain import TICKS, Body, Walked
 
 # Ours: the world of our own engine, and what its rules are.
 _OUR_MANUAL = (
@@ -44,7 +45,8 @@ class World(NamedTuple):
 class FindRules(Rules[Search, World]):
     """Turns and walks until the biome is found.
 
-    Events: `at` (x, y, z), `yaw`, `biome`, `walked` (blocks over the ground).
+    Events: `at` (x, y, z), `yaw`, `biome`, `walked` (blocks over the ground), `left` (blocks to the nearest
+    goal in a straight line; None if there is none within 2048).
 
     Args:
         published: Whether manual and descriptions are the published ones, defects of the latter included.
@@ -57,14 +59,14 @@ class FindRules(Rules[Search, World]):
 
     def begin(self, instance: Search) -> World:
         """Return the start; standing in a goal does not count before a step was made."""
-        body = terrain(instance.engine, instance.seed).stand(instance.x, instance.z)
-        return World(instance, body._replace(yaw=instance.yaw))
+        body = world_of(instance).stand(instance.x, instance.z)
+        return World(instance, body._replace(yaw=instance.yaw) if ENGINES[instance.engine].charted else body)
 
     def actions(self, instance: Search) -> Sequence[str]:
         """Return the four actions."""
         return ACTIONS
 
-    def step(self, world: World, action: int, rng: Stream) -> Step[World]:
+    def walked(self, world: World, action: int, rng: Stream) -> tuple[World, Walked]:
         """Turn once, by a number of whole steps of the camera, and walk for fifty ticks or until a goal is reached.
 
         In each tick chance decides, as published: straight ahead (1/2), also to the left (1/4) or to the right (1/4);
@@ -74,19 +76,25 @@ class FindRules(Rules[Search, World]):
         yaw = (before.yaw + (turn_bin(action, before.yaw) * TURN - 180) + 180) % 360 - 180
         chance = rng.below(8**TICKS)
         ticks = bytes(chance >> 3 * tick & 7 for tick in range(TICKS))
-        engine = terrain(search.engine, search.seed)
-        walked = engine.walk(before._replace(yaw=yaw), ticks, search.goals)
-        body = walked.body
-        moved = hypot(body.x - before.x, body.z - before.z)
-        after = World(search, body, action, walked.arrived, moved)
+        walked = world_of(search).walk(before._replace(yaw=yaw), ticks, search.goals)
+        moved = hypot(walked.body.x - before.x, walked.body.z - before.z)
+        return World(search, walked.body, action, walked.arrived, moved), walked
+
+    def step(self, world: World, action: int, rng: Stream) -> Step[World]:
+        """Turn and walk (see `walked`)."""
+        after, walked = self.walked(world, action, rng)
+        search, body = after.search, after.body
+        x, z = floor(body.x), floor(body.z)
+        near = nearest(search, x, z)
         events: dict[str, Json] = {
             "at": [body.x, body.y, body.z],
-            "yaw": yaw,
-            "biome": engine.biome(floor(body.x), floor(body.z)),
+            "yaw": body.yaw,
+            "biome": world_of(search).biome(x, z),
             "walked": walked.length,
+            "left": 0.0 if after.found else None if near is None else near.away,
         }
-        stuck = moved < _STUCK and not walked.arrived
-        return Step(after, float(walked.arrived), events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
+        stuck = after.moved < _STUCK and not after.found
+        return Step(after, float(after.found), events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
 
     def over(self, world: World) -> End | None:
         """Return SOLVED once the goal is found."""
@@ -108,7 +116,7 @@ class FindRules(Rules[Search, World]):
 @lru_cache(maxsize=256)  # each is asked for again when it becomes part of the history
 def _observed(world: World, published: bool) -> str:
     search, body = world.search, world.body
-    engine = terrain(search.engine, search.seed)
+    engine = world_of(search)
     told = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
     if world.found and not published:
         told.append(_OUR_END.format(biome=engine.biome(floor(body.x), floor(body.z))))

@@ -1,15 +1,19 @@
 """What a search is measured by."""
 
-from math import floor
-
 from waybench.agent import agent_metrics, final_score, human_metric, steps_of
 from waybench.core import End, EpisodeRecord, Metric
-from waybench.envs.voxel._search import decode, nearest
+from waybench.envs.voxel._engines import CREATIVE, MINEDOJO
 
 
 def setting(record: EpisodeRecord) -> str | None:
-    """Return None: no score that is published was made in a world of these engines."""
-    return None
+    """Return the published name of a setting, which only Minecraft's have: no other world was played in for them."""
+    engine, goal = record.instance["engine"], record.instance["goal"]
+    return f"MinedojoCreative{CREATIVE[goal]}" if engine == MINEDOJO and goal in CREATIVE else None
+
+
+def world_name(record: EpisodeRecord) -> str:
+    """Return the name of the world: some engines have few, so that several searches share one."""
+    return f"{record.instance['engine']} {record.instance['seed']}"
 
 
 def _steps(record: EpisodeRecord) -> float | None:
@@ -17,19 +21,17 @@ def _steps(record: EpisodeRecord) -> float | None:
 
 
 def _start(record: EpisodeRecord) -> float | None:
-    search = decode(record.instance)
-    near = nearest(search, search.x, search.z)
-    return None if near is None or near.away <= 0 else near.away
+    """Return the distance to the nearest goal at the start, in blocks; None if there is none near."""
+    away = record.proof.get("distance")
+    return float(away) if isinstance(away, int | float) and away > 0 else None
 
 
 def _left(record: EpisodeRecord) -> float | None:
     """Return the distance to the goal that is nearest at the end, in blocks; None if there is none near."""
-    if record.end is End.SOLVED:
-        return 0.0
-    made, search = steps_of(record), decode(record.instance)
-    x, z = (floor(made[-1]["at"][0]), floor(made[-1]["at"][2])) if made else (search.x, search.z)
-    near = nearest(search, x, z)
-    return None if near is None else near.away
+    made = steps_of(record)
+    if not made:
+        return _start(record)
+    return None if made[-1]["left"] is None else float(made[-1]["left"])
 
 
 def _progress(record: EpisodeRecord) -> float | None:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from waybench.core import DataError, Instance, Json, is_object
-from waybench.envs.voxel._blocks import BIOMES, goal_biomes
-from waybench.envs.voxel._terrain import ENGINES, Near, terrain
+from waybench.envs.voxel._engines import ENGINES
+from waybench.envs.voxel._terrain import Near, Terrain, chart, terrain
 
 SHORTEST = 32  # blocks to the nearest goal; the lower end of level 1
 LEVELS = 5
-MOST_SEED, MOST_PLACE = (1 << 62) - 1, 1_000_000
-_FARTHEST = 2048  # blocks in which a goal is looked for
+MOST_SEED = (1 << 62) - 1
+FARTHEST = 2048  # blocks in which a goal is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Search(Instance):
     @property
     def goals(self) -> tuple[str, ...]:
         """The biomes that will do."""
-        return goal_biomes(self.goal)
+        return ENGINES[self.engine].fitting(self.goal)
 
     def canonical(self) -> str:
         """Return the JSON text."""
@@ -62,14 +62,22 @@ def bounds(level: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1024)
 def nearest(search: Search, x: int, z: int) -> Near | None:
-    """Return the goal that is nearest to a place; None if there is none within 2048 blocks."""
-    return terrain(search.engine, search.seed).nearest(x, z, search.goals, _FARTHEST)
+    """Return the goal that is nearest to a place; None if none is known within 2048 blocks."""
+    known = ENGINES[search.engine].charted
+    return chart(search.engine, search.seed).nearest(x, z, search.goals, FARTHEST) if known else None
+
+
+def world_of(search: Search) -> Terrain:
+    """Return the world in which a search is."""
+    return terrain(search.engine, search.seed, search.goal)
 
 
 def level_of(search: Search) -> int:
     """Return the level that a search belongs to by its distance; those that are nearer or farther count as an end's."""
+    if not ENGINES[search.engine].charted:
+        return 1
     near = nearest(search, search.x, search.z)
-    away = _FARTHEST if near is None else near.away
+    away = FARTHEST if near is None else near.away
     return next((level for level in range(1, LEVELS) if away < bounds(level)[1]), LEVELS)
 
 
@@ -98,10 +106,11 @@ def decode(data: Json) -> Search:
         raise DataError("instance: the seed is a whole number from 0 to 2**62 - 1, written as a text")
     if str(int(seed)) != seed:
         raise DataError("instance: write the seed without zeros before it")
-    if goal not in BIOMES:
-        raise DataError(f"instance: the goal is one of {', '.join(BIOMES)}")
-    if any(type(number) is not int for number in numbers) or max(abs(x), abs(z)) > MOST_PLACE:
-        raise DataError(f"instance: x and z are whole numbers from -{MOST_PLACE} to {MOST_PLACE}")
+    goals, farthest = ENGINES[engine].words(), ENGINES[engine].farthest
+    if goal not in goals:
+        raise DataError(f"instance: the goal is one of {', '.join(goals)}")
+    if any(type(number) is not int for number in numbers) or max(abs(x), abs(z)) > farthest:
+        raise DataError(f"instance: x and z are whole numbers from -{farthest} to {farthest}")
     if not -180 <= yaw < 180:
         raise DataError("instance: yaw is a whole number of degrees from -180 to 179")
     return Search(engine, int(seed), goal, x, z, yaw)

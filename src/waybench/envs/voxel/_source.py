@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
-from waybench.envs.voxel._blocks import BIOMES, GOALS
-from waybench.envs.voxel._search import LEVELS, MOST_SEED, Search, bounds, prove
-from waybench.envs.voxel._terrain import ENGINES, terrain
+from waybench.envs.voxel._engines import ENGINES, OWN
+from waybench.envs.voxel._search import FARTHEST, LEVELS, MOST_SEED, Search, bounds, prove
+from waybench.envs.voxel._terrain import chart
 
 VERSION = 1  # of the terrain and of how starts are chosen; part of every item's key
 ANY = "any"
@@ -17,14 +17,16 @@ OPTIONS = (
     Option(
         name="goal",
         default=ANY,
-        choices=(ANY, *GOALS, *(name for name in BIOMES if name not in GOALS)),
-        doc="Which biome is to be found; any: one of the eight published goals, drawn by key.",
+        choices=tuple(dict.fromkeys((ANY, *(word for engine in ENGINES.values() for word in engine.words())))),
+        doc="Which biome is to be found; any: one of eight, drawn by key. Engines have different ones.",
     ),
     Option(
         name="engine",
-        default=ENGINES[0],
-        choices=ENGINES,
-        doc="What makes the world; own: our own, in which nothing but this package is needed.",
+        default=OWN,
+        choices=tuple(ENGINES),
+        doc="What makes the world; own: our own, which needs nothing else; luanti: Luanti's server on this machine "
+        "(Debian's package minetest-server); minedojo: Minecraft, for those who have MineDojo. Scores of different "
+        "engines are not comparable.",
     ),
 )
 
@@ -38,7 +40,7 @@ class SearchSource(Source[Search]):
         options: `goal` and `engine`.
 
     Raises:
-        UsageError: For a level that does not exist.
+        UsageError: For a level that does not exist, and for a goal that the engine does not have.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -46,11 +48,21 @@ class SearchSource(Source[Search]):
             raise UsageError(f"level {level}: give a level of distance from 1 to {LEVELS}")
         self._key, self._level = key, level
         self._goal, self._engine = str(options["goal"]), str(options["engine"])
+        words = ENGINES[self._engine].words()
+        if level != 1 and not ENGINES[self._engine].charted:
+            raise UsageError(
+                f"level {level}: with engine={self._engine}, whose maps are not known, there is only level 1"
+            )
+        if self._goal not in (ANY, *words):
+            raise UsageError(f"goal={self._goal}: with engine={self._engine} give one of {ANY}, {', '.join(words)}")
 
     def item(self, index: int) -> Item[Search]:
         """Return the search of this number."""
         rng = Stream("voxel/find", VERSION, self._key, self._level, self._engine, self._goal, index)
-        goal = rng.choice(GOALS) if self._goal == ANY else self._goal
+        goal = rng.choice(ENGINES[self._engine].goals) if self._goal == ANY else self._goal
+        if not ENGINES[self._engine].charted:  # it begins where the engine wants to
+            search = Search(self._engine, rng.below(MOST_SEED + 1), goal, 0, 0, 0)
+            return Item(search, f"1-{index}", 1, self._key, index, prove(search))
         for _ in range(_TRIES):
             search = self._drawn(goal, rng)
             if search is not None:
@@ -65,17 +77,23 @@ class SearchSource(Source[Search]):
             place there is none.
         """
         low, high = bounds(self._level)
-        seed = rng.below(MOST_SEED + 1)
+        seed = self._seed(rng)
         x, z, yaw, wanted = *(rng.below(2 * _AROUND) - _AROUND for _ in range(2)), rng.below(360), rng.below(high - low)
-        world = terrain(self._engine, seed)
+        world = chart(self._engine, seed)
         there = Search(self._engine, seed, goal, x, z, yaw - 180)
-        near = world.nearest(x, z, there.goals, high + high // 4)
+        # Worlds of which there are few have to be searched farther.
+        near = world.nearest(x, z, there.goals, FARTHEST if ENGINES[self._engine].worlds else high + high // 4)
         if near is None or near.away <= low + wanted:
             return None
         share = (low + wanted) / near.away
         x, z = (round(end + (begin - end) * share) for begin, end in ((x, near.x), (z, near.z)))
         start = Search(self._engine, seed, goal, x, z, yaw - 180)
         away = prove(start).get("distance")
-        body, ground = world.stand(x, z), world.ground(x, z)
-        dry = body.y == ground + 1 and world.block(x, ground + 1, z) != "water"
-        return start if dry and away is not None and low <= away < high else None
+        return start if away is not None and low <= away < high and world.clear(x, z) else None
+
+    def _seed(self, rng: Stream) -> int:
+        """Return a world's seed: any, or that of one of the set's."""
+        worlds = ENGINES[self._engine].worlds
+        if worlds:
+            rng = Stream("voxel/find/world", VERSION, self._key, self._engine, rng.below(worlds))
+        return rng.below(MOST_SEED + 1)

@@ -1,12 +1,12 @@
 """What a search needs of a world, whatever makes it."""
 
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from waybench.core import UsageError
 from waybench.envs.voxel._describe import Raw
+from waybench.envs.voxel._engines import ENGINES, LUANTI, MINEDOJO
 
-ENGINES = ("own",)
 TICKS = 50  # of one step (shared/specs/smartplay.md, section 8)
 EYES = 1.62  # blocks above the feet
 
@@ -18,14 +18,14 @@ class Body(NamedTuple):
         x: To the east, in blocks.
         y: Upwards, of the feet.
         z: To the south.
-        yaw: Where it looks: 0 is south, 90 west; whole degrees from -180 to 179.
+        yaw: Where it looks: 0 is south, 90 west; degrees, whole ones but in MineDojo, from -180 to 180.
         rise: Its speed upwards, in blocks a tick.
     """
 
     x: float
     y: float
     z: float
-    yaw: int
+    yaw: float
     rise: float = 0.0
 
 
@@ -60,18 +60,10 @@ class Near(NamedTuple):
 
 
 class Terrain(Protocol):
-    """A world, as a pure function of its seed: what it is asked, and how often, changes nothing in it."""
-
-    def block(self, x: int, y: int, z: int) -> str:
-        """Return the name of a block."""
-        ...
+    """A world to walk in."""
 
     def biome(self, x: int, z: int) -> str:
         """Return the name of a column's biome."""
-        ...
-
-    def ground(self, x: int, z: int) -> int:
-        """Return the layer of a column's highest block of the ground; trees and water do not count."""
         ...
 
     def stand(self, x: int, z: int) -> Body:
@@ -93,24 +85,95 @@ class Terrain(Protocol):
         """
         ...
 
+
+class Chart(Terrain, Protocol):
+    """A world whose map is known. It is a pure function of its seed: what it is asked, and how often, changes nothing.
+
+    Attributes:
+        sea: The layer of the water's surface.
+        steepest: Blocks from the middle of a cell to that of the next that can mostly be climbed.
+    """
+
+    sea: int
+    steepest: int
+
+    def clear(self, x: int, z: int) -> bool:
+        """Whether one stands on the ground in a column: nothing is in the way, neither water nor a hole."""
+        ...
+
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
         """Return the nearest place of some biomes within a distance in blocks; None if there is none."""
         ...
 
+    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Any, found: Any) -> None:
+        """Write down what cells of four by four columns are like, as on a map.
 
-@lru_cache(maxsize=4)  # each holds some ten megabytes of chunks
-def terrain(engine: str, seed: int) -> Terrain:
+        Args:
+            west: The first column of cells.
+            north: The first row of cells.
+            goals: The biomes that are wanted.
+            heights: Receives the layer of the ground in each cell's middle; whole numbers, shape (columns, rows).
+            found: Receives 1 for each cell of a biome that is wanted, otherwise 0; bytes of the same shape.
+        """
+        ...
+
+
+def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
     """Return a world.
+
+    Args:
+        engine: One of ENGINES.
+        seed: From 0 to 2**62 - 1.
+        goal: What is looked for; only MineDojo needs to know.
+
+    Raises:
+        UsageError: If there is no such engine, or it is not installed.
+    """
+    return chart(engine, seed) if engine != MINEDOJO else _minedojo(seed, goal)
+
+
+def chart(engine: str, seed: int) -> Chart:
+    """Return a world whose map is known.
 
     Args:
         engine: One of ENGINES.
         seed: From 0 to 2**62 - 1.
 
     Raises:
-        UsageError: If there is no such engine.
+        UsageError: If there is no such engine, its maps are not known, or it is not installed.
     """
-    if engine == "own":
-        from waybench.envs.voxel._own import OwnTerrain  # numpy and numba, which nothing else here needs
+    if engine not in ENGINES:
+        raise UsageError(f"engine {engine!r}: give one of {', '.join(ENGINES)}")
+    if not ENGINES[engine].charted:
+        raise UsageError(f"engine={engine}: its maps are not known; choose a player that needs none")
+    return _luanti(seed) if engine == LUANTI else _own(seed)
 
-        return OwnTerrain(seed)
-    raise UsageError(f"engine {engine!r}: give one of {', '.join(ENGINES)}")
+
+@lru_cache(maxsize=4)  # each holds some ten megabytes of chunks
+def _own(seed: int) -> Chart:
+    from waybench.envs.voxel._own import OwnTerrain  # numpy and numba, which nothing else here needs
+
+    return OwnTerrain(seed)
+
+
+@lru_cache(maxsize=8)  # each is a server of its own, which stops when nobody needs it any more
+def _luanti(seed: int) -> Chart:
+    from waybench.envs.voxel._luanti import LuantiTerrain
+
+    return LuantiTerrain(seed)
+
+
+@lru_cache(maxsize=1)  # each is a Minecraft
+def _minedojo(seed: int, goal: str) -> Terrain:
+    from waybench.envs.voxel._minedojo import MinedojoTerrain
+
+    return MinedojoTerrain(seed, goal)
+
+
+def drawable(engine: str) -> bool:
+    """Whether an engine's maps are known, and it can be used here."""
+    if engine == LUANTI:
+        from waybench.envs.voxel._server import program
+
+        return program() is not None
+    return ENGINES[engine].charted
