@@ -54,6 +54,12 @@ class Group:
         """Number of in-context examples."""
         return dict(self.options).get(EXAMPLES, 0)
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Those of its settings, in words, that keep its scores out of others' tables (`Option.apart`)."""
+        own, names = dict(self.options), _apart(self.env)
+        return tuple(f"{name}: {own[name]}" for name, default in names.items() if own.get(name, default) != default)
+
     def without(self, option: str) -> "Group":
         """Return the group with one option left out."""
         return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
@@ -214,6 +220,14 @@ def _defaults(env: str) -> Mapping[str, Json]:
     environment = registry.load(env)
     options = (*environment.options, *environment.source_options)
     return {option.name: option.default for option in options if not option.amount}
+
+
+@cache
+def _apart(env: str) -> Mapping[str, Json]:
+    """Return the defaults of the options that make something else of an environment."""
+    environment = registry.load(env)
+    options = (*environment.options, *environment.source_options)
+    return {option.name: option.default for option in options if option.apart}
 
 
 def _row(episode: LoggedEpisode, confirmed: bool) -> Row:

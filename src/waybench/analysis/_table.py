@@ -37,11 +37,12 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
 def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Iterable[Estimate] = ()) -> str:
     """Return the scores as an aligned table of plain text, one for each environment, and one more with a teacher.
 
-    A table's first cell says what is in it where that is no score of which more is better. Rows are models, the
-    embedded players after a line; columns are levels; a cell is the mean over items of the best attempt, or with a
-    teacher the mean of the first series over its steps. A blank cell was not run; "n/a" could not be had for
-    infrastructure errors; "–" is not defined for any attempt, as a last line says; "*" marks a cell in which some items
-    are missing or had fewer attempts for infrastructure errors, as a last line says, too.
+    Options that set scores apart (`Option.apart`) make tables of their own, too. A table's first cell says what is in
+    it where that is no score of which more is better. Rows are models, the embedded players after a line; columns are
+    levels; a cell is the mean over items of the best attempt, or with a teacher the mean of the first series over its
+    steps. A blank cell was not run; "n/a" could not be had for infrastructure errors; "–" is not defined for any
+    attempt, as a last line says; "*" marks a cell in which some items are missing or had fewer attempts for
+    infrastructure errors, as a last line says, too.
 
     Args:
         estimates: The estimates by level.
@@ -51,14 +52,14 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     tables: list[str] = []
     starred = undefined = False
     over_all = {total.group: total for total in totals}
-    tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.guided))
-    for (env, guided), some in sorted(tabled.items(), key=lambda table: table[0]):
+    tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart, estimate.guided))
+    for (env, apart, guided), some in sorted(tabled.items(), key=lambda table: table[0]):
         measured = measure(registry.load(env), guided)
         levels = sorted({estimate.level for estimate in some if estimate.level is not None})
         groups = ranked(some)
         names = labels(groups)
         pooled = registry.load(env).pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
-        lines = [[_title(registry.load(env), measured), *map(str, levels), *(["all"] if pooled else [])]]
+        lines = [[_title(registry.load(env), measured, apart), *map(str, levels), *(["all"] if pooled else [])]]
         marks = [""]
         for group, cells in groups.items():
             shown = [cells.get(level) for level in levels] + ([over_all[group]] if pooled else [])
@@ -71,11 +72,12 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     return "\n\n".join(tables)
 
 
-def _title(env: Environment[Any, Any, Any], measured: Measure) -> str:
+def _title(env: Environment[Any, Any, Any], measured: Measure, apart: Sequence[str]) -> str:
+    name = ", ".join((env.title, *apart))
     told = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
     if measured.series:
-        return f"{env.title}, with a teacher: {told}"
-    return env.title if measured.metric.better == "higher" else f"{env.title}: {told}"
+        return f"{name}, with a teacher: {told}"
+    return name if measured.metric.better == "higher" else f"{name}: {told}"
 
 
 def _cell(estimate: Estimate | None, measured: Measure) -> str:

@@ -20,7 +20,6 @@ TASKS: dict[str, dict[str, Any]] = {
     "gtb": {"limit": 5},
     # Otherwise saying nothing is taken for the first action.
     "smartplay": {"limit": 4, "protocol": "sound", "wording": "one_question", "crafter_steps": 60},
-    "voxel_find": {"limit": 4, "protocol": "sound", "wording": "one_question", "steps": 30},
 }
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
 

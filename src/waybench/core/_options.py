@@ -24,6 +24,7 @@ class Option:
         high: Greatest value of a number.
         kind: The type, where the default is None.
         amount: Whether it only says how many items there are, so that runs that differ in it are played alike.
+        apart: Whether it makes something else of the environment, so that no table has scores with two of its values.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Option:
     high: float | None = None
     kind: type | None = None
     amount: bool = False
+    apart: bool = False
 
     @property
     def type(self) -> type:

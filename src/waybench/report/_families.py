@@ -235,8 +235,8 @@ _FAMILIES: dict[str, Any] = {
         title="Find a biome (after SmartPlay)",
         lead=(
             "A biome is looked for in a world of blocks that is told of in words, by going in one of four directions "
-            "again and again. The score is the share of searches that found one. The world is our own, so that no "
-            "published figures are for comparison."
+            "again and again. The score is the share of searches that found one. Where no engine is named the world is "
+            "our own, and no published figures are for comparison."
         ),
         level="level of distance",
         levels="levels of distance",

@@ -91,14 +91,21 @@ class Compared:
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
 
-    def of(self, env_id: str) -> "Compared":
-        """Return what belongs to one environment."""
+    def of(self, place: "Place") -> "Compared":
+        """Return what belongs to one section."""
         return Compared(
-            changes=[each for each in self.changes if each.group.env == env_id],
-            repeats=[each for each in self.repeats if each.group.env == env_id],
-            pairs=[each for each in self.pairs if each.first.env == env_id],
-            regressions=[each for each in self.regressions if each.group.env == env_id],
+            changes=[each for each in self.changes if _place(each.group) == place],
+            repeats=[each for each in self.repeats if _place(each.group) == place],
+            pairs=[each for each in self.pairs if _place(each.first) == place],
+            regressions=[each for each in self.regressions if _place(each.group) == place],
         )
+
+
+Place = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
+
+
+def _place(group: Group) -> Place:
+    return group.env, group.apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,7 @@ class Section:
 
     Attributes:
         env: The environment.
+        apart: Settings, in words, that keep its scores out of others' tables.
         family: What is known of its family.
         overviews: The family's tables, before its first environment.
         about: What was measured, in two sentences.
@@ -153,6 +161,7 @@ class Section:
     """
 
     env: Environment[Any, Any, Any]
+    apart: tuple[str, ...]
     family: Family
     overviews: list[Overview]
     about: tuple[str, str]
@@ -188,28 +197,28 @@ def sections(
         pages: File names of the groups' pages.
     """
     total_of = {total.group: total for total in totals}
-    by_env = grouped(estimates, lambda estimate: estimate.group.env)
+    by_place = grouped(estimates, lambda estimate: _place(estimate.group))
     found: list[Section] = []
-    for envs in grouped(by_env, lambda env: env.partition("/")[0]).values():
-        words = family(envs[0])
-        everything = [estimate for env in envs for estimate in by_env[env]]
-        pooled = [total for total in totals if total.group.env in envs and registry.load(total.group.env).pooled]
+    for places in grouped(by_place, lambda place: (place[0].partition("/")[0], place[1])).values():
+        words, apart, envs = family(places[0][0]), places[0][1], [env for env, _ in places]
+        everything = [estimate for place in places for estimate in by_place[place]]
+        pooled = [total for total in totals if _place(total.group) in places and registry.load(total.group.env).pooled]
         tables = overviews(words, pooled or everything, compared.changes, pages) if words.metrics else []
         for number, env in enumerate(in_order(words, envs)):
-            before = [] if number else tables
-            found.append(_section(registry.load(env), before, by_env[env], total_of, compared.of(env), pages))
+            place, before = (env, apart), [] if number else tables
+            found.append(_section(place, before, by_place[place], total_of, compared.of(place), pages))
     return found
 
 
 def _section(
-    env: Environment[Any, Any, Any],
+    place: Place,
     tables: list[Overview],
     estimates: Sequence[Estimate],
     total_of: Mapping[Group, Estimate],
     compared: Compared,
     pages: Mapping[Group, str],
 ) -> Section:
-    words = family(env.id)
+    env, words = registry.load(place[0]), family(place[0])
     groups = ranked(estimates)
     levels = sorted({level for cells in groups.values() for level in cells})
     lines = [
@@ -235,6 +244,7 @@ def _section(
     repeat_metrics, repeat_lines = repeat_table(env, words, compared.repeats)
     return Section(
         env=env,
+        apart=place[1],
         family=words,
         overviews=tables,
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], words, levels)),

@@ -6,15 +6,16 @@ what is around its feet and what it sees, in words, and says in which of four di
 whether one keeps to a way, knows which blocks tell of which biome, and understands a description of a space.
 
 After the eight Minecraft tasks of SmartPlay (arXiv:2310.01557, sections 3.7 and C.6), whose program needs MineDojo and
-with it Minecraft. Here the world is **our own** and needs nothing but this package. Manual, actions, descriptions,
-steps and score are the published ones, but the world is another one, and so are its biomes and their sizes.
-**No score of this environment is comparable with a published one**, and none is put on the human scale.
+with it Minecraft. Here the world is **our own** and needs nothing but this package, unless another engine is chosen
+(see below). Manual, actions, descriptions, steps and score are the published ones, but the world is another one, and so
+are its biomes and their sizes. **No score in it is comparable with a published one**, and none is put on the human
+scale.
 
 * **Levels** say how far the nearest goal is: level 1 from 32 to 64 blocks, and each further level twice as far, up to
   level 5 with 512 to 1024. A step leads some ten blocks ahead, so that all of them can be reached in the published 200.
-* **Goals** are the eight published ones, drawn by key, or one that is chosen, of 18 biomes. As published, every biome
-  counts whose name contains the goal's word: ice plains are plains, too. One stands in a goal only after a step. Rivers
-  are never far, so that there is no level 5 of them.
+* **Goals** are the eight published ones, drawn by key, or one that is chosen, of 18 biomes (`goal=birch forest`). As
+  published, every biome counts whose name contains the goal's word: ice plains are plains, too. One stands in a goal
+  only after a step. Rivers are never far, so that there is no level 5 of them.
 * **A step** turns the player towards a direction, by whole steps of 15 degrees and so up to 15 degrees short of it, and
   then makes it walk for 50 ticks of a twentieth of a second, or until it is in a goal. In each tick chance decides
   whether it only walks ahead or also to a side, and whether it sprints or jumps.
@@ -32,6 +33,22 @@ steps and score are the published ones, but the world is another one, and so are
 * **Oracle.** It knows the map, floods it from the goals, and imagines two steps ahead with chances of its own. Of 60
   searches in each level it finds all, in 6, 12, 25, 47 and 92 steps on average. Keeping a heading finds 77, 65, 50,
   28 and 20 % of them, going at random 55, 30, 7, 0 and 0 %.
+
+Engines are three worlds, and their scores are in no table together:
+
+* `engine=own` is the world that is told of above.
+* `engine=luanti` is a world of Luanti (formerly Minetest) with its game minetest_game, from a server on this machine
+  that is started, asked and stopped by this package; Debian has it as `minetest-server`. It casts the rays itself, and
+  its map generator (v7, without caves and rivers) says which biomes there are; all its seas count as `ocean`, their
+  shores as `beach`. The walker is the same as in our own world. A set shares eight worlds, by which intervals are
+  clustered, and of one seed every server makes the same world. Its hills are steeper: of 40 searches the oracle
+  finds 35, all 8 in level 1 and 5 of 8 in level 5, keeping a heading 9, and going at random 7. An item takes some
+  seconds to be drawn (25 in level 5), and a place some to be generated when it is first seen.
+* `engine=minedojo` is Minecraft itself, for those who have MineDojo 0.1. **It was tested with recorded observations
+  only**, and never with the simulator. What is published is played in it, but in worlds that are drawn by key. It
+  begins where the simulator wants to, so that it has no levels (only level 1), no oracle and no map to draw, and its
+  episodes can be replayed only as far as the simulator repeats itself. One at a time can be played: `--max-connections
+  1`. Its goal `plains` is the setting whose human score is published.
 
 What `paper` and `sound` differ in:
 

@@ -146,7 +146,7 @@ class MinedojoTerrain:
             last = self._last
             if last is None or body._replace(yaw=last.yaw) != last:
                 raise UsageError(
-                    "engine=minedojo plays one episode at a time, and cannot take a step back: use --max-samples 1"
+                    "engine=minedojo plays one episode at a time, and cannot take a step back: use --max-connections 1"
                 )
             turn = self._env.action_space.no_op()
             turn[_YAW] = round(((body.yaw - last.yaw + 180) % 360 - 180) / TURN) + _STILL

@@ -14,13 +14,13 @@ from waybench.envs.voxel._terrain import TICKS, Body, Walked
 
 # Ours: the world of our own engine, and what its rules are.
 _OUR_MANUAL = (
-    "You are in a world of blocks, and your goal is to find a {goal} biome. Each action turns you to a direction and "
+    "You are in a world of blocks, and your goal is to find {goal} biome. Each action turns you to a direction and "
     "makes you walk some ten blocks that way; you jump and swim by yourself, and what cannot be jumped over stops you. "
     "In coordinates (x,y,z), x grows to the east, y upwards, and z to the south.\n\n"
     "Of what you see, you are told how much of your field of view it takes: things of the same size take more when "
     "they are nearer."
 )
-_OUR_END = "You have found what you were looking for: this is a {biome} biome."
+_OUR_END = "You have found what you were looking for: this is {biome} biome."
 _STUCK = 1.0  # blocks; who comes less far did not get on
 
 
@@ -106,11 +106,17 @@ class FindRules(Rules[Search, World]):
 
     def manual(self, instance: Search) -> str:
         """Return the manual."""
-        return (MANUAL if self._published else _OUR_MANUAL).format(goal=instance.goal)
+        if self._published:
+            return MANUAL.format(goal=instance.goal)
+        return _OUR_MANUAL.format(goal=_with_article(instance.goal))
 
     def observe(self, world: World) -> str:
         """Return what is told of where the walker is, and of the action that led there."""
         return _observed(world, self._published)
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 @lru_cache(maxsize=256)  # each is asked for again when it becomes part of the history
@@ -119,6 +125,6 @@ def _observed(world: World, published: bool) -> str:
     engine = world_of(search)
     told = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
     if world.found and not published:
-        told.append(_OUR_END.format(biome=engine.biome(floor(body.x), floor(body.z))))
+        told.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
     told.append(describe(engine.view(body), published=published))
     return "\n\n".join(told)

@@ -17,8 +17,7 @@ OPTIONS = (
     Option(
         name="goal",
         default=ANY,
-        choices=tuple(dict.fromkeys((ANY, *(word for engine in ENGINES.values() for word in engine.words())))),
-        doc="Which biome is to be found; any: one of eight, drawn by key. Engines have different ones.",
+        doc="The biome to be found; any: one of eight, drawn by key. Engines have different ones.",
     ),
     Option(
         name="engine",
@@ -27,6 +26,7 @@ OPTIONS = (
         doc="What makes the world; own: our own, which needs nothing else; luanti: Luanti's server on this machine "
         "(Debian's package minetest-server); minedojo: Minecraft, for those who have MineDojo. Scores of different "
         "engines are not comparable.",
+        apart=True,
     ),
 )
 
