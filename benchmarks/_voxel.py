@@ -15,6 +15,7 @@ from waybench.envs.voxel._blocks import tables
 from waybench.envs.voxel._describe import describe
 from waybench.envs.voxel._generate import HEIGHT, SIDE, biome_of, chunk, height_of
 from waybench.envs.voxel._own import OwnTerrain
+from waybench.envs.voxel._terrain import chart, drawable
 
 SEEN, STEPS, CHUNKS = 2_000, 100, 500
 FAR = 10_000  # blocks
@@ -23,6 +24,8 @@ FAR = 10_000  # blocks
 def voxel() -> Iterator[Comparison | Memory]:
     """Describe places, walk, make chunks, and walk far."""
     yield _observations()
+    if drawable("luanti"):
+        yield _real_observations()
     yield _steps()
     yield _chunks()
     near, far, alone = (_peak(blocks) for blocks in (FAR // 10, FAR, 0))
@@ -49,6 +52,26 @@ def _observations() -> Comparison:
         rays,
         against="rays and blocks without the text",
         count=SEEN,
+        unit="observations",
+    )
+
+
+def _real_observations() -> Comparison:
+    worlds = {engine: chart(engine, 7) for engine in ("luanti", "own")}
+    seen = SEEN // 10
+
+    def looked(engine: str) -> None:
+        world, rng = worlds[engine], Stream("bench")
+        for _ in range(seen):
+            body = world.stand(rng.below(60), rng.below(60))._replace(yaw=rng.below(360) - 180)
+            describe(world.view(body), published=True)
+
+    return compare(
+        "voxel/find: observations as text in Luanti's world, by its server's rays, in a part that is there",
+        lambda: looked("luanti"),
+        lambda: looked("own"),
+        against="in our own world",
+        count=seen,
         unit="observations",
     )
 
