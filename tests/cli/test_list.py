@@ -22,6 +22,12 @@ def test_an_environments_page(command: Command) -> None:
         assert expected in page
 
 
+def test_an_environment_without_options_of_items(command: Command) -> None:
+    page = command("list", "crafter/survival").stdout
+    assert "Options of items" not in page
+    assert "unlocked_wake_up  " in page
+
+
 def test_a_tasks_page(command: Command) -> None:
     page = command("list", "alicia").stdout
     assert "maze/alicia" in page

@@ -122,6 +122,8 @@ def _players(environment: Environment[Any, Any, Any]) -> list[str]:
 def _sections(sections: Sequence[tuple[str, Rows]], preface: str = "") -> str:
     formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 120))
     for title, rows in sections:
+        if not rows:
+            continue  # as where there are no options of items
         with formatter.section(title):
             formatter.write_dl(rows)
         if preface:
