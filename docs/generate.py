@@ -58,7 +58,8 @@ def page(environment: Environment[Any, Any, Any]) -> str:
                 for m in environment.metrics
             ),
         )
-        + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.series),
+        + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.series)
+        + "".join(f"\n\nOf a set of episodes, `{one.name}`: {one.doc}" for one in environment.aggregates),
         "## Players\n\n"
         + table(
             ("player", "what it does"),

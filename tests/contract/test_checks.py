@@ -9,6 +9,7 @@ import pytest
 
 from tests.toys import DIAL, Dial, DialGame, DialSource, DialState, DialWording, with_game, with_wording
 from waybench.core import (
+    Aggregate,
     End,
     Environment,
     Facts,
@@ -42,6 +43,7 @@ AnyEnvironment = Environment[Any, Any, Any]
 def test_a_sound_environment_passes() -> None:
     check_environment(DIAL)
     check_environment(DIAL, level=7)
+    check_environment(with_aggregates({}))
 
 
 class MutableState:
@@ -237,6 +239,13 @@ def with_series(name: str) -> AnyEnvironment:
     return replace(DIAL, series=(Series(name=name, of=lambda record: [], title="Series", doc="Nothing."),))
 
 
+def with_aggregates(*changes: Mapping[str, Any], env: AnyEnvironment = DIAL) -> AnyEnvironment:
+    one = Aggregate(
+        name="all", metrics=env.metrics, of=lambda means: means[0], title="All", doc="The mean.", part="Metric"
+    )
+    return replace(env, aggregates=tuple(replace(one, **change) for change in changes))
+
+
 def with_option(**fields: Any) -> AnyEnvironment:
     return replace(DIAL, options=(*DIAL.options, Option(**fields)))
 
@@ -295,6 +304,20 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "metric that is no float": ("metrics", with_metric(of=lambda record: record.end == "solved"), "no finite float"),
     "metric without a sentence": ("metrics declared", with_metric(doc="?"), "title and a sentence"),
     "metric and series of one name": ("metrics declared", with_series("score"), "of one name: ['score']"),
+    "aggregate of a metric's name": ("metrics declared", with_aggregates({"name": "score"}), "its name is taken"),
+    "aggregate without a sentence": ("metrics declared", with_aggregates({"doc": "?"}), "in a sentence"),
+    "aggregate of no metric": ("metrics declared", with_aggregates({"metrics": ()}), "made of no metric"),
+    "aggregate of another's metric": (
+        "metrics declared",
+        with_aggregates({"metrics": (replace(DIAL.metrics[0], name="other"),)}),
+        "has no metric 'other'",
+    ),
+    "aggregate of shares": (
+        "metrics declared",
+        with_aggregates({}, env=with_metric(per=lambda record: 1.0)),
+        "is a share of something",
+    ),
+    "aggregates of one name": ("metrics declared", with_aggregates({}, {}), "aggregates come twice"),
     "metric upside down": ("metrics declared", with_metric(low=1, high=0), "not below its ceiling"),
     "option without a sentence": ("options", with_option(name="a", default=1, doc=""), "say in a sentence"),
     "default out of range": ("options", with_option(name="a", default=1, low=2, doc="One."), "do not pass"),

@@ -8,7 +8,7 @@ import click
 
 from waybench.cli._choice import environment_named, environment_names
 from waybench.cli._output import dumps
-from waybench.core import Environment, Json, Metric, Option, UsageError, unknown
+from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown
 from waybench.envs import registry
 from waybench.tasks import TASKS, TaskEntry
 
@@ -64,7 +64,7 @@ def _overview() -> str:
 
 
 def _environment_page(environment: Environment[Any, Any, Any]) -> str:
-    listed = ", ".join
+    listed, of_sets = ", ".join, environment.aggregates
     facts = [
         ("title", environment.title),
         ("levels", listed(map(str, environment.sample_levels)) + ", ..."),
@@ -80,6 +80,7 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
             ("Options of items (generate -S, play -S)", _option_rows(environment.source_options)),
             ("Metrics", [(metric.name, _metric_text(metric)) for metric in environment.metrics]),
             *([("At each step", [(one.name, one.doc) for one in environment.series])] if environment.series else []),
+            *([("Of a set of episodes", [(one.name, _metric_text(one)) for one in of_sets])] if of_sets else []),
         ),
         environment.about,
     )
@@ -102,7 +103,7 @@ def _option_text(option: Option) -> str:
     return option.doc
 
 
-def _metric_text(metric: Metric) -> str:
+def _metric_text(metric: Metric | Aggregate) -> str:
     better = f"{metric.better.capitalize()} is better." if metric.better else ""
     return f"{metric.doc} {better}".strip()
 
@@ -161,6 +162,9 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
         "source_options": [_option(option) for option in environment.source_options],
         "metrics": [_metric(metric) for metric in environment.metrics],
         "series": [{"name": series.name, "title": series.title, "doc": series.doc} for series in environment.series],
+        "aggregates": [
+            {**_metric(one), "metrics": [metric.name for metric in one.metrics]} for one in environment.aggregates
+        ],
     }
 
 
@@ -169,5 +173,5 @@ def _option(option: Option) -> Json:
     return {**named, "type": option.type.__name__}
 
 
-def _metric(metric: Metric) -> Json:
+def _metric(metric: Metric | Aggregate) -> Json:
     return {name: getattr(metric, name) for name in ("name", "title", "unit", "low", "high", "better", "doc")}

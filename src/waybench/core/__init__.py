@@ -7,7 +7,7 @@ from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, shown, without_reasoning
-from waybench.core._metrics import Metric, Series, outcome_count, outcome_metric
+from waybench.core._metrics import Aggregate, Metric, Series, outcome_count, outcome_metric
 from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._random import Stream
@@ -19,6 +19,7 @@ __all__ = [
     "EMBEDDED",
     "NOTHING",
     "SCHEMA",
+    "Aggregate",
     "DataError",
     "End",
     "Entry",

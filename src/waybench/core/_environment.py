@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from waybench.core._game import A, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
-from waybench.core._metrics import Metric, Series
+from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord
@@ -67,6 +67,7 @@ class Environment(Generic[I, S, A]):
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
         series: What is measured at every step of an episode.
+        aggregates: What a set of episodes is measured by besides the means of the metrics.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
@@ -96,6 +97,7 @@ class Environment(Generic[I, S, A]):
     prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
     series: tuple[Series, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
     best_of: bool = False
     pooled: bool = False
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None

@@ -75,6 +75,38 @@ class Series:
     better: str = "higher"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate:
+    """One number about a set of episodes that is the mean of no metric: a function of the means of several.
+
+    Attributes:
+        name: Its key in every output, which no metric or series has.
+        metrics: The metrics of the environment that it is made of; none of them is a share of something.
+        of: (means of these over items, in this order) -> the number.
+        title: Its name in tables.
+        doc: What it measures, with the source of its formula.
+        part: What one of its metrics is, as the head of their column: "Achievement".
+        scale: A growing function and its inverse, to and from the scale on which the number's error is most nearly
+            normal, for its interval; None if that is the number itself.
+        unit: Unit, "" for a plain number.
+        low: The least value possible, None if unbounded.
+        high: The greatest value possible, None if unbounded.
+        better: As of a metric.
+    """
+
+    name: str
+    metrics: tuple[Metric, ...]
+    of: Callable[[Sequence[float]], float]
+    title: str
+    doc: str
+    part: str
+    scale: tuple[Callable[[float], float], Callable[[float], float]] | None = None
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    better: str = "higher"
+
+
 def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:
     """Return a metric function that counts the turns of one outcome."""
     return lambda record: float(sum(turn.outcome == outcome for turn in record.turns))

@@ -73,7 +73,7 @@ def _check_option(kind: str, option: Option) -> None:
 
 
 def check_metrics_declared(environment: AnyEnvironment) -> None:
-    """Metrics are documented, and their ranges and directions make sense."""
+    """Metrics are documented, their ranges and directions make sense, and aggregates are made of them."""
     require(environment.metrics, "the environment has no metric")
     names = [metric.name for metric in environment.metrics]
     require(len(names) == len(set(names)), f"metrics come twice: {names}")
@@ -88,3 +88,17 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             metric.low is None or metric.high is None or metric.low < metric.high,
             f"{what}: its floor {metric.low} is not below its ceiling {metric.high}",
         )
+    for one in environment.aggregates:
+        what = f"aggregate {one.name!r}"
+        require(re.fullmatch(r"[a-z][a-z0-9_]*", one.name), f"{what}: a name has small letters, digits and _")
+        require(one.name not in {*names, *(each.name for each in environment.series)}, f"{what}: its name is taken")
+        require(one.title.strip() and one.part.strip(), f"{what}: give a title and say what its metrics are")
+        require(one.doc.strip().endswith("."), f"{what}: say in a sentence what it measures")
+        require(one.metrics, f"{what} is made of no metric")
+        for metric in one.metrics:
+            require(metric in environment.metrics, f"{what}: the environment has no metric {metric.name!r}")
+            require(
+                metric.per is None, f"{what}: {metric.name!r} is a share of something, whose mean is not over items"
+            )
+    both = [one.name for one in environment.aggregates]
+    require(len(both) == len(set(both)), f"aggregates come twice: {both}")

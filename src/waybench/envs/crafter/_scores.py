@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from waybench.agent import agent_metrics, final_score, human_metric, steps_of
-from waybench.core import EpisodeRecord, Metric, Series
+from waybench.core import Aggregate, EpisodeRecord, Metric, Series
 from waybench.envs.crafter._ids import ACHIEVEMENTS, HARMS
 
 STEPS = 9_999  # the published program ends an episode when its clock is at 10,000, and begins it at 1
@@ -86,6 +86,7 @@ SCORE = Metric(
     doc="Number of achievements unlocked so far, summed over the steps (section 4.2): 2680 is the published mean of "
     "people.",
 )
+_UNLOCKED = tuple(map(_unlocks, ACHIEVEMENTS))
 METRICS = agent_metrics(
     SCORE,
     Metric(
@@ -98,7 +99,7 @@ METRICS = agent_metrics(
     ),
     human_metric(setting),
     *(_death(cause, title, doc) for cause, (title, doc) in _DEATHS.items()),
-    *map(_unlocks, ACHIEVEMENTS),
+    *_UNLOCKED,
 )
 SERIES = (
     Series(
@@ -108,5 +109,20 @@ SERIES = (
         low=0,
         high=len(ACHIEVEMENTS),
         doc="How many of the 22 achievements were unlocked up to this step.",
+    ),
+)
+AGGREGATES = (
+    Aggregate(
+        name="crafter_score",
+        metrics=_UNLOCKED,
+        of=crafter_score,
+        title="Crafter score",
+        part="Achievement",
+        # Of ten worlds, intervals not of logarithms hold the true score less often: in 54 % of samples for 70 %.
+        scale=(math.log1p, math.expm1),
+        low=0,
+        high=100,
+        doc="exp(mean of ln(1 + s)) - 1, s being the success rates of the 22 achievements in per cent "
+        "(arXiv:2109.06780). Rare achievements weigh more than in a mean, and few worlds give less than many would.",
     ),
 )

@@ -7,7 +7,7 @@ from waybench.envs.crafter._case import Wilds, decode
 from waybench.envs.crafter._engine import World
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._rules import SurvivalRules
-from waybench.envs.crafter._scores import LEAST, METRICS, MOST, SERIES, STEPS, setting
+from waybench.envs.crafter._scores import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, setting
 from waybench.envs.crafter._source import LEVEL, Worlds
 
 HISTORY = 5  # Table 1
@@ -35,6 +35,7 @@ SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
     prove=lambda wilds: {},
     metrics=METRICS,
     series=SERIES,
+    aggregates=AGGREGATES,
     setting=setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,
