@@ -7,10 +7,10 @@ from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Variables, explained, variables
-from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
+from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._labels import differing, labels, setting
 from waybench.analysis._logs import read_logs
-from waybench.analysis._measures import Measure, as_metric, measure, merit
+from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._pairs import Pair, comparable, pairs
 from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
@@ -76,10 +76,12 @@ __all__ = [
     "figures",
     "grouped",
     "is_perfect",
+    "jackknifed",
     "labels",
     "margins",
     "mean_text",
     "measure",
+    "measures",
     "merit",
     "one_line",
     "overall",

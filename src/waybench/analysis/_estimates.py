@@ -8,9 +8,9 @@ from typing import NamedTuple
 from waybench.analysis._clusters import Figure, figures, macro
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
-from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._intervals import Mean, clustered_mean, jackknifed
 from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped, is_perfect, rows
-from waybench.core import End, Json, Metric
+from waybench.core import Aggregate, End, Json, Metric
 from waybench.envs import registry
 
 
@@ -41,6 +41,8 @@ class Estimate:
             over items of `single_attempt`.
         macro: The same as means over clusters, such as maps: each cluster has the same weight, whatever its number of
             items. Empty where each instance was drawn by itself.
+        aggregates: Of every aggregate of the environment, its number over the items at which all of its metrics are
+            defined, each with what a single attempt gives on average. Empty with a teacher.
         guided: Whether a teacher's actions were carried out in place of the player's, in some attempt.
         solved: Share of single attempts that are solved, likewise; None where that is a teacher's merit.
         curves: Of every series that some attempt has, its means step by step, clustered likewise; at one level only.
@@ -68,6 +70,7 @@ class Estimate:
     mean: Mean | None
     metrics: Mapping[str, Mean]
     macro: Mapping[str, Mean]
+    aggregates: Mapping[str, Mean]
     guided: bool
     solved: Mean | None
     curves: Mapping[str, Curve]
@@ -82,6 +85,10 @@ class Estimate:
     def single(self) -> Mean | None:
         """Mean headline value of a single attempt at each item; see `single_attempt`."""
         return self.metrics.get(self.headline)
+
+    def number(self, name: str) -> Mean | None:
+        """Return the estimate of a metric or an aggregate; None if it is not defined."""
+        return self.metrics.get(name) or self.aggregates.get(name)
 
     @property
     def cached(self) -> float | None:
@@ -203,6 +210,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     values = {metric.name: measured(tried, head, metric) for metric in metrics}
     single = {metric.name: _metric(values[metric.name], metric) for metric in metrics}
     of_clusters = {metric.name: _macro(values[metric.name], metric) for metric in metrics if environment.cluster}
+    of_set = {one.name: _aggregate(tried, head, one) for one in (() if guided else environment.aggregates)}
     curves = {
         series.name: curve([row.series[series.name] for row in counted], _clusters(counted), series.low, series.high)
         for series in (environment.series if level is not None else ())
@@ -223,6 +231,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         mean=_mean(counted, head),
         metrics={name: mean for name, mean in single.items() if mean is not None},
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
+        aggregates={name: number for name, number in of_set.items() if number is not None},
         guided=guided,
         solved=None if guided else _single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
         curves={name: found for name, found in curves.items() if found is not None},
@@ -293,6 +302,14 @@ def _metric(found: Measured, metric: Metric) -> Mean | None:
 
 def _macro(found: Measured, metric: Metric) -> Mean | None:
     return macro(_figures(found), *metric.bounds)
+
+
+def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, one: Aggregate) -> Mean | None:
+    each = [measured(tried, head, metric).values for metric in one.metrics]
+    # In an order of their own, for sums of floats depend on it, and that of logs depends on which episode ended first.
+    keys = sorted(key for key in tried if all(key in values for values in each))
+    values = [[of_metric[key] for of_metric in each] for key in keys]
+    return jackknifed(values, [key.cluster for key in keys], one.of, one.low, one.high, one.scale)
 
 
 def _clusters(some: Iterable[Row]) -> list[Cluster]:

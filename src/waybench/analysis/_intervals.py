@@ -1,6 +1,6 @@
-"""Means with confidence intervals that know what was drawn independently."""
+"""Means, and numbers made of several, with confidence intervals that know what was drawn independently."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean with its interval.
+    """A mean, or a number made of several means, with its interval.
 
     Attributes:
-        value: The mean of all values.
+        value: The mean of all values, or the number.
         low: Lower end of the 95 % confidence interval; None where the data cannot tell one.
         high: Upper end, None where `low` is.
         n: Number of values.
@@ -63,17 +63,83 @@ def clustered_mean(
         ValueError: If there is not one cluster for each value.
     """
     if len(values) != len(clusters):
-        raise ValueError(f"{len(values)} values and {len(clusters)} clusters: give one cluster for each value")
+        raise _unlike(values, clusters)
     if not values:
         return None
-    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
-    where = np.array([numbers[cluster] for cluster in clusters])
+    where, groups = _numbered(clusters)
     totals = np.bincount(where, weights=np.asarray(values, dtype=np.float64)).astype(np.float64)
     weights = None if sizes is None else np.asarray(sizes, dtype=np.float64)
     counts = np.bincount(where, weights=weights).astype(np.float64)
     ratio = float(totals.sum() / counts.sum())
     ends = _interval(totals, counts, ratio, low, high)
-    return Mean(ratio, *(ends or (None, None)), n=len(values), clusters=len(numbers))
+    return Mean(ratio, *(ends or (None, None)), n=len(values), clusters=groups)
+
+
+def jackknifed(
+    values: Sequence[Sequence[float]],
+    clusters: Sequence[Hashable],
+    of: Callable[[Sequence[float]], float],
+    low: float | None = None,
+    high: float | None = None,
+    scale: tuple[Callable[[float], float], Callable[[float], float]] | None = None,
+) -> Mean | None:
+    """Return a number made of several means, with a 95 % confidence interval for values that come in clusters.
+
+    The interval is that of the jackknife over clusters: each is left out in turn, and of Tukey's pseudo-values, which
+    are as good as independent, it is Student's t with G - 1 degrees of freedom (Miller, Biometrika 61, 1974). It is
+    around the number with its bias of order 1 / G taken out, is widened to hold the number itself, and cut at the
+    bounds. A bootstrap's percentiles have that bias twice: of ten worlds, intervals of the Crafter score from
+    `scipy.stats.bootstrap` held the true one in 24 to 93 % of samples (BCa, players of seven kinds), these in 68 to
+    98 %. What happens in no cluster at all is in no interval of either kind.
+
+    One cluster gives no interval, nor do clusters of which it makes no difference which one is left out.
+
+    Args:
+        values: Of each item the values of which means are taken, all of one length.
+        clusters: Of each item, what it was drawn with.
+        of: The means -> the number.
+        low: The least number possible, None if unbounded.
+        high: The greatest number possible, None if unbounded.
+        scale: A growing function and its inverse, to and from the scale on which the pseudo-values are taken.
+
+    Returns:
+        The number, `n` being that of items; None if there are no items.
+
+    Raises:
+        ValueError: If there is not one cluster for each item.
+    """
+    if len(values) != len(clusters):
+        raise _unlike(values, clusters)
+    if not values:
+        return None
+    where, groups = _numbered(clusters)
+    table = np.asarray(values, dtype=np.float64)
+    totals = np.zeros((groups, table.shape[1]))
+    np.add.at(totals, where, table)
+    counts = np.bincount(where).astype(np.float64)[:, None]
+    number = of((totals.sum(axis=0) / counts.sum()).tolist())
+    if groups == 1:
+        return Mean(number, None, None, len(values), groups)
+    to, back = scale or (float, float)
+    rest = (totals.sum(axis=0) - totals) / (counts.sum() - counts)
+    pseudo = groups * to(number) - (groups - 1) * np.array([to(of(means)) for means in rest.tolist()])
+    if np.allclose(pseudo, pseudo[0], rtol=1e-9, atol=1e-12):
+        return Mean(number, None, None, len(values), groups)
+    around = stats.ttest_1samp(pseudo, 0.0).confidence_interval(CONFIDENCE)
+    # On the scale bounds come first: beyond them its inverse may not be defined, or overflow.
+    left = float(around.low) if low is None else max(to(low), float(around.low))
+    right = float(around.high) if high is None else min(to(high), float(around.high))
+    return Mean(number, min(number, back(left)), max(number, back(right)), len(values), groups)
+
+
+def _unlike(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:
+    return ValueError(f"{len(values)} values and {len(clusters)} clusters: give one cluster for each value")
+
+
+def _numbered(clusters: Sequence[Hashable]) -> tuple[NDArray[np.intp], int]:
+    """Return the number of each value's cluster, from 0 in order of appearance, and how many there are."""
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    return np.array([numbers[cluster] for cluster in clusters], dtype=np.intp), len(numbers)
 
 
 def _interval(

@@ -8,7 +8,7 @@ from typing import Any
 from waybench.analysis._estimates import Estimate
 from waybench.analysis._intervals import Mean
 from waybench.analysis._rows import Row
-from waybench.core import Environment, EpisodeRecord, Metric, Series
+from waybench.core import Aggregate, Environment, EpisodeRecord, Metric, Series
 from waybench.envs import registry
 
 
@@ -18,14 +18,18 @@ class Measure:
 
     Attributes:
         metric: Its title, bounds, unit and direction.
-        series: The series' name; "" if it is a metric.
+        series: The series' name; "" if it is none.
+        aggregate: The aggregate's name, where a set is judged by one; "" otherwise. No episode has a value then.
     """
 
     metric: Metric
     series: str = ""
+    aggregate: str = ""
 
     def mean(self, estimate: Estimate) -> Mean | None:
         """Return its mean: of the best attempts for a metric, over the steps for a series."""
+        if self.aggregate:
+            return estimate.aggregates.get(self.aggregate)
         if not self.series:
             return estimate.best
         curve = estimate.curves.get(self.series)
@@ -33,6 +37,8 @@ class Measure:
 
     def value(self, row: Row) -> float | None:
         """Return its value in one episode."""
+        if self.aggregate:
+            return None
         if not self.series:
             return row.metrics[self.metric.name]
         numbers = row.series.get(self.series)
@@ -51,21 +57,31 @@ def measure(env: Environment[Any, Any, Any], guided: bool) -> Measure:
     return Measure(env.metrics[0])
 
 
-def as_metric(series: Series) -> Metric:
-    """Return a series' mean over an episode as a metric."""
+def measures(env: Environment[Any, Any, Any], guided: bool) -> list[Measure]:
+    """Return what its sets of episodes are judged by: `measure`, and without a teacher the aggregates."""
+    of_sets = [] if guided else [Measure(as_metric(one), aggregate=one.name) for one in env.aggregates]
+    return [measure(env, guided), *of_sets]
+
+
+def as_metric(one: Series | Aggregate) -> Metric:
+    """Return a series' mean over an episode, or an aggregate of one episode alone, as a metric."""
 
     def mean(record: EpisodeRecord) -> float | None:
-        numbers = series.of(record)
-        return fmean(numbers) if numbers else None
+        if isinstance(one, Series):
+            numbers = one.of(record)
+            return fmean(numbers) if numbers else None
+        values = [value for metric in one.metrics if (value := metric.of(record)) is not None]
+        return one.of(values) if len(values) == len(one.metrics) else None
 
     return Metric(
-        name=series.name,
+        name=one.name,
         of=mean,
-        title=series.title,
-        low=series.low,
-        high=series.high,
-        better=series.better,
-        doc=series.doc,
+        title=one.title,
+        unit=one.unit if isinstance(one, Aggregate) else "",
+        low=one.low,
+        high=one.high,
+        better=one.better,
+        doc=one.doc,
     )
 
 

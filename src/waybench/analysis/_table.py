@@ -5,7 +5,7 @@ from typing import Any
 
 from waybench.analysis._estimates import Estimate
 from waybench.analysis._labels import labels
-from waybench.analysis._measures import Measure, measure, merit
+from waybench.analysis._measures import Measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, mean_text
 from waybench.analysis._rows import Group, grouped
 from waybench.analysis._text import width
@@ -37,6 +37,8 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
 def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Iterable[Estimate] = ()) -> str:
     """Return the scores as an aligned table of plain text, one for each environment, and one more with a teacher.
 
+    After an environment's table there is one like it for each of its aggregates.
+
     Options that set scores apart (`Option.apart`) make tables of their own, too. A table's first cell says what is in
     it where that is no score of which more is better. Rows are models, the embedded players after a line; columns are
     levels; a cell is the mean over items of the best attempt, or with a teacher the mean of the first series over its
@@ -54,20 +56,20 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     over_all = {total.group: total for total in totals}
     tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart, estimate.guided))
     for (env, apart, guided), some in sorted(tabled.items(), key=lambda table: table[0]):
-        measured = measure(registry.load(env), guided)
         levels = sorted({estimate.level for estimate in some if estimate.level is not None})
         groups = ranked(some)
         names = labels(groups)
         pooled = registry.load(env).pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
-        lines = [[_title(registry.load(env), measured, apart), *map(str, levels), *(["all"] if pooled else [])]]
-        marks = [""]
-        for group, cells in groups.items():
-            shown = [cells.get(level) for level in levels] + ([over_all[group]] if pooled else [])
-            lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
-            marks.append("embedded" if group.embedded else "model")
-        tables += [_aligned(block, marks) for block in _blocks(lines, columns)]
-        starred |= any(cell.endswith("*") for line in lines[1:] for cell in line[1:])
-        undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
+        for measured in measures(registry.load(env), guided):
+            lines = [[_title(registry.load(env), measured, apart), *map(str, levels), *(["all"] if pooled else [])]]
+            marks = [""]
+            for group, cells in groups.items():
+                shown = [cells.get(level) for level in levels] + ([over_all[group]] if pooled else [])
+                lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
+                marks.append("embedded" if group.embedded else "model")
+            tables += [_aligned(block, marks) for block in _blocks(lines, columns)]
+            starred |= any(cell.endswith("*") for line in lines[1:] for cell in line[1:])
+            undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
     tables += [_STAR] * starred + [_UNDEFINED] * undefined
     return "\n\n".join(tables)
 
@@ -77,7 +79,8 @@ def _title(env: Environment[Any, Any, Any], measured: Measure, apart: Sequence[s
     told = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
     if measured.series:
         return f"{name}, with a teacher: {told}"
-    return name if measured.metric.better == "higher" else f"{name}: {told}"
+    plain = measured.metric.better == "higher" and not measured.aggregate
+    return name if plain else f"{name}: {told}"
 
 
 def _cell(estimate: Estimate | None, measured: Measure) -> str:

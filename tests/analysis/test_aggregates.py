@@ -1,0 +1,226 @@
+"""Numbers of a set of episodes that are the mean of no metric: the Crafter score."""
+
+import math
+import random
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import waybench
+from waybench.analysis import (
+    Cluster,
+    Estimate,
+    LoggedEpisode,
+    Mean,
+    Row,
+    by_level,
+    clustered_mean,
+    estimate,
+    jackknifed,
+    overall,
+    rows,
+    text_table,
+)
+from waybench.core import End, play_out, policy
+from waybench.envs.crafter import ACHIEVEMENTS, crafter_score, success_rates
+
+CRAFTER = waybench.load("crafter/survival")
+(AGGREGATE,) = CRAFTER.aggregates
+ALL = set(ACHIEVEMENTS)
+HALF = set(ACHIEVEMENTS[::2])
+
+
+def played(player: str, count: int = 3, steps: int = 60, model: str = "vendor/model") -> list[LoggedEpisode]:
+    """Return what an embedded player does in some worlds."""
+    options = {"wording": "one_question", "steps": steps}
+    return [
+        LoggedEpisode(model, "crafter", play_out(CRAFTER, item, policy(player), options).record())
+        for item in CRAFTER.source().head(count)
+    ]
+
+
+@cache
+def _played_row() -> Row:
+    [row] = rows(played("noop", 1, 1))
+    return row
+
+
+def world(number: int, unlocked: Collection[str], attempt: int = 1, model: str = "vendor/model") -> Row:
+    """Return the row of an episode that unlocked some achievements."""
+    row, name = _played_row(), f"world {number}"
+    made = {f"unlocked_{each}": float(each in unlocked) for each in ACHIEVEMENTS}
+    return replace(
+        row,
+        group=replace(row.group, model=model),
+        item=name,
+        instance=name,
+        index=number,
+        cluster=Cluster(name),
+        attempt=attempt,
+        metrics={**row.metrics, **made},
+    )
+
+
+def lost(row: Row) -> Row:
+    """Return the row of the same episode after an infrastructure error."""
+    return replace(row, end=End.INFRASTRUCTURE, error=True, metrics=dict.fromkeys(row.metrics))
+
+
+def only(some: Iterable[Row]) -> Estimate:
+    [found] = by_level(some)
+    return found
+
+
+def score(some: Iterable[Row]) -> Mean:
+    return only(some).aggregates["crafter_score"]
+
+
+def test_scores_by_hand() -> None:
+    assert score([world(0, ALL), world(1, ALL)]).value == pytest.approx(100)
+    assert score([world(0, set()), world(1, set())]).value == 0
+    # Half of the achievements always, half never: exp(ln(101) / 2) - 1, far below the mean of 50.
+    assert score([world(0, HALF), world(1, HALF)]).value == pytest.approx(math.sqrt(101) - 1)
+    # All of them in one world of two: each rate is 50 %.
+    assert score([world(0, ALL), world(1, set())]).value == pytest.approx(50)
+
+
+def test_it_is_the_published_formula_of_real_episodes() -> None:
+    episodes = [*played("oracle"), *played("random", model="other")]
+    for found in estimate(episodes):
+        records = [each.record for each in episodes if each.model == found.group.model]
+        rates = success_rates(records)
+        assert found.aggregates["crafter_score"].value == pytest.approx(crafter_score(rates.values()), abs=1e-12)
+        assert (found.aggregates["crafter_score"].n, len(set(rates.values())) > 1) == (3, True)
+        assert [found.metrics[metric.name].value for metric in AGGREGATE.metrics] == pytest.approx([*rates.values()])
+
+
+def test_attempts_at_an_item_are_averaged_first() -> None:
+    name = ACHIEVEMENTS[3]
+    some = [world(0, {name}, 1), world(0, set(), 2), world(0, set(), 3), world(1, set())]
+    # One of three attempts at one world, none at the other: a rate of 1/6, and not the 1/4 of the episodes.
+    found = score(some)
+    assert found.value == pytest.approx(math.exp(math.log(1 + 100 / 6) / 22) - 1)
+    assert (found.n, found.clusters) == (2, 2)
+
+
+def test_infrastructure_errors_are_in_no_denominator() -> None:
+    whole = [world(0, ALL), world(1, HALF), world(2, set())]
+    assert score([*whole, lost(world(3, set())), lost(world(1, set(), 2))]) == score(whole)
+    assert only([lost(world(0, set())), lost(world(1, set()))]).aggregates == {}
+
+
+def test_an_item_without_one_of_the_metrics_is_left_out() -> None:
+    half_known = world(2, ALL)
+    half_known = replace(half_known, metrics={**half_known.metrics, "unlocked_wake_up": None})
+    whole = [world(0, HALF), world(1, ALL)]
+    assert score([*whole, half_known]) == score(whole)
+
+
+def test_with_a_teacher_there_is_none() -> None:
+    assert only([replace(world(0, ALL), guided=True), world(1, ALL)]).aggregates == {}
+
+
+def test_what_cannot_tell_an_interval_has_none() -> None:
+    assert score([world(0, HALF)]) == Mean(score([world(0, HALF)]).value, None, None, 1, 1)
+    alike = score([world(number, HALF) for number in range(5)])
+    assert (alike.low, alike.high, alike.clusters) == (None, None, 5)
+    # Worlds that were drawn together are one observation.
+    together = [replace(world(number, some), cluster=Cluster("one")) for number, some in enumerate((HALF, ALL))]
+    assert (score(together).low, score(together).n, score(together).clusters) == (None, 2, 1)
+    three = [*together, world(2, set())]
+    assert (score(three).n, score(three).clusters) == (3, 2)
+    assert score(three).low is not None
+
+
+def test_a_jackknife_by_hand() -> None:
+    def square(means: object) -> float:
+        [mean] = means  # type: ignore[misc]
+        return mean * mean
+
+    # The mean of 1 and 3 squared is 4; without one of them it is 9 or 1, so pseudo-values are 8 - 9 and 8 - 1: their
+    # mean is 3, its standard error 4, and t(1) at 97.5 % is 12.7062.
+    found = jackknifed([[1.0], [3.0]], "ab", square)
+    assert found is not None
+    assert (found.value, found.n, found.clusters) == (4, 2, 2)
+    assert (found.low, found.high) == (pytest.approx(3 - 4 * 12.706205), pytest.approx(3 + 4 * 12.706205))
+    # On the scale of its root the number is the mean: pseudo-values are 3 and 1.
+    found = jackknifed([[1.0], [3.0]], "ab", square, 0, None, (math.sqrt, lambda root: root * root))
+    assert found is not None
+    assert (found.low, found.high) == (0, pytest.approx((2 + 12.706205) ** 2))
+    assert jackknifed([], [], square) is None
+    with pytest.raises(ValueError, match="one cluster for each value"):
+        jackknifed([[1.0]], [], square)
+
+
+def test_of_a_plain_mean_it_is_the_interval_of_means() -> None:
+    # Clusters of one size, for means of clusters of several sizes are ratios.
+    values, clusters = [3.0, 5.0, 4.0, 9.0, 1.0, 2.5], [0, 0, 1, 1, 2, 2]
+    found, plain = jackknifed([[each] for each in values], clusters, sum), clustered_mean(values, clusters)
+    assert found is not None
+    assert plain is not None
+    assert (found.value, found.low, found.high) == pytest.approx((plain.value, plain.low, plain.high))
+
+
+def simulated(rng: np.random.Generator, chances: np.ndarray, worlds: int) -> Mean:
+    """Return the score of some worlds in which each achievement has its chance, and some worlds are easier."""
+    ease = 0.5 * rng.normal(size=(worlds, 1)) + math.sqrt(0.75) * rng.normal(size=(worlds, len(chances)))
+    values = (ease < stats.norm.ppf(chances)).astype(float).tolist()
+    found = jackknifed(values, range(worlds), AGGREGATE.of, AGGREGATE.low, AGGREGATE.high, AGGREGATE.scale)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("worlds", [10, 30])
+@pytest.mark.parametrize(("least", "most"), [(0.1, 0.9), (0.3, 0.98)])
+def test_coverage(worlds: int, least: float, most: float) -> None:
+    rng, chances = np.random.default_rng(5), np.linspace(least, most, 22)
+    true, found = crafter_score(chances.tolist()), [simulated(rng, chances, worlds) for _ in range(300)]
+    assert all(each.low is not None and each.high is not None for each in found)
+    covered = sum((each.low or 0) <= true <= (each.high or 0) for each in found)
+    assert 0.92 <= covered / 300 <= 0.99
+    assert np.mean([each.value for each in found]) < true  # of few worlds the score itself is too low
+
+
+def test_an_interval_holds_its_number_and_stays_within_the_bounds() -> None:
+    rng = np.random.default_rng(6)
+    found = [simulated(rng, np.full(22, 0.1), 3) for _ in range(200)]
+    ends = [(each.low, each.value, each.high) for each in found if each.low is not None and each.high is not None]
+    assert len(ends) > 100
+    assert all(0 <= low <= value <= high <= 100 + 1e-9 for low, value, high in ends)
+
+
+def test_the_order_of_episodes_changes_nothing() -> None:
+    chance = random.Random(3)
+    some = [
+        world(number, {name for name in ACHIEVEMENTS if chance.random() < 0.4}, attempt)
+        for number in range(30)
+        for attempt in range(1, 8)
+    ]
+    first = score(some)
+    for _ in range(5):
+        chance.shuffle(some)
+        assert score(some) == first
+
+
+def test_table() -> None:
+    some = [world(0, ALL), world(1, set()), world(0, HALF, model="other"), world(1, HALF, model="other")]
+    table = text_table(by_level(some), totals=overall(some))
+    assert table.split("\n\n")[1] == (
+        "Crafter (SmartPlay): Crafter score, higher is better     1\n"
+        "----------------------------------------------------------\n"
+        "other                                                  9.0\n"
+        "vendor/model                                          50.0"
+    )
+    assert table.startswith("Crafter (SmartPlay)     1\n")
+    gone = text_table(by_level([lost(row) for row in some]))
+    assert [line.split()[-1] for line in gone.split("\n\n")[1].splitlines()[2:]] == ["n/a", "n/a"]
+
+
+def test_as_json() -> None:
+    told = only([world(0, ALL), world(1, HALF)]).to_json()["aggregates"]["crafter_score"]
+    assert told["value"] == pytest.approx(crafter_score([1.0] * 11 + [0.5] * 11))
+    assert told["n"] == 2
