@@ -19,8 +19,8 @@ class Family:
         items: The same for several.
         cluster: What several items are drawn with and are about, such as a map; "" if each is drawn by itself.
         clusters: The same for several.
-        metrics: Names of the metrics that its table shows, of each environment those that it has. The goal metric
-            comes first. Without any there is no such table.
+        metrics: Names of the metrics and aggregates that its table shows, of each environment those that it has. The
+            goal metric comes first. Without any there is no such table.
         parts: The environments (ids) that stand side by side in one table, by the table's name; those that are in
             none have one together.
         modes: Levels of different environments that belong together, by their common name: environment -> level.
@@ -219,11 +219,12 @@ _FAMILIES: dict[str, Any] = {
         title="Crafter (SmartPlay)",
         lead=(
             "A life in a world of grass, water, mountains and caves, with 22 achievements to unlock. The score is the "
-            "number of achievements unlocked so far, summed over the steps, so that early ones and a long life count."
+            "number of achievements unlocked so far, summed over the steps, so that early ones and a long life count. "
+            "The Crafter score is made of the shares of worlds in which each achievement was unlocked."
         ),
         item="world",
         items="worlds",
-        metrics=("score", "human", "achievements", "reward", "played", "unnamed", "unparsed"),
+        metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
         drawer="waybench.envs.crafter._draw:draw",
         legend=(
             "The ring is where the player began and the line its way; the dot is where it was last, with the direction "

@@ -22,6 +22,7 @@ from waybench.analysis import (
 )
 from waybench.core import Environment, Metric
 from waybench.envs import registry
+from waybench.report._aggregates import Made, side_by_side
 from waybench.report._compared import PairTable, SlopeTable, pair_tables, slope_tables
 from waybench.report._drawn import Averages, Prompt, averages, prompt
 from waybench.report._families import Family, family
@@ -146,6 +147,7 @@ class Section:
         common: The settings that all rows share, in words.
         figures: Its charts.
         scores: Its tables of scores by level.
+        aggregates: Its tables of what sets of episodes come to.
         averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
         pairs: Its tables of models in pairs.
         slopes: Its tables of regressions.
@@ -168,6 +170,7 @@ class Section:
     common: list[str]
     figures: list[Figure]
     scores: list[Scores]
+    aggregates: list[Made]
     averages: Averages | None
     pairs: list[PairTable]
     slopes: list[SlopeTable]
@@ -251,6 +254,7 @@ def _section(
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
         figures=figures(env, words, estimates),
         scores=scored if not words.metrics or len(levels) > 1 else [],
+        aggregates=side_by_side(env, words, [total_of[g] for g in groups] if env.pooled else estimates, pages),
         averages=averages(env, words, list(groups), total_of, pages),
         pairs=pair_tables(env, words, list(groups), compared.pairs, pages),
         slopes=slope_tables(env, words, list(groups), compared.regressions, pages),

@@ -9,6 +9,7 @@ from waybench.analysis import (
     Estimate,
     Group,
     Mean,
+    as_metric,
     better_text,
     change_text,
     differing,
@@ -146,7 +147,7 @@ def _table(
     guided = estimates[0].guided
     heads: list[tuple[Environment[Any, Any, Any], list[Metric]]] = []
     for env in map(registry.load, in_order(words, dict.fromkeys(each.group.env for each in estimates))):
-        by_name = {metric.name: metric for metric in env.metrics}
+        by_name = {metric.name: metric for metric in (*env.metrics, *map(as_metric, env.aggregates))}
         own = [by_name[name] for name in words.metrics if name in by_name]
         heads.append((env, [measure(env, guided=True).metric] if guided else own))
     rows = _rows(estimates)
@@ -246,7 +247,7 @@ def _entry(
     if measured.series:
         mean, moved = measured.mean(estimate), change.curves.get(measured.series) if change else None
     else:
-        mean, moved = estimate.metrics.get(metric.name), change.metrics.get(metric.name) if change else None
+        mean, moved = estimate.number(metric.name), change.metrics.get(metric.name) if change else None
     return Entry(
         page=pages[group],
         value=mean_text(mean.value if mean else None, metric),

@@ -40,6 +40,7 @@ from waybench.analysis import (
 from waybench.core import UsageError
 from waybench.envs import registry
 from waybench.report._agents import agent_tables
+from waybench.report._aggregates import of_model
 from waybench.report._drawn import clusters, prompt
 from waybench.report._families import family
 from waybench.report._files import slug, write
@@ -129,6 +130,7 @@ def _model_page(
     group = total.group
     env, words = registry.load(group.env), family(group.env)
     shown = levels(env, words, own, estimates)
+    parts = [metric for one in env.aggregates for metric in one.metrics]  # which have a table of their own
     anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
     return templates.get_template("model.html").render(
         name=name,
@@ -139,6 +141,8 @@ def _model_page(
         measured=measure(env, total.guided),
         series=[as_metric(series) for series in env.series],
         total=total,
+        aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
+        listed=[metric for metric in env.metrics if total.guided or metric not in parts],
         prompt=prompt(total, words),
         clusters=clusters(env, words, [row for row, _, _ in own], known, anchors),
         levels=shown,
