@@ -19,8 +19,8 @@ what is published of their rules; neither package is needed, and no picture is m
   **Reward** is 1 for a step that unlocks something, and 0.1 for each health gained or lost. The **Crafter score**,
   exp(mean of ln(1 + s)) - 1 with the success rates s of the 22 achievements in per cent, is a figure of a set of
   worlds: `waybench run` prints it, the report shows it with the rates and intervals over worlds, and
-  `waybench.envs.crafter.crafter_score` computes it. An achievement that succeeds in some worlds only adds less than its
-  share would, so that ten worlds give less than many would: compare scores of as many worlds.
+  `waybench.envs.crafter.crafter_score` computes it. An achievement that is missed by chance takes more from it than one
+  that is made by chance adds, so that ten worlds give less than many would: compare scores of as many worlds.
 * **Rules** that the published manual does not tell: a table takes 2 wood, a furnace 4 stones and no table nearby (the
   paper says 8), a collected tree is gone, the wall of a single stone keeps zombies out, a sapling ripens while the
   player is less than 18 cells away, and nothing is found nearby in the first column and the first row of the map.
