@@ -1,5 +1,6 @@
 """`waybench report`: a static site out of logs."""
 
+import json
 from pathlib import Path
 
 import click
@@ -25,4 +26,12 @@ def build(folders: tuple[Path, ...], out: Path, title: str) -> Path:
     from waybench.report import write_report
 
     episodes = list(read_logs(*folders))
-    return write_report(episodes, prepare_folder(out), title=title)
+    index = write_report(episodes, prepare_folder(out), title=title)
+    summary = json.loads((index.parent / "summary.json").read_text(encoding="utf-8"))
+    if count := sum(total["unconfirmed"] for total in summary["overall"]):
+        click.echo(
+            f"warning: {count} of {len(episodes)} episodes count in no number, for a new simulation of their records "
+            "does not agree, or was not possible here; the models' pages say why",
+            err=True,
+        )
+    return index

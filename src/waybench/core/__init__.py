@@ -2,7 +2,7 @@
 
 from waybench.core._environment import Environment, Play, Player
 from waybench.core._episode import Episode, Reply, replay
-from waybench.core._errors import DataError, ReplayError, UsageError, WaybenchError, unknown
+from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, unknown
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
@@ -34,6 +34,7 @@ __all__ = [
     "Json",
     "JsonObject",
     "Limits",
+    "LiveError",
     "Memory",
     "Message",
     "Metric",

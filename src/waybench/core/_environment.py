@@ -72,6 +72,8 @@ class Environment(Generic[I, S, A]):
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
             none; for benchmarks of which scores on such settings are published. None if there are no such settings.
+        live: EpisodeRecord -> whether it is of a world that cannot be simulated again, so that it is taken for what it
+            says. There are no such worlds if None.
         trial: Options of play with which whole episodes are played in checks, where those with the defaults would take
             too long: fewer steps of a long game.
         typed: (what a person types, state) -> the action that it stands for, where replies are nothing that a person
@@ -103,6 +105,7 @@ class Environment(Generic[I, S, A]):
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
     cluster: Callable[[EpisodeRecord], str] | None = None
     setting: Callable[[EpisodeRecord], str | None] | None = None
+    live: Callable[[EpisodeRecord], bool] | None = None
     trial: Mapping[str, Json] = field(default_factory=dict[str, Any])
     typed: Callable[[str, S], A | None] | None = None
     typed_help: str = ""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Generic
 
 from waybench.core._environment import Environment, I
-from waybench.core._errors import ReplayError, WaybenchError
+from waybench.core._errors import LiveError, ReplayError, WaybenchError
 from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._instance import Item
 from waybench.core._random import Stream
@@ -338,12 +338,15 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord, *, by_hand:
 
     Raises:
         ReplayError: At the first difference between record and simulation.
+        LiveError: If there is nothing to simulate it by.
         DataError: If the record's instance is none.
     """
     if (record.env, record.env_version) != (environment.id, environment.version):
         raise ReplayError(
             f"record of {record.env}@{record.env_version} cannot be replayed by {environment.id}@{environment.version}"
         )
+    if environment.live is not None and environment.live(record):
+        raise LiveError("it was played in a world that is alive and cannot be simulated again")
     found = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
         raise ReplayError(f"item: the record has {sorted(strange)[0][:40]!r}, which no item has")

@@ -20,6 +20,10 @@ class ReplayError(WaybenchError):
     """A record that does not agree with a new simulation of it."""
 
 
+class LiveError(ReplayError):
+    """A record of a world that cannot be simulated again: it can only be taken for what it says."""
+
+
 def unknown(kind: str, given: str, known: Iterable[str]) -> str:
     """Write the one-line message for a name that does not exist, with the nearest name that does."""
     names = sorted(known)

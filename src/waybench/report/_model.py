@@ -13,6 +13,7 @@ from waybench.core import (
     Environment,
     EpisodeRecord,
     Instance,
+    LiveError,
     Metric,
     Outcome,
     TurnRecord,
@@ -163,8 +164,8 @@ class Simulated(NamedTuple):
     """What a new simulation confirms of a record.
 
     Attributes:
-        instance: The instance; None if the record has none.
-        turns: The turns; none if record and simulation do not agree.
+        instance: The instance; None if the record has none, or none that can be drawn.
+        turns: The turns; none if record and simulation do not agree, or if the world cannot be simulated again.
         mismatch: Where they do not agree; "" if they do.
     """
 
@@ -311,6 +312,8 @@ def _simulate(env: Environment[Any, Any, Any], record: EpisodeRecord) -> Simulat
     try:
         episode = replay(env, record)
         return Simulated(episode.item.instance, episode.turns, "")
+    except LiveError:  # nothing of it is drawn, for anything may stand in it
+        return Simulated(None, (), "")
     except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
         told = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
     try:

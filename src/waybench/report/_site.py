@@ -144,6 +144,7 @@ def _model_page(
         aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
         listed=[metric for metric in env.metrics if total.guided or metric not in parts],
         prompt=prompt(total, words),
+        live=env.live is not None and any(env.live(episode.record) for _, episode, _ in own),
         clusters=clusters(env, words, [row for row, _, _ in own], known, anchors),
         levels=shown,
     )

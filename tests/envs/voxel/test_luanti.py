@@ -31,7 +31,7 @@ from waybench.envs.voxel._terrain import Body
 
 REAL = pytest.mark.slow
 LUANTI: dict[str, Any] = {"engine": "luanti", "goal": "any"}
-AROUND = ((1300, -600), (700, 0), (1000, -100), (1200, -300), (1000, -520))
+AROUND = ((300, -300), (-300, 300), (0, 200), (200, 0), (0, -220))  # where one comes by before
 
 
 @pytest.fixture
@@ -50,17 +50,23 @@ def blocks(world: BlockWorld, x: int, z: int) -> list[str]:
     return [world.block(a, y, b) for a, b in around for y in range(world.lowest, world.lowest + world.layers, 2)]
 
 
+PLACES = {5: (1000, -300), 77: (8, 56), 1780098417356131924: (3273, 1361)}  # rainforest, tundra, permafrost and snow
+
+
 @REAL
 @pytest.mark.usefixtures("installed")
-def test_a_world_depends_on_its_seed_alone() -> None:
-    """Not on the order in which one comes around in it, and not on the process."""
-    straight, around = LuantiTerrain(5), LuantiTerrain(5)
-    for x, z in AROUND:
-        around.view(Body(x + 0.5, 60.0, z + 0.5, 0))
-    one = blocks(straight, 1000, -300)
-    assert blocks(around, 1000, -300) == one
-    assert {"jungletree", "jungleleaves", "stone", "air"} <= set(one)
-    assert blocks(LuantiTerrain(6), 1000, -300) != one
+@pytest.mark.parametrize("seed", PLACES)
+def test_a_world_depends_on_its_seed_alone(seed: int) -> None:
+    """Not on the order in which one comes around in it, nor on the process; servers draw much by the time of day."""
+    x, z = PLACES[seed]
+    straight = blocks(LuantiTerrain(seed), x, z)
+    for _ in range(2):
+        around = LuantiTerrain(seed)
+        for right, down in AROUND:
+            around.view(Body(x + right + 0.5, 60.0, z + down + 0.5, 0))
+        assert blocks(around, x, z) == straight
+    assert len(set(straight)) >= 8
+    assert blocks(LuantiTerrain(seed + 1), x, z) != straight
 
 
 @REAL
@@ -76,8 +82,8 @@ def test_the_order_of_chunks_matters_to_the_server(monkeypatch: pytest.MonkeyPat
     straight = blocks(LuantiTerrain(5), 1000, -300)
     monkeypatch.setattr(LuantiTerrain, "_before", as_asked)
     around = LuantiTerrain(5)
-    for x, z in AROUND:
-        around.view(Body(x + 0.5, 60.0, z + 0.5, 0))
+    for right, down in AROUND:
+        around.view(Body(1000 + right + 0.5, 60.0, down - 300 + 0.5, 0))
     assert blocks(around, 1000, -300) != straight
 
 
@@ -165,7 +171,7 @@ def test_an_episode_replays_and_never_ends_in_a_wall() -> None:
     for player in ("oracle", "random"):
         record = play_out(FIND, item, policy(player), options).record()
         back = EpisodeRecord.from_json(json.loads(record.dumps()))
-        _terrain._luanti.cache_clear()  # a new server
+        _terrain._servers.cache_clear()  # a new server
         assert replay(FIND, back).record() == back
         world: Any = _terrain.chart("luanti", item.instance.seed)
         for turn in back.turns:
@@ -223,7 +229,7 @@ def test_biomes_have_one_sea_and_one_beach() -> None:
         ("grassland_dunes", True): "dunes",
         ("savanna_shore", False): "shore",
         ("rainforest_swamp", False): "swamp",
-        ("taiga_under", True): "underground",
+        ("taiga_under", True): "taiga",
         ("cold_desert", True): "cold desert",
         ("tundra_highland", True): "tundra highland",
     }
@@ -282,6 +288,73 @@ def test_a_server_that_cannot_answer_says_why(fake: Fake) -> None:
     assert server.about == {"version": 1}
     with pytest.raises(RuntimeError, match=r"^Luanti's server: bad rays$"):
         server.ask("rays", eye=[])
+
+
+@REAL
+@pytest.mark.usefixtures("installed")
+def test_a_server_that_was_killed_is_replaced() -> None:
+    world: Any = _terrain.chart("luanti", 9)
+    body = world.stand(0, 0)
+    world._server._process.kill()
+    for told in ("by signal 9", "has ended"):
+        with pytest.raises(RuntimeError, match=told):
+            world.view(body._replace(x=500.0))
+    again: Any = _terrain.chart("luanti", 9)
+    assert again is not world
+    assert again.stand(0, 0) == body
+
+
+@REAL
+@pytest.mark.usefixtures("installed")
+def test_an_interrupted_question_is_not_answered_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = LuantiTerrain(9)
+
+    def interrupted(timeout: float) -> bytes:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world._server._answers, "get", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            world.ground(0, 0)
+    with pytest.raises(RuntimeError, match="has ended"):
+        world.ground(0, 0)
+
+
+@REAL
+@pytest.mark.usefixtures("installed")
+def test_there_is_a_wall_at_the_end_of_the_map() -> None:
+    world = LuantiTerrain(9)
+    assert world.block(30_100, 50, 0) == "stone"
+    assert world.block(31_500, 50, -31_500) == "stone"
+    assert world.block(29_000, 120, 0) == "air"
+
+
+@REAL
+@pytest.mark.usefixtures("installed")
+def test_nothing_hidden_is_told_of() -> None:
+    world = LuantiTerrain(77)
+    world.view(world.stand(8, 56))
+    kinds = {kind for _, kind in world._nodes.values()}
+    hidden = [
+        number
+        for number, (name, _) in world._nodes.items()
+        if name.startswith(("fireflies:hidden", "butterflies:hidden"))
+    ]
+    assert kinds == {"air", "thin", "solid", "liquid"}
+    assert len(hidden) >= 2
+    assert {world._code(number) for number in hidden} == {world.air}
+
+
+def test_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    names = {number: tmp_path / f"waybench-luanti-{number}-x" for number in (gone.pid, os.getpid())}
+    other = tmp_path / "waybench-luanti-mine-x"
+    for folder in (*names.values(), other):
+        folder.mkdir()
+    _server._clear_up()
+    assert [folder.exists() for folder in (*names.values(), other)] == [False, True, True]
 
 
 def test_a_server_that_never_answers_is_stopped(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,8 @@ class BlockWorld(ABC):
         solid: 1 for each block that is in the way.
     """
 
+    version = ""
+
     def __init__(
         self, lowest: int, layers: int, sea: int, steepest: int, air: int, water: int, bedrock: int, solid: Bytes
     ) -> None:

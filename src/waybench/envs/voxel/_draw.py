@@ -29,7 +29,9 @@ def draw(search: Search, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
         Classes: tiles, tiles-start, tiles-trail, tiles-stop, tiles-goal, and
         voxel-map, voxel-biome, voxel-end. Biomes are named in titles.
     """
-    way = [(search.x + 0.5, search.z + 0.5), *_trail(turns)]
+    trail = list(_trail(turns))
+    # Where the map is not known, neither is the start.
+    way = trail if trail and not ENGINES[search.engine].charted else [(search.x + 0.5, search.z + 0.5), *trail]
     known = drawable(search.engine)
     near = nearest(search, search.x, search.z) if known else None
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)

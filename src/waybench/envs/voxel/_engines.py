@@ -16,6 +16,7 @@ class Engine(NamedTuple):
         biomes: All biomes, and their colours on maps.
         farthest: Columns from the middle of a world in which a search can begin.
         worlds: In how many worlds the searches of a set are; 0: each has its own.
+        tries: Places that are tried for a search of one goal.
         charted: Whether its maps are known, so that there are levels, an oracle and drawings.
     """
 
@@ -23,6 +24,7 @@ class Engine(NamedTuple):
     biomes: Mapping[str, str]
     farthest: int = 1_000_000
     worlds: int = 0
+    tries: int = 2000
     charted: bool = True
 
     def words(self) -> tuple[str, ...]:
@@ -44,7 +46,6 @@ _LUANTI = Engine(
         "dunes": "#e3d08a",
         "shore": "#c9c08a",
         "swamp": "#5e6b3b",
-        "underground": "#4d4d4d",
         "icesheet": "#e9f1f5",
         "tundra": "#9a958a",
         "tundra highland": "#b5b2ab",
@@ -61,6 +62,7 @@ _LUANTI = Engine(
     },
     farthest=20_000,
     worlds=8,
+    tries=100,
 )
 ENGINES = {OWN: Engine(GOALS, {name: each.colour for name, each in BIOMES.items()}), LUANTI: _LUANTI}
 

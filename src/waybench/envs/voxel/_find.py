@@ -5,7 +5,7 @@ from waybench.core import Environment
 from waybench.envs.voxel._about import ABOUT
 from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel._rules import FindRules, World
-from waybench.envs.voxel._scores import METRICS, setting, world_name
+from waybench.envs.voxel._scores import METRICS, is_live, setting, world_name
 from waybench.envs.voxel._search import Search, decode, level_of, prove
 from waybench.envs.voxel._source import OPTIONS, SearchSource
 
@@ -35,6 +35,7 @@ FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     metrics=METRICS,
     setting=setting,
     cluster=world_name,
+    live=is_live,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,
     players=thinking_players(PLAYERS),

@@ -27,8 +27,9 @@ from waybench.envs.voxel._server import Server
 from waybench.envs.voxel._terrain import Body, Near
 
 _CHUNK, _EDGE = 80, -32  # nodes along each side of a chunk, and where one of them begins
-_FLOORS = (-1, 0, 1)  # the chunks above each other that are generated
-_LOWEST, _LAYERS = _EDGE - _CHUNK, _CHUNK * len(_FLOORS)
+_FLOORS = (0, 1)  # the chunks above each other that are generated; what is deeper is never seen, seas are
+_LOWEST, _LAYERS = _EDGE, _CHUNK * len(_FLOORS)
+_END = 30_000 // SIDE  # chunks of columns from the middle; Luanti's maps end somewhat farther out, and here is a wall
 _REACH = 16  # nodes that a chunk reaches into its neighbours
 _SEA, _STEEPEST = 1, 3
 _PATCH = 32  # cells along each side of what is asked for at once
@@ -36,7 +37,7 @@ _PATCHES = 4096  # that are kept
 _AIR, _WATER, _STONE = range(3)
 _KINDS = 256
 _BIOMES = tuple(ENGINES[LUANTI].biomes)
-_ENDINGS = {"dunes": "dunes", "shore": "shore", "swamp": "swamp", "under": "underground"}
+_ENDINGS = {"dunes": "dunes", "shore": "shore", "swamp": "swamp"}
 
 
 def called(name: str, dry: bool) -> str:
@@ -51,7 +52,7 @@ def called(name: str, dry: bool) -> str:
     words = name.split("_")
     if words[-1] in ("ocean", "beach"):
         return "beach" if dry else "ocean"
-    return _ENDINGS.get(words[-1], " ".join(words))
+    return _ENDINGS.get(words[-1], " ".join(words).removesuffix(" under"))
 
 
 def _colour(column: int, row: int) -> int:
@@ -96,7 +97,7 @@ class LuantiTerrain(BlockWorld):
         if node not in self._codes:
             name, kind = self._nodes[node]
             name = name.rpartition(":")[2].replace("_", " ").rstrip(" 0123456789")  # grass has five heights
-            name = "water" if kind == "liquid" and "water" in name else name
+            name = "air" if kind == "air" else "water" if kind == "liquid" and "water" in name else name
             if name not in self._names:
                 if len(self._names) == _KINDS:
                     raise RuntimeError(f"a world of Luanti's has more than {_KINDS} kinds of nodes")
@@ -109,6 +110,11 @@ class LuantiTerrain(BlockWorld):
         numbers, places = np.unique(np.array(nodes, dtype=np.int64), return_inverse=True)
         return np.array([self._code(int(number)) for number in numbers], dtype=np.int64)[places]
 
+    @property
+    def ended(self) -> bool:
+        """Whether its server has ended, so that a new one is needed."""
+        return self._server.ended
+
     def _name(self, number: int) -> str:
         return self._names[number]
 
@@ -116,7 +122,12 @@ class LuantiTerrain(BlockWorld):
         """Generate what is within a distance of a place, and what reaches into it."""
         ends = [(at - far - _REACH - _EDGE, at + far + _REACH - _EDGE) for at in (x, -z)]
         across, up = (range(math.floor(low / _CHUNK), math.floor(high / _CHUNK) + 1) for low, high in ends)
-        order = [place for column, row in product(across, up) for place in self._before(column, row)]
+        order = dict.fromkeys(
+            place
+            for column, row in product(across, up)
+            for place in self._before(column, row)
+            if max(map(abs, place)) * _CHUNK <= _END * SIDE
+        )
         places = [
             dict(zip("xyz", (each * _CHUNK + _CHUNK // 2 + _EDGE for each in (column, floor, row)), strict=True))
             for column, row in order
@@ -124,6 +135,7 @@ class LuantiTerrain(BlockWorld):
         ]
         if places:
             self._server.ask("generate", places=places)
+            self._made.update(order)
 
     def _before(self, column: int, row: int) -> Iterator[tuple[int, int]]:
         """Yield a column of chunks after its neighbours of lower colours, and what comes before these."""
@@ -132,7 +144,6 @@ class LuantiTerrain(BlockWorld):
         for right, up in product((-1, 0, 1), repeat=2):
             if _colour(column + right, row + up) < _colour(column, row):
                 yield from self._before(column + right, row + up)
-        self._made.add((column, row))
         yield column, row
 
     def _ready(self, x: float, z: float, far: float) -> None:
@@ -149,7 +160,9 @@ class LuantiTerrain(BlockWorld):
             tag[:] = column, row
 
     def _box(self, column: int, row: int) -> Any:
-        """Return the blocks of a chunk of 16 by 16 columns; shape (16, 16, layers): x, z, y."""
+        """Return the blocks of a chunk of 16 by 16 columns; shape (16, 16, layers): x, z, y. Or one for all."""
+        if max(abs(column), abs(row)) >= _END:
+            return _STONE
         west, north = column * SIDE, -row * SIDE
         runs = self._server.ask(
             "box",
@@ -165,6 +178,7 @@ class LuantiTerrain(BlockWorld):
         """Return levels of the ground and biomes of a grid of columns; shape (wide, deep)."""
         answer = self._server.ask("columns", x=x, z=-z, step=step, wide=wide, deep=deep)
         levels = np.array(answer["levels"], dtype=np.int64)
+        levels = np.minimum(levels, _LOWEST + _LAYERS - 1)  # the highest mountains are cut there
         biomes = [
             self._biomes[int(biome), level >= _SEA] for biome, level in zip(answer["biomes"], levels, strict=True)
         ]

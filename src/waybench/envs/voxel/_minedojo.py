@@ -37,14 +37,15 @@ def installed() -> bool:
 
 
 def settings(seed: int) -> dict[str, Any]:
-    """Return what the simulator is made with: as published, and the world's seed, which is not published."""
-    ends = ("min", "max")
+    """Return what the simulator is made with: as published, but for the first three, which make worlds by key."""
     return {
         "world_seed": str(seed),
+        "seed": seed % (1 << 31),
+        "regenerate_world_after_reset": True,
         "fast_reset": False,
         "image_size": (160, 256),
         "use_voxel": True,
-        "voxel_size": {f"{axis}{end}": -4 if end == "min" else 4 for end in ends for axis in "xyz"},
+        "voxel_size": {"xmin": -4, "ymin": -4, "zmin": -4, "xmax": 4, "ymax": 4, "zmax": 4},
         "use_lidar": True,
         "lidar_rays": [
             (radians(pitch), radians(yaw), length)

@@ -112,7 +112,9 @@ class FindRules(Rules[Search, World]):
 
     def observe(self, world: World) -> str:
         """Return what is told of where the walker is, and of the action that led there."""
-        return _observed(world, self._published)
+        # A world that is alive can look different when one is there again.
+        told = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
+        return told(world, self._published)
 
 
 def _with_article(name: str) -> str:

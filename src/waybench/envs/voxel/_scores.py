@@ -1,7 +1,7 @@
 """What a search is measured by."""
 
 from waybench.agent import agent_metrics, final_score, human_metric, steps_of
-from waybench.core import End, EpisodeRecord, Metric
+from waybench.core import End, EpisodeRecord, Metric, is_object
 from waybench.envs.voxel._engines import CREATIVE, MINEDOJO
 
 
@@ -9,6 +9,11 @@ def setting(record: EpisodeRecord) -> str | None:
     """Return the published name of a setting, which only Minecraft's have: no other world was played in for them."""
     engine, goal = record.instance["engine"], record.instance["goal"]
     return f"MinedojoCreative{CREATIVE[goal]}" if engine == MINEDOJO and goal in CREATIVE else None
+
+
+def is_live(record: EpisodeRecord) -> bool:
+    """Return whether it was played in Minecraft."""
+    return is_object(record.instance) and record.instance.get("engine") == MINEDOJO
 
 
 def world_name(record: EpisodeRecord) -> str:

@@ -82,9 +82,15 @@ def level_of(search: Search) -> int:
 
 
 def prove(search: Search) -> dict[str, Json]:
-    """Return the distance to the nearest goal in blocks, and where it is; nothing if there is none near."""
+    """Return the distance to the nearest goal in blocks, and where it is; nothing if there is none near.
+
+    And, where a world depends on it, the version of its server.
+    """
     near = nearest(search, search.x, search.z)
-    return {} if near is None else {"distance": near.away, "x": near.x, "z": near.z}
+    if near is None:
+        return {}
+    version = chart(search.engine, search.seed).version
+    return {"distance": near.away, "x": near.x, "z": near.z, **({"server": version} if version else {})}
 
 
 def decode(data: Json) -> Search:
@@ -110,7 +116,8 @@ def decode(data: Json) -> Search:
     if goal not in goals:
         raise DataError(f"instance: the goal is one of {', '.join(goals)}")
     if any(type(number) is not int for number in numbers) or max(abs(x), abs(z)) > farthest:
-        raise DataError(f"instance: x and z are whole numbers from -{farthest} to {farthest}")
+        told = f"whole numbers from -{farthest} to {farthest}" if farthest else "0"
+        raise DataError(f"instance: x and z are {told}")
     if not -180 <= yaw < 180:
         raise DataError("instance: yaw is a whole number of degrees from -180 to 179")
     return Search(engine, int(seed), goal, x, z, yaw)

@@ -11,7 +11,6 @@ VERSION = 1  # of the terrain and of how starts are chosen; part of every item's
 ANY = "any"
 
 _AROUND = 4096  # blocks from the middle of a world in which starts are tried
-_TRIES = 2000
 
 OPTIONS = (
     Option(
@@ -59,15 +58,20 @@ class SearchSource(Source[Search]):
     def item(self, index: int) -> Item[Search]:
         """Return the search of this number."""
         rng = Stream("voxel/find", VERSION, self._key, self._level, self._engine, self._goal, index)
-        goal = rng.choice(ENGINES[self._engine].goals) if self._goal == ANY else self._goal
-        if not ENGINES[self._engine].charted:  # it begins where the engine wants to
+        engine = ENGINES[self._engine]
+        if not engine.charted:  # it begins where the engine wants to
+            goal = rng.choice(engine.goals) if self._goal == ANY else self._goal
             search = Search(self._engine, rng.below(MOST_SEED + 1), goal, 0, 0, 0)
             return Item(search, f"1-{index}", 1, self._key, index, prove(search))
-        for _ in range(_TRIES):
-            search = self._drawn(goal, rng)
-            if search is not None:
-                return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
-        raise UsageError(f"goal={goal}: no place was found that is so far from one; choose a lower level than this")
+        for _ in engine.goals if self._goal == ANY else (self._goal,):  # some are nowhere so far away
+            goal = rng.choice(engine.goals) if self._goal == ANY else self._goal
+            for _ in range(engine.tries):
+                search = self._drawn(goal, rng)
+                if search is not None:
+                    return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
+        raise UsageError(
+            f"goal={self._goal}: no place was found that is so far from one; choose a lower level than this"
+        )
 
     def _drawn(self, goal: str, rng: Stream) -> Search | None:
         """Try a place: its nearest goal is also that of all places between them, one of which is taken.

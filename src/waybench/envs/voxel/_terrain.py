@@ -1,11 +1,14 @@
 """What a search needs of a world, whatever makes it."""
 
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from waybench.core import UsageError
 from waybench.envs.voxel._describe import Raw
 from waybench.envs.voxel._engines import ENGINES, LUANTI, MINEDOJO
+
+if TYPE_CHECKING:
+    from waybench.envs.voxel._luanti import LuantiTerrain
 
 TICKS = 50  # of one step (shared/specs/smartplay.md, section 8)
 EYES = 1.62  # blocks above the feet
@@ -92,10 +95,12 @@ class Chart(Terrain, Protocol):
     Attributes:
         sea: The layer of the water's surface.
         steepest: Blocks from the middle of a cell to that of the next that can mostly be climbed.
+        version: What a seed's world depends on besides; "" for nothing.
     """
 
     sea: int
     steepest: int
+    version: str
 
     def clear(self, x: int, z: int) -> bool:
         """Whether one stands on the ground in a column: nothing is in the way, neither water nor a hole."""
@@ -156,8 +161,18 @@ def _own(seed: int) -> Chart:
     return OwnTerrain(seed)
 
 
-@lru_cache(maxsize=8)  # each is a server of its own, which stops when nobody needs it any more
 def _luanti(seed: int) -> Chart:
+    world = _servers(seed)
+    if world.ended:
+        _servers.cache_clear()
+        world = _servers(seed)
+    return world
+
+
+# Each is a server of its own, of a gigabyte or so; it stops when nobody needs it any more. A set's are all kept, for to
+# come back to one that has stopped takes seconds.
+@lru_cache(maxsize=8)
+def _servers(seed: int) -> "LuantiTerrain":
     from waybench.envs.voxel._luanti import LuantiTerrain
 
     return LuantiTerrain(seed)

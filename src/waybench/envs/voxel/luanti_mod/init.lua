@@ -69,10 +69,10 @@ end
 function DO.hello()
 	local nodes, biomes = {}, {}
 	for name, node in pairs(minetest.registered_nodes) do
-		local kind = "thin"
+		local kind = node.drawtype == "airlike" and "air" or "thin"
 		if node.liquidtype and node.liquidtype ~= "none" then
 			kind = "liquid"
-		elseif node.walkable ~= false and node.drawtype ~= "nodebox" then
+		elseif kind ~= "air" and node.walkable ~= false and node.drawtype ~= "nodebox" then
 			kind = "solid"
 		end
 		nodes[#nodes + 1] = {minetest.get_content_id(name), name, kind}
@@ -80,7 +80,7 @@ function DO.hello()
 	for name in pairs(minetest.registered_biomes) do
 		biomes[#biomes + 1] = {minetest.get_biome_id(name), name}
 	end
-	return {version = minetest.get_version(), nodes = nodes, biomes = biomes, seed = minetest.get_mapgen_setting("seed")}
+	return {version = minetest.get_version(), nodes = nodes, biomes = biomes}
 end
 
 -- The nodes of a box, x first, then y, then z, as runs: number, count, number, count, and so on.
@@ -109,16 +109,21 @@ function DO.box(asked)
 end
 
 -- What each ray from a place hits: the number of the node and how far it is; air and the ray's length for nothing.
--- Under water rays pass through it.
+-- Under water rays pass through it, and everywhere through the node in which they begin.
 function DO.rays(asked)
 	local eye = asked.eye
 	minetest.load_area(asked.from, asked.to)
-	local node = minetest.registered_nodes[minetest.get_node(vector.round(eye)).name]
+	local inside = vector.round(eye)
+	local node = minetest.registered_nodes[minetest.get_node(inside).name]
 	local dry = not node or not node.liquidtype or node.liquidtype == "none"
 	local nodes, distances = {}, {}
 	for number, ray in ipairs(asked.rays) do
 		local to = {x = eye.x + ray[1] * ray[4], y = eye.y + ray[2] * ray[4], z = eye.z + ray[3] * ray[4]}
-		local hit = minetest.raycast(eye, to, false, dry)()
+		local ray_hits = minetest.raycast(eye, to, false, dry)
+		local hit = ray_hits()
+		if hit and vector.equals(hit.under, inside) then
+			hit = ray_hits()
+		end
 		nodes[number] = hit and minetest.get_content_id(minetest.get_node(hit.under).name) or minetest.CONTENT_AIR
 		distances[number] = hit and vector.distance(eye, hit.intersection_point) or ray[4]
 	end
@@ -126,10 +131,11 @@ function DO.rays(asked)
 end
 
 -- Generate chunks in their order, each by a place in it. The answer comes later, when the last one is there.
-local waiting = false
+local PATIENCE = 300 -- seconds; who asked has given up long before
+local waiting, deadline = false, 0
 
 function DO.generate(asked)
-	waiting = true
+	waiting, deadline = true, os.time() + PATIENCE
 	local function go_on(number)
 		local place = asked.places[number]
 		if not place then
@@ -150,14 +156,20 @@ function DO.generate(asked)
 end
 
 minetest.register_globalstep(function()
+	if waiting and os.time() > deadline then
+		minetest.request_shutdown()
+		return
+	end
 	while not waiting do
 		local line = io.read("*l")
 		if not line then
 			minetest.request_shutdown()
 			return
 		end
-		local asked = minetest.parse_json(line)
-		local done, answer = pcall(DO[asked["do"]], asked)
+		local done, answer = pcall(function()
+			local asked = minetest.parse_json(line)
+			return DO[asked["do"]](asked)
+		end)
 		if not done then
 			waiting = false
 			say({error = tostring(answer)})
@@ -195,12 +207,24 @@ local function variant(decoration, number)
 	return copy
 end
 
+-- The place of a decoration in the order in which they were registered. One without a name has a handle in place of it,
+-- whose low bits have the place, and whose others are drawn anew at each start.
+local function place_of(name)
+	if type(name) == "number" then
+		return bit.band(bit.bxor(name, 0x00585e6f), 0x3ffff)
+	end
+	return minetest.get_decoration_id(name)
+end
+
 minetest.register_on_mods_loaded(function()
 	local listed = {}
 	for name, decoration in pairs(minetest.registered_decorations) do
-		listed[#listed + 1] = {type(name) == "number" and name or minetest.get_decoration_id(name), decoration}
+		listed[#listed + 1] = {place_of(name), decoration}
 	end
 	table.sort(listed, function(one, other) return one[1] < other[1] end)
+	for number, pair in ipairs(listed) do -- their places in the list are what the map generator's dice depend on
+		assert(pair[1] == number - 1, "the order of decorations is not known")
+	end
 	minetest.clear_registered_decorations()
 	for _, pair in ipairs(listed) do
 		if pair[2].deco_type == "schematic" then
