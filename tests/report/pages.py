@@ -1,8 +1,14 @@
 """Reading a page as a browser would, strictly."""
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
+
+import waybench.report
+
+SCRIPT = Path(waybench.report.__file__).parent / "templates" / "replay.js"
 
 VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.
@@ -19,6 +25,7 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.elements: list[tuple[str, dict[str, str]]] = []
         self.words: list[str] = []
+        self.scripts: list[str] = []
         self.problems: list[str] = []
         self.feed(html)
         self.close()
@@ -42,7 +49,9 @@ class Page(HTMLParser):
             self.problems.append(f"</{tag}> closes nothing")
 
     def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        elif self.open and self.open[-1] != "style":
             self.words.append(data)
 
     @property
@@ -61,12 +70,22 @@ def read(path: Path) -> Page:
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
+    # A page that runs a script has data for it, names that one alone in its policy, and is ours.
+    assert len(page.scripts) == len(page.all("script"))
+    if page.scripts:
+        assert page.all("script") == [{"type": "application/json", "id": "frames"}, {}]
+        assert page.scripts[1] == SCRIPT.read_text(encoding="utf-8")
+        digest = b64encode(sha256(page.scripts[1].encode()).digest()).decode()
+        assert policy.endswith(f"; script-src 'sha256-{digest}'")
+    else:
+        assert "script-src" not in policy
     for tag, attributes in page.elements:
-        assert tag not in EXECUTABLE
+        assert tag == "script" or tag not in EXECUTABLE
         assert not [name for name in attributes if name.startswith("on")]
         assert not {"src", "srcset", "srcdoc", "action", "formaction", "data", "xlink:href"} & set(attributes)
         if href := attributes.get("href"):
-            assert re.fullmatch(r"#[\w-]+|(\.\./)?(index\.html|summary\.json)|models/[a-z0-9-]+\.html", href)
+            inside = r"(\.\./)?(index\.html|summary\.json|models/[a-z0-9-]+\.html(#[\w-]+)?|replays/[a-z0-9-]+\.html)"
+            assert re.fullmatch(rf"#[\w-]+|{inside}", href)
             assert not href.startswith("#") or href[1:] in ids
         assert "url(" not in attributes.get("style", "")
         labelled = attributes.get("aria-labelledby")

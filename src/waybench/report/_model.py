@@ -1,7 +1,7 @@
 """What a model's page shows: every item with its attempts, simulated again from the records."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -39,6 +39,7 @@ from waybench.report._format import (
     value_text,
 )
 from waybench.report._openings import Opening, Said, opening, prompted
+from waybench.report._replay import file_name, followed
 
 ENDS = {
     End.SOLVED: "solved",
@@ -65,6 +66,8 @@ class Attempt:
         conversation: What was said.
         board: The drawing of what was done.
         log: The log file's name.
+        again: What a simulation confirms of it.
+        replay: File name of the page on which it can be followed; "" if there is none.
     """
 
     number: int
@@ -78,6 +81,8 @@ class Attempt:
     conversation: list[Said]
     board: Markup | None
     log: str
+    again: "Simulated"
+    replay: str
 
     @property
     def counts(self) -> list[tuple[Outcome, int]]:
@@ -114,6 +119,11 @@ class Card:
     observation: Excerpt | None
     prompt: list[Said]
     attempts: list[Attempt]
+
+    @property
+    def replay(self) -> str:
+        """File name of the page on which the attempt that the board shows can be followed; "" if there is none."""
+        return next((each.replay for each in self.attempts if each.number == self.shown and each.replay), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +188,7 @@ Episodes = Sequence[tuple[Row, LoggedEpisode, Simulated]]
 
 
 def levels(
-    env: Environment[Any, Any, Any], words: Family, episodes: Episodes, estimates: Sequence[Estimate]
+    env: Environment[Any, Any, Any], words: Family, episodes: Episodes, estimates: Sequence[Estimate], page: str
 ) -> list[Level]:
     """Return what a model's page shows of its episodes, by level.
 
@@ -187,8 +197,14 @@ def levels(
         words: What is known of its family.
         episodes: The episodes of one group with their rows and simulations.
         estimates: Its estimates by level.
+        page: File name of the page.
     """
     draw = words.draw()
+    replays = {
+        id(row): file_name(page, number)
+        for number, (row, _, again) in enumerate(episodes, start=1)
+        if followed(draw, again.instance, again.turns, again.mismatch)
+    }
     longest = _longest(episodes)
     by_level = grouped(episodes, lambda played: played[0].level)
     together = _are_together(row for row, _, _ in episodes)
@@ -202,7 +218,7 @@ def levels(
             items = grouped(drawn[cluster], lambda played: (played[0].index, played[0].item, played[0].instance))
             before = sum(len(batch.cards) for batch in batches)
             cards = [
-                _card(env, words, draw, items[key], f"i{level}-{number}", shared, longest, whole=number == 1)
+                _card(env, words, draw, items[key], f"i{level}-{number}", shared, longest, replays, whole=number == 1)
                 for number, key in enumerate(sorted(items), start=before + 1)
             ]
             told = shared.said(longest.opening)
@@ -248,6 +264,7 @@ def _card(
     anchor: str,
     shared: Opening,
     longest: _Longest,
+    replays: Mapping[int, str],
     *,
     whole: bool,
 ) -> Card:
@@ -267,7 +284,8 @@ def _card(
             _facts(env.metrics, words, row, metric),
             row,
             episode,
-            simulated.mismatch,
+            simulated,
+            replays.get(id(row), ""),
             board,
             longest.reply,
             prompted(episode.record, shared, longest.prompt, whole=whole)
@@ -346,7 +364,8 @@ def _attempt(
     facts: list[tuple[str, str]],
     row: Row,
     episode: LoggedEpisode,
-    mismatch: str,
+    again: Simulated,
+    replay_page: str,
     board: Markup | None,
     longest: int,
     prompt: Iterable[Said],
@@ -360,8 +379,8 @@ def _attempt(
         instead = excerpt(str(turn.executed), LONGEST_UNSENT) if other else None
         conversation.append(Said("reply", f"Reply {number}", reply, turn.outcome, reason, instead))
         before = record.turns[number - 2].message if number > 1 else record.opening[-1].text if record.opening else ""
-        again = turn.message == before and len(turn.message) > SHORT
-        told_again = "(The same as before.)" if again else turn.message
+        same = turn.message == before and len(turn.message) > SHORT
+        told_again = "(The same as before.)" if same else turn.message
         answer = excerpt(told_again, LONGEST_UNSENT if last else LONGEST_MESSAGE)
         unsent = " (not sent, the attempt was over)" if last else ""
         conversation.append(Said("answer", f"Answer {number}{unsent}", answer))
@@ -375,10 +394,12 @@ def _attempt(
         outcomes=[turn.outcome for turn in record.turns],
         error=excerpt(error, LONGEST_UNSENT) if row.error else None,
         aside=row.aside,
-        mismatch=mismatch,
+        mismatch=again.mismatch,
         conversation=conversation,
         board=board,
         log=row.log.replace("\\", "/").rpartition("/")[2],
+        again=again,
+        replay=replay_page,
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -46,16 +46,18 @@ from waybench.report._families import family
 from waybench.report._files import slug, write
 from waybench.report._format import amount, heading, in_words, interval_text, percent, plural, told
 from waybench.report._home import Compared, sections
-from waybench.report._model import Episodes, levels, simulate
+from waybench.report._model import Episodes, Level, levels, simulate
+from waybench.report._replay import frames, script, source_of
 
 SUMMARY_SCHEMA = 1
 PAGE_NAME = re.compile(r"[a-z0-9-]+\.html")
 
 
 def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "waybench") -> Path:
-    """Write a static site of some episodes: a first page, a page for each model with its settings, a summary.
+    """Write a static site of some episodes: a first page, a page for each model with its settings, one for each
+    episode that can be followed, a summary.
 
-    Nothing in the pages is executed, and nothing is fetched. Every episode is simulated again from its record; where
+    Nothing is fetched, and nothing is executed but one script of ours. Every episode is simulated again from its record; where
     the two do not agree, the episode counts in no number, and the pages say so.
 
     Args:
@@ -64,7 +66,7 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
         title: The site's title.
 
     Returns:
-        The path of the first page, index.html. Beside it are models/*.html and summary.json (`SUMMARY_SCHEMA`).
+        The path of the first page, index.html. Beside it are models/*.html, replays/*.html and summary.json (`SUMMARY_SCHEMA`).
 
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
@@ -86,17 +88,23 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
     names = labels(total.group for total in totals)
     pages = {group: _page_name(group) for group in names}
     templates = _templates(title)
+    written: list[str] = []
     for total in totals:
         group = total.group
         own = [played for played in zip(all_rows, listed, again, strict=True) if played[0].group == group]
         of_group = [estimate for estimate in estimates if estimate.group == group]
-        page = _model_page(templates, names[group], total, of_group, own, known.get(group, {}))
+        env, words = registry.load(group.env), family(group.env)
+        shown = levels(env, words, own, of_group, pages[group])
+        page = _model_page(templates, names[group], total, of_group, own, known.get(group, {}), shown)
         write(out / "models" / pages[group], page)
+        for name, replay_page in _replay_pages(templates, names[group], total, shown, pages[group]):
+            write(out / "replays" / name, replay_page)
+            written.append(name)
     played = agents(all_rows)
     home = templates.get_template("index.html").render(
         sections=sections(estimates, totals, compared, pages), agent_tables=agent_tables(played, pages)
     )
-    _remove_stale(out, set(pages.values()))
+    _remove_stale(out, set(pages.values()), set(written))
     more = {
         "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(estimates)],
@@ -126,10 +134,10 @@ def _model_page(
     estimates: Sequence[Estimate],
     own: Episodes,
     known: Mapping[Cluster, Variables],
+    shown: Sequence[Level],
 ) -> str:
     group = total.group
     env, words = registry.load(group.env), family(group.env)
-    shown = levels(env, words, own, estimates)
     parts = [metric for one in env.aggregates for metric in one.metrics]  # which have a table of their own
     anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
     return templates.get_template("model.html").render(
@@ -150,6 +158,39 @@ def _model_page(
     )
 
 
+def _replay_pages(
+    templates: Templates, name: str, total: Estimate, shown: Sequence[Level], page: str
+) -> Iterator[tuple[str, str]]:
+    """Yield file names and pages of the episodes that can be followed."""
+    group = total.group
+    env, words = registry.load(group.env), family(group.env)
+    draw, code = words.draw(), script()
+    cards = [(batch, card) for level in shown for batch in level.batches for card in batch.cards]
+    for batch, card in cards:
+        for attempt in (each for each in card.attempts if each.replay):
+            assert draw is not None
+            assert attempt.again.instance is not None
+            said = {who: [each for each in attempt.conversation if each.who == who] for who in ("reply", "answer")}
+            yield (
+                attempt.replay,
+                templates.get_template("replay.html").render(
+                    name=name,
+                    group=group,
+                    page=page,
+                    env=env,
+                    family=words,
+                    measured=measure(env, total.guided),
+                    card=card,
+                    attempt=attempt,
+                    prompt=[*batch.opening, *card.prompt],
+                    exchanges=list(zip(said["reply"], said["answer"], strict=True)),
+                    frames=frames(draw, attempt.again.instance, attempt.again.turns),
+                    script=code,
+                    script_source=source_of(code),
+                ),
+            )
+
+
 def _page_name(group: Group) -> str:
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
     return f"{slug(f'{group.model}-{group.task}', identity)}.html"
@@ -159,18 +200,21 @@ def _anchor(env_id: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", env_id)
 
 
-def _remove_stale(out: Path, pages: Collection[str]) -> None:
+def _remove_stale(out: Path, pages: Collection[str], replays: Collection[str]) -> None:
     """Remove pages of an earlier report in the same folder, by its own list of them, that this one has not."""
     try:
         before = json.loads((out / "summary.json").read_text(encoding="utf-8"))
         listed = {str(total["page"]) for total in before["overall"]}
     except (OSError, ValueError, KeyError, TypeError):
         return
-    for page in listed:
-        name = page.removeprefix("models/")
-        if PAGE_NAME.fullmatch(name) and name not in pages:
-            with suppress(OSError):
-                (out / "models" / name).unlink()
+    names = {name for page in listed if PAGE_NAME.fullmatch(name := page.removeprefix("models/"))}
+    old = [out / "models" / name for name in names - set(pages)]
+    for path in (out / "replays").glob("*.html"):
+        if f"{path.stem.rpartition('-')[0]}.html" in names and path.name not in replays:
+            old.append(path)
+    for path in old:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _templates(title: str) -> Templates:

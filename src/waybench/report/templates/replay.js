@@ -1,0 +1,96 @@
+(() => {
+  "use strict";
+  const data = JSON.parse(document.getElementById("frames").textContent);
+  const board = document.getElementById("board");
+  const controls = document.getElementById("controls");
+  const slider = document.getElementById("slider");
+  const where = document.getElementById("where");
+  const play = document.getElementById("play");
+  const speed = document.getElementById("speed");
+  const turns = [...document.querySelectorAll("[data-turn]")];
+  const last = data.frames.length - 1;
+  const parser = new DOMParser();
+  let at = -1;
+  let timer = 0;
+
+  const drawing = (frame) => {
+    const text = data.frames[frame].map((piece) => data.pieces[piece]).join("");
+    return document.importNode(parser.parseFromString(text, "text/html").querySelector("svg"), true);
+  };
+
+  const show = (wanted) => {
+    const frame = Math.max(0, Math.min(last, wanted));
+    if (frame === at) return;
+    at = frame;
+    board.replaceChildren(drawing(at));
+    slider.value = String(at);
+    const made = data.turns[at];
+    where.textContent = made ? `Turn ${made} of ${data.turns[last]}` : "Start";
+    slider.setAttribute("aria-valuetext", where.textContent);
+    for (const turn of turns) {
+      const current = Number(turn.dataset.turn) === made;
+      if (current) turn.setAttribute("aria-current", "step");
+      else turn.removeAttribute("aria-current");
+      turn.classList.toggle("later", Number(turn.dataset.turn) > made);
+      if (current) {
+        const list = turn.parentElement;
+        list.scrollTop = turn.offsetTop - list.offsetTop - 8;
+      }
+    }
+    history.replaceState(null, "", `#turn=${made}`);
+  };
+
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "Play";
+    play.setAttribute("aria-pressed", "false");
+  };
+
+  const start = () => {
+    if (at === last) show(0);
+    timer = setInterval(() => (at < last ? show(at + 1) : stop()), 1000 / Number(speed.value));
+    play.textContent = "Pause";
+    play.setAttribute("aria-pressed", "true");
+  };
+
+  const by = (step) => () => {
+    stop();
+    show(step(at));
+  };
+  const keys = {
+    ArrowLeft: by((frame) => frame - 1),
+    ArrowRight: by((frame) => frame + 1),
+    Home: by(() => 0),
+    End: by(() => last),
+    " ": () => (timer ? stop() : start()),
+  };
+  document.getElementById("first").addEventListener("click", keys.Home);
+  document.getElementById("back").addEventListener("click", keys.ArrowLeft);
+  document.getElementById("next").addEventListener("click", keys.ArrowRight);
+  document.getElementById("end").addEventListener("click", keys.End);
+  play.addEventListener("click", keys[" "]);
+  slider.addEventListener("input", () => by(() => Number(slider.value))());
+  speed.addEventListener("change", () => {
+    if (timer) {
+      stop();
+      start();
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const own = event.target.closest("button, select, input, summary, a");
+    if (event.altKey || event.ctrlKey || event.metaKey || !(event.key in keys)) return;
+    if (own && (event.key === " " || own.matches("select") || own.matches("input"))) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  const linked = () => {
+    const made = Number(new URLSearchParams(location.hash.slice(1)).get("turn") ?? NaN);
+    const frame = data.turns.findIndex((count) => count >= made);
+    return Number.isFinite(made) && frame >= 0 ? frame : 0;
+  };
+  addEventListener("hashchange", () => show(linked()));
+  slider.max = String(last);
+  controls.hidden = false;
+  show(linked());
+})();

@@ -1,0 +1,151 @@
+"""The pages on which an episode can be followed, in a real browser too."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import waybench
+from tests.analysis.episodes import logged, played, said
+from tests.report.pages import Page, read
+from waybench.core import TurnRecord, play_out, policy
+from waybench.envs.maze._draw import draw
+from waybench.report import write_report
+from waybench.report._replay import MOST_FRAMES, Frames, frames, source_of
+
+
+def drawings(made: Frames) -> list[str]:
+    """Put the drawings together as the page's script does."""
+    data = json.loads(made.data)
+    return ["".join(data["pieces"][piece] for piece in frame) for frame in data["frames"]]
+
+
+def episode(player: str = "noisy-0.3") -> Any:
+    environment = waybench.load("maze/alicia")
+    return play_out(environment, environment.source(level=9).item(0), policy(player))
+
+
+def test_each_frame_is_the_drawing_after_its_turns() -> None:
+    done = episode()
+    turns = done.turns
+    assert len(turns) == 3
+    made = frames(draw, done.item.instance, turns)
+    wanted = [draw(done.item.instance, turns[:count]) for count in range(4)]
+    assert drawings(made) == wanted
+    assert len(set(wanted)) == 4
+    assert json.loads(made.data)["turns"] == [0, 1, 2, 3]
+    assert (made.first, made.last) == (wanted[0], wanted[-1])
+    assert len(made.data) < sum(map(len, wanted))  # what does not change is there once
+
+
+@pytest.mark.parametrize("count", [1, MOST_FRAMES - 1, MOST_FRAMES, 2 * MOST_FRAMES, 10_000])
+def test_of_long_episodes_some_steps_are_passed_over(count: int) -> None:
+    def counted(instance: Any, turns: Any) -> str:
+        return f"<svg><text>{len(turns)}</text></svg>"
+
+    turn = episode().turns[0]
+    data = json.loads(frames(counted, episode().item.instance, [turn] * count).data)
+    assert (data["turns"][0], data["turns"][-1]) == (0, count)
+    assert len(data["turns"]) == len(data["frames"]) <= MOST_FRAMES + 1
+    assert data["turns"] == sorted(set(data["turns"]))
+    assert count >= MOST_FRAMES or len(data["turns"]) == count + 1
+
+
+def test_no_element_ends_in_the_data() -> None:
+    def hostile(instance: Any, turns: Any) -> str:
+        return "<svg></script><script>alert(1)</script></svg>"
+
+    made = frames(hostile, episode().item.instance, episode().turns)
+    assert "<" not in made.data
+    assert drawings(made)[0] == hostile(None, [])
+
+
+def test_every_confirmed_attempt_has_a_page_and_a_link(tmp_path: Path) -> None:
+    hostile = said(["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "javascript:alert(1)"])
+    claimed = replace(said(["a", "b", "c"], number=1), instance_hash="0" * 64)
+    episodes = [*played("noisy-0.3", (9,), mazes=2), logged(hostile), logged(claimed)]
+    write_report(episodes, tmp_path)
+    pages = {path.name: read(path) for path in (tmp_path / "replays").iterdir()}
+    links = {
+        a["href"].removeprefix("../replays/")
+        for path in (tmp_path / "models").iterdir()
+        for a in read(path).all("a")
+        if a["href"].startswith("../replays/")
+    }
+    assert links == set(pages)
+    assert len(pages) == len(episodes) - 1  # all but the one that a simulation does not confirm
+    for page in pages.values():
+        turns = [attributes["data-turn"] for _, attributes in page.elements if "data-turn" in attributes]
+        assert turns == [str(number) for number in range(1, len(turns) + 1)]
+        assert json.loads(page.scripts[0])["turns"][-1] == len(turns)
+    assert any("</script><script>alert(1)</script>" in page.words for page in pages.values())
+
+
+def test_pages_of_an_earlier_report_go(tmp_path: Path) -> None:
+    write_report(played("noisy-0.3", (9,), mazes=2), tmp_path)
+    before = {path.name for path in (tmp_path / "replays").iterdir()}
+    (tmp_path / "replays" / "mine.html").write_text("kept")
+    write_report(played("oracle", (9,), mazes=1), tmp_path)
+    after = {path.name for path in (tmp_path / "replays").iterdir()}
+    assert "mine.html" in after
+    assert not before & after
+    assert len(after) == 2
+
+
+def test_how_a_policy_names_a_script() -> None:
+    # The first known answer of FIPS 180-2 for SHA-256, in Base64.
+    assert source_of("abc") == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def opened(page: Path, fragment: str) -> tuple[Page, str]:
+    """Return what a browser has made of a page, and what it told on its console."""
+    if CHROMIUM is None:
+        message = "no Chromium: install Debian's package chromium"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message, pytrace=False)
+        pytest.skip(message)
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]
+    done = subprocess.run(
+        [CHROMIUM, *options, "--virtual-time-budget=3000", f"{page.as_uri()}{fragment}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    told = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+    return Page(done.stdout), told
+
+
+def shapes(drawing: str) -> list[tuple[str, dict[str, str]]]:
+    return [
+        (tag.lower(), {name.lower(): text for name, text in found.items()}) for tag, found in Page(drawing).elements
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fragment", "turn"), [("", 0), ("#turn=2", 2), ("#turn=99", 0), ("#turn=x", 0)])
+def test_in_a_browser(tmp_path: Path, fragment: str, turn: int) -> None:
+    done = episode()
+    turns: tuple[TurnRecord, ...] = done.turns
+    write_report([logged(done.record())], tmp_path)
+    (path,) = (tmp_path / "replays").iterdir()
+    page, console = opened(path, fragment)
+    assert console == ""  # neither an error nor a breach of the policy
+    (where,) = re.findall(r"<output[^>]*>([^<]*)</output>", page.html)
+    assert where == (f"Turn {turn} of 3" if turn else "Start")
+    current = [found["data-turn"] for _, found in page.elements if found.get("aria-current") == "step"]
+    assert current == ([str(turn)] if turn else [])
+    later = [found["data-turn"] for _, found in page.elements if "later" in found.get("class", "").split()]
+    assert later == [str(number) for number in range(turn + 1, 4)]
+    board = page.html[page.html.index('<div id="board">') + len('<div id="board">') :]
+    assert shapes(board[: board.index("</svg>") + 6]) == shapes(draw(done.item.instance, turns[:turn]))
+    controls = next(found for _, found in page.elements if found.get("id") == "controls")
+    assert "hidden" not in controls
