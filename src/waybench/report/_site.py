@@ -54,11 +54,10 @@ PAGE_NAME = re.compile(r"[a-z0-9-]+\.html")
 
 
 def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "waybench") -> Path:
-    """Write a static site of some episodes: a first page, a page for each model with its settings, one for each
-    episode that can be followed, a summary.
+    """Write a static site of some episodes: a first page, pages of models and of their episodes, a summary.
 
-    Nothing is fetched, and nothing is executed but one script of ours. Every episode is simulated again from its record; where
-    the two do not agree, the episode counts in no number, and the pages say so.
+    Nothing is fetched, and nothing is executed but one script of ours. Every episode is simulated again from its
+    record; where the two do not agree, the episode counts in no number, and the pages say so.
 
     Args:
         episodes: The episodes of any number of runs.
@@ -66,7 +65,8 @@ def write_report(episodes: Iterable[LoggedEpisode], out: Path, *, title: str = "
         title: The site's title.
 
     Returns:
-        The path of the first page, index.html. Beside it are models/*.html, replays/*.html and summary.json (`SUMMARY_SCHEMA`).
+        The path of the first page, index.html. Beside it are models/*.html, replays/*.html and summary.json
+        (`SUMMARY_SCHEMA`).
 
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
