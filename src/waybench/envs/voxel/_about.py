@@ -43,8 +43,8 @@ Engines are three worlds, and their scores are in no table together:
   shores as `beach`. The walker is the same as in our own world. A set shares eight worlds, by which intervals are
   clustered; a world follows from the seed and the version of the server, which a record names. Its hills are steeper:
   of 40 searches the oracle finds 35, all 8 in level 1 and 5 of 8 in level 5, keeping a heading 13, and going at
-  random 4. An item takes some seconds to be drawn (21 in level 5, in which no beach is ever found), and a place some to be
-  generated when it is first seen. A server takes 0.3 to 1.5 GB of memory. To report on its records is to start it
+  random 4. An item takes some seconds to be drawn (21 in level 5, in which no beach is ever found), and a place some to
+  be generated when it is first seen. A server takes 0.3 to 1.5 GB of memory. To report on its records is to start it
   again.
 * `engine=minedojo` is Minecraft itself, for those who have MineDojo 0.1. **It was tested with recorded observations
   only**, and never with the simulator. What is published is played in it, but in worlds that are drawn by key. It
