@@ -1,6 +1,7 @@
 """An episode of Crafter as a drawing (SVG): the map, the way walked, what was unlocked where, and how it stands."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -102,7 +103,7 @@ def draw(wilds: Wilds, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
         board = f'<use href="#{board_id}"/>'
     else:
         identity = f' id="{board_id}"' if board_id else ""
-        board = f"<g{identity}>{''.join(_ground(walk.start.land))}</g>"
+        board = f"<g{identity}>{_ground_of(walk.start.land)}</g>"
     steps = len(walk.way) - 1
     label = f"Crafter, world {wilds.seed}, {steps} steps, {len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements"
     parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk), *_panel(walk)]
@@ -127,6 +128,11 @@ def _walk(wilds: Wilds, turns: Sequence[TurnRecord]) -> _Walk:
 def _place(world: World) -> tuple[int, int]:
     player = beings_of(world)[0]
     return player[X], player[Y]
+
+
+@lru_cache(maxsize=4)  # an episode is drawn again and again, step by step
+def _ground_of(land: bytes) -> str:
+    return "".join(_ground(land))
 
 
 def _ground(land: bytes) -> Iterator[str]:
