@@ -14,7 +14,8 @@ import pytest
 import waybench
 from tests.analysis.episodes import logged, played, said
 from tests.report.pages import Page, read
-from waybench.core import TurnRecord, play_out, policy
+from waybench.analysis import LoggedEpisode
+from waybench.core import Episode, TurnRecord, play_out, policy
 from waybench.envs.maze._draw import draw
 from waybench.report import write_report
 from waybench.report._replay import MOST_FRAMES, Frames, frames, source_of
@@ -149,3 +150,19 @@ def test_in_a_browser(tmp_path: Path, fragment: str, turn: int) -> None:
     assert shapes(board[: board.index("</svg>") + 6]) == shapes(draw(done.item.instance, turns[:turn]))
     controls = next(found for _, found in page.elements if found.get("id") == "controls")
     assert "hidden" not in controls
+
+
+def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:
+    environment = waybench.load("rps/rounds")
+    item = environment.source("marks", 1).item(0)
+    done = Episode(environment, item, {"wording": "one_question", "steps": 4})
+    replies = ["I play <b>Rock</b> now", "Paper", "Rock or Rock", "none of it"]
+    for reply in replies:
+        done.step(reply)
+    write_report([LoggedEpisode("m", "rps", done.record())], tmp_path)
+    (path,) = (tmp_path / "models").iterdir()
+    html = read(path).html
+    assert "I play &lt;b&gt;<mark>Rock</mark>&lt;/b&gt; now" in html
+    assert html.count("<mark>") == 1  # where it is the whole reply, or stands there twice, nothing is
+    told = re.findall(r"Read as: <code>([^<]*)</code>", html)
+    assert told == ["Rock", "?"]

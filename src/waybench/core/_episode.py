@@ -1,7 +1,7 @@
 """The one stateful thing: an episode of one player on one instance."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -324,7 +324,13 @@ def _solved(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any) ->
     return tuple(told)
 
 
-def replay(environment: Environment[I, S, A], record: EpisodeRecord, *, by_hand: bool = False) -> Episode[I, S, A]:
+def replay(
+    environment: Environment[I, S, A],
+    record: EpisodeRecord,
+    *,
+    by_hand: bool = False,
+    watch: Callable[[Episode[I, S, A], TurnRecord], None] | None = None,
+) -> Episode[I, S, A]:
     """Simulate a record again, without a model, and check that everything it says happened did happen.
 
     Args:
@@ -332,6 +338,7 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord, *, by_hand:
         record: The record.
         by_hand: Whether something may have been put in the place of what was said although the options name no
             teacher. What became of such an episode is nobody's merit, so that it is refused by default.
+        watch: Is shown the episode before each turn, and the turn as it is recorded, which is not confirmed yet.
 
     Returns:
         The episode, at the record's end.
@@ -367,6 +374,8 @@ def replay(environment: Environment[I, S, A], record: EpisodeRecord, *, by_hand:
         put = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
         if put is not None and not by_hand:
             raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")
+        if watch is not None:
+            watch(episode, turn)
         stop = turn.outcome if turn.outcome in _NOT_CARRIED_OUT else "stop"
         again = episode.step(Reply(turn.reply, str(stop), turn.usage), put)
         for name in TurnRecord._fields:

@@ -13,6 +13,7 @@ PROMPTS_OF_A_PAGE = 3_000_000  # as for replies
 LONGEST_OPENING = 40_000  # what many prompts begin with, which is shown once
 OPENINGS_OF_A_PAGE = 2_000_000
 LONGEST_UNSENT = 1_000
+LONGEST_READ = 1_000  # of what a reply was read as
 SHORT = 200  # characters of an answer that is shown again even where it is the same as the one before
 
 

@@ -11,16 +11,9 @@ from waybench.analysis import Cluster, Estimate, LoggedEpisode, Measure, Row, gr
 from waybench.core import (
     End,
     Environment,
-    EpisodeRecord,
-    Instance,
-    LiveError,
     Metric,
     Outcome,
-    TurnRecord,
-    WaybenchError,
-    replay,
 )
-from waybench.envs import registry
 from waybench.report._families import Family
 from waybench.report._figures import Figure, curve_figures
 from waybench.report._format import (
@@ -40,6 +33,7 @@ from waybench.report._format import (
 )
 from waybench.report._openings import Opening, Said, opening, prompted
 from waybench.report._replay import file_name, followed
+from waybench.report._simulated import Simulated
 
 ENDS = {
     End.SOLVED: "solved",
@@ -81,7 +75,7 @@ class Attempt:
     conversation: list[Said]
     board: Markup | None
     log: str
-    again: "Simulated"
+    again: Simulated
     replay: str
 
     @property
@@ -168,20 +162,6 @@ class Level:
     def cards(self) -> list[Card]:
         """All items."""
         return [card for batch in self.batches for card in batch.cards]
-
-
-class Simulated(NamedTuple):
-    """What a new simulation confirms of a record.
-
-    Attributes:
-        instance: The instance; None if the record has none, or none that can be drawn.
-        turns: The turns; none if record and simulation do not agree, or if the world cannot be simulated again.
-        mismatch: Where they do not agree; "" if they do.
-    """
-
-    instance: Instance | None
-    turns: tuple[TurnRecord, ...]
-    mismatch: str
 
 
 Episodes = Sequence[tuple[Row, LoggedEpisode, Simulated]]
@@ -312,50 +292,22 @@ def _card(
     )
 
 
-def simulate(episodes: Iterable[LoggedEpisode]) -> list[Simulated]:
-    """Simulate episodes again from their records, in the given order."""
-    instances: dict[str, Instance] = {}
-    found: list[Simulated] = []
-    for episode in episodes:
-        again = _simulate(registry.load(episode.record.env), episode.record)
-        if again.instance is not None and not again.mismatch:
-            # Attempts at one instance share it: boards take more memory than what is done on them.
-            again = again._replace(instance=instances.setdefault(episode.record.instance_hash, again.instance))
-        found.append(again)
-    return found
-
-
-def _simulate(env: Environment[Any, Any, Any], record: EpisodeRecord) -> Simulated:
-    """Return instance and turns of a record as a new simulation confirms them, and where it does not."""
-    try:
-        episode = replay(env, record)
-        return Simulated(episode.item.instance, episode.turns, "")
-    except LiveError:  # nothing of it is drawn, for anything may stand in it
-        return Simulated(None, (), "")
-    except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
-        told = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
-    try:
-        return Simulated(env.decode(record.instance), (), told[:LONGEST_UNSENT])
-    except Exception:
-        return Simulated(None, (), told[:LONGEST_UNSENT])
-
-
 def _boards(
     draw: Callable[..., str] | None, again: Sequence[Simulated], chosen: Sequence[bool], anchor: str
 ) -> list[Markup | None]:
     """Return the item's drawing, of the chosen attempt, and one for each other attempt with the same board below it."""
-    if draw is None or all(instance is None for instance, _, _ in again):
+    if draw is None or all(each.instance is None for each in again):
         return [None] * (len(again) + 1)
-    numbered = [number for number, (instance, _, _) in enumerate(again) if instance is not None]
+    numbered = [number for number, each in enumerate(again) if each.instance is not None]
     first = next((number for number in numbered if chosen[number]), numbered[0])
-    instance, turns, _ = again[first]
+    instance, turns = again[first].instance, again[first].turns
     # Drawings are made of numbers and words of ours, so that nothing in them can come from a reply.
     boards: list[Markup | None] = [Markup(draw(instance, turns, board_id=anchor + "b"))]
-    for number, (_, turns, mismatch) in enumerate(again):
-        if number == first or mismatch or not turns:
+    for number, each in enumerate(again):
+        if number == first or each.mismatch or not each.turns:
             boards.append(None)
         else:
-            boards.append(Markup(draw(instance, turns, board_id=anchor + "b", reuse=True)))
+            boards.append(Markup(draw(instance, each.turns, board_id=anchor + "b", reuse=True)))
     return boards
 
 
@@ -377,7 +329,8 @@ def _attempt(
         reply, reason = excerpt(turn.reply, longest), (turn.reason or "")[:LONGEST_UNSENT]
         other = turn.executed is not None and turn.executed != turn.action
         instead = excerpt(str(turn.executed), LONGEST_UNSENT) if other else None
-        conversation.append(Said("reply", f"Reply {number}", reply, turn.outcome, reason, instead))
+        read = again.read[number - 1] if number <= len(again.read) else ""
+        conversation.append(Said("reply", f"Reply {number}", reply, turn.outcome, reason, instead, read))
         before = record.turns[number - 2].message if number > 1 else record.opening[-1].text if record.opening else ""
         same = turn.message == before and len(turn.message) > SHORT
         told_again = "(The same as before.)" if same else turn.message

@@ -20,6 +20,7 @@ class Said:
         outcome: Of a reply, what it came to.
         reason: Of a reply, why it was not carried out.
         instead: Of a reply, what a teacher did in place of it, if that was something else.
+        read: Of a reply, what it was read as.
     """
 
     who: str
@@ -28,6 +29,20 @@ class Said:
     outcome: str = ""
     reason: str = ""
     instead: Excerpt | None = None
+    read: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a reply says nothing but what it was read as."""
+        return self.text.text.strip() == self.read
+
+    @property
+    def marked(self) -> tuple[str, str, str] | None:
+        """What a reply was read as, where the reply says just that in one place: what is before, it, what is after."""
+        if not self.read or self.is_plain:
+            return None
+        before, found, after = self.text.text.partition(self.read)
+        return (before, found, after) if found and self.read not in after else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,9 @@ from waybench.report._families import family
 from waybench.report._files import slug, write
 from waybench.report._format import amount, heading, in_words, interval_text, percent, plural, told
 from waybench.report._home import Compared, sections
-from waybench.report._model import Episodes, Level, levels, simulate
+from waybench.report._model import Episodes, Level, levels
 from waybench.report._replay import frames, script, source_of
+from waybench.report._simulated import simulate
 
 SUMMARY_SCHEMA = 1
 PAGE_NAME = re.compile(r"[a-z0-9-]+\.html")
