@@ -18,6 +18,7 @@ from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, TurnRecord, play_out, policy
 from waybench.envs.maze._draw import draw
 from waybench.report import write_report
+from waybench.report._families import family
 from waybench.report._replay import MOST_FRAMES, Frames, frames, source_of
 
 
@@ -166,3 +167,16 @@ def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:
     assert html.count("<mark>") == 1  # where it is the whole reply, or stands there twice, nothing is
     told = re.findall(r"Read as: <code>([^<]*)</code>", html)
     assert told == ["Rock", "?"]
+
+
+def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
+    environment = waybench.load("hanoi/rods")
+    done = play_out(environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"})
+    draw_frame = family("hanoi/rods").frame()
+    assert draw_frame is not None
+    made = drawings(frames(draw_frame, done.item.instance, done.turns))
+    assert len(made) == len(done.turns) + 1
+    titles = [re.findall(r'class="hanoi-title"[^>]*>([^<]*)<', each) for each in made]
+    assert titles == [[name, "goal"] for name in ("start", *map(str, range(1, len(done.turns) + 1)))]
+    boxes = {re.findall(r'viewBox="([^"]*)"', each)[0] for each in made}
+    assert len(boxes) == 1  # nothing grows or shrinks on the way

@@ -27,6 +27,8 @@ class Family:
             Other levels are taken together if they are the same number.
         drawer: "module:function" of (instance, turns, *, board_id, reuse) -> SVG; "" if there is none. The function
             lets no text of a reply into its drawing.
+        framer: "module:function" of (instance, turns) -> SVG, which draws how it stands after some turns; "" if the
+            drawer's drawing is that.
         legend: What is seen in a drawing, in one sentence.
         pairs: What is compared between two models, by the table's name: the metrics below its diagonal and above it.
         by_cluster: Names of the metrics that a model's page shows for each cluster.
@@ -47,6 +49,7 @@ class Family:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     modes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     drawer: str = ""
+    framer: str = ""
     legend: str = ""
     pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     by_cluster: tuple[str, ...] = ()
@@ -61,8 +64,11 @@ class Family:
 
     def draw(self) -> Callable[..., str] | None:
         """Return the function that draws a board, loaded now."""
-        module, _, name = self.drawer.partition(":")
-        return getattr(import_module(module), name) if module else None
+        return _loaded(self.drawer)
+
+    def frame(self) -> Callable[..., str] | None:
+        """Return the function that draws a step of a replay, loaded now."""
+        return _loaded(self.framer or self.drawer)
 
     def mode(self, env_id: str, level: int | None) -> str:
         """Return what an environment's level is called where several environments stand side by side; None is all."""
@@ -70,6 +76,11 @@ class Family:
             return f"all {self.items}"
         named = (name for name, levels in self.modes.items() if levels.get(env_id) == level)
         return next(named, f"{self.level.capitalize()} {level}")
+
+
+def _loaded(place: str) -> Callable[..., str] | None:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name) if module else None
 
 
 _BASE = "search/guessnum", "search/dfs", "search/bfs"
@@ -175,6 +186,7 @@ _FAMILIES: dict[str, Any] = {
         items="puzzles",
         metrics=("score", "human", "completed", "optimal_rate", "first_mistake", "illegal", "unnamed", "unparsed"),
         drawer="waybench.envs.hanoi._draw:draw",
+        framer="waybench.envs.hanoi._draw:draw_last",
         legend=(
             "The rods at the start and after each move, with an edge around the disk that was moved. A cross on a line "
             "from rod to rod is a move that is not allowed."

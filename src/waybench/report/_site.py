@@ -165,7 +165,7 @@ def _replay_pages(
     """Yield file names and pages of the episodes that can be followed."""
     group = total.group
     env, words = registry.load(group.env), family(group.env)
-    draw, code = words.draw(), script()
+    draw, code = words.frame(), script()
     cards = [(batch, card) for level in shown for batch in level.batches for card in batch.cards]
     for batch, card in cards:
         for attempt in (each for each in card.attempts if each.replay):

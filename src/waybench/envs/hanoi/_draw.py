@@ -46,7 +46,24 @@ def draw(towers: Towers, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
         An `<svg>` element. Classes: hanoi, hanoi-rod, hanoi-disk, hanoi-title, hanoi-refused, reference (the goal).
     """
     made = list(frames(towers, turns))
-    shown = made[: MOST_FRAMES + 1]
+    label = _label(towers, made)
+    if len(made) > MOST_FRAMES + 1:
+        label += f"; the first {MOST_FRAMES} are drawn"
+    return _side_by_side(towers, made[: MOST_FRAMES + 1], label)
+
+
+def draw_last(towers: Towers, turns: Sequence[TurnRecord] = ()) -> str:
+    """Draw the rods after the last of some turns, and the goal; as `draw` does otherwise."""
+    made = list(frames(towers, turns))
+    return _side_by_side(towers, made[-1:], _label(towers, made))
+
+
+def _label(towers: Towers, made: Sequence[Frame]) -> str:
+    refused = sum(bool(frame.refused) for frame in made)
+    return f"Tower of Hanoi with {towers.level} disks: {len(made) - 1} moves, {refused} of them not allowed"
+
+
+def _side_by_side(towers: Towers, shown: Sequence[Frame], label: str) -> str:
     goal = Frame("goal", stacks(towers.positions[1]), goal=True)
     disks = towers.level
     width, height = 6 * disks + 3 + _GAP, disks + 4.0
@@ -57,10 +74,6 @@ def draw(towers: Towers, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
     ]
     rows = -(-(len(shown) + 1) // _COLUMNS)
     columns = min(_COLUMNS, len(shown) + 1)
-    refused = sum(bool(frame.refused) for frame in made)
-    label = f"Tower of Hanoi with {disks} disks: {len(made) - 1} moves, {refused} of them not allowed"
-    if len(made) > len(shown):
-        label += f"; the first {MOST_FRAMES} are drawn"
     box = f"0 0 {columns * width - _GAP:g} {rows * height:g}"
     return f'<svg class="hanoi maze-large" viewBox="{box}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
