@@ -5,6 +5,7 @@ import signal
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +19,13 @@ _COMMON = {"deadline": None, "database": None, "suppress_health_check": [HealthC
 settings.register_profile("steady", derandomize=True, **_COMMON)
 settings.register_profile("explore", max_examples=1000, print_blob=True, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+def missing(message: str) -> NoReturn:
+    """Skip a test that lacks something, and say what; with CI=true it fails, for there everything has to be."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
 
 
 def shared(variable: str, folder: str, *path: str) -> Path:
@@ -34,10 +42,7 @@ def shared(variable: str, folder: str, *path: str) -> Path:
     wanted = Path(os.environ.get(variable) or Path(home, folder)).joinpath(*path)
     if wanted.exists():
         return wanted
-    message = f"{'/'.join([folder, *path])} is not there: set {variable} or WAYBENCH_SHARED"
-    if os.environ.get("CI") == "true":
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
+    missing(f"{'/'.join([folder, *path])} is not there: set {variable} or WAYBENCH_SHARED")
 
 
 @pytest.fixture

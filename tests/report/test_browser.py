@@ -1,6 +1,5 @@
 """The report in a real browser: Chromium, driven by Selenium."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from importlib import import_module
@@ -12,6 +11,7 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import logged
+from tests.conftest import missing
 from waybench.analysis import LoggedEpisode
 from waybench.core import play_out, policy
 from waybench.report import write_report
@@ -25,10 +25,7 @@ def browser() -> Iterator[Any]:
     """Return a browser; without one tests are skipped, but with CI=true they fail."""
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None or find_spec("selenium") is None:
-        message = "no browser: install Debian's packages chromium and chromium-driver, and run `make test-all`"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message, pytrace=False)
-        pytest.skip(message)
+        missing("no browser: install Debian's packages chromium and chromium-driver, and run `make test-all`")
     selenium: Any = import_module("selenium.webdriver")  # not there where types are checked
     options = selenium.ChromeOptions()
     options.binary_location = chromium

@@ -1,7 +1,6 @@
 """The pages on which an episode can be followed, in a real browser too."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import logged, played, said
+from tests.conftest import missing
 from tests.report.pages import Page, read
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, TurnRecord, play_out, policy
@@ -111,10 +111,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 def opened(page: Path, fragment: str) -> tuple[Page, str]:
     """Return what a browser has made of a page, and what it told on its console."""
     if CHROMIUM is None:
-        message = "no Chromium: install Debian's package chromium"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message, pytrace=False)
-        pytest.skip(message)
+        missing("no Chromium: install Debian's package chromium")
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]
     done = subprocess.run(
         [CHROMIUM, *options, "--virtual-time-budget=3000", f"{page.as_uri()}{fragment}"],

@@ -4,15 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import sqrt
-from typing import Any
 
 from scipy import stats
 
 from waybench.agent import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, degrees
 from waybench.analysis._estimates import at_items, item_values
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
-from waybench.analysis._rows import Group, Row, grouped
-from waybench.core import Environment, Json
+from waybench.analysis._rows import Group, Row, declared, grouped
+from waybench.core import Json
 from waybench.envs import registry
 
 HUMAN = "human"  # the metric that is the human-normalised score
@@ -81,8 +80,7 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
 
 def _agent(group: Group) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
     """Return what the groups of one agent have in common."""
-    environment: Environment[Any, Any, Any] = registry.load(group.env)
-    defaults = {option.name: option.default for option in (*environment.options, *environment.source_options)}
+    defaults = {option.name: option.default for option in declared(group.env)}
     kept = [
         (name, value)
         for name, value in group.options

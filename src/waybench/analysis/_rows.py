@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
-from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric
+from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option
 from waybench.envs import registry
 
 REPEATED = "repeated"
@@ -217,17 +217,19 @@ def _flat(row: Row, options: list[str], metrics: list[str]) -> dict[str, Json]:
 @cache  # every row asks for them
 def _defaults(env: str) -> Mapping[str, Json]:
     """Return the defaults of an environment's options, but for those that only say how many items there are."""
-    environment = registry.load(env)
-    options = (*environment.options, *environment.source_options)
-    return {option.name: option.default for option in options if not option.amount}
+    return {option.name: option.default for option in declared(env) if not option.amount}
 
 
 @cache
 def _apart(env: str) -> Mapping[str, Json]:
     """Return the defaults of the options that make something else of an environment."""
+    return {option.name: option.default for option in declared(env) if option.apart}
+
+
+def declared(env: str) -> tuple[Option, ...]:
+    """Return all options of an environment, of how it is played and of how its items are drawn."""
     environment = registry.load(env)
-    options = (*environment.options, *environment.source_options)
-    return {option.name: option.default for option in options if option.apart}
+    return (*environment.options, *environment.source_options)
 
 
 def _row(episode: LoggedEpisode, confirmed: bool) -> Row:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.conftest import missing
 from waybench.cli import main
 from waybench.core import EpisodeRecord, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, SearchSource, _luanti, _server, _terrain
@@ -38,10 +39,7 @@ AROUND = ((300, -300), (-300, 300), (0, 200), (200, 0), (0, -220))  # where one 
 def installed() -> None:
     """Skip a test where there is no server; with CI=true it fails, for there is to be one."""
     if _server.program() is None:
-        message = f"no Luanti server: {_server.MISSING}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message, pytrace=False)
-        pytest.skip(message)
+        missing(f"no Luanti server: {_server.MISSING}")
 
 
 def blocks(world: BlockWorld, x: int, z: int) -> list[str]:

@@ -16,8 +16,8 @@ from waybench.envs.voxel._terrain import EYES, Body, Walked
 _EXACT = 30  # bits after the point that are kept of a sine, so that no platform's last digit counts
 _NOWHERE = 1 << 60  # no chunk has this number
 _MOST_TICKS = 50
-STROLL = 18.0  # blocks; the farthest that one comes in so many ticks is 50 times 0.2806, and half a walker
-CELLS = 4  # the same in cells of four blocks
+_STROLL = 18.0  # blocks; the farthest that one comes in so many ticks is 50 times 0.2806, and half a walker
+_CELLS = 4  # the same in cells of four blocks
 
 
 @cache
@@ -131,12 +131,12 @@ class BlockWorld(ABC):
         """
         if len(ticks) > _MOST_TICKS:
             raise ValueError(f"{len(ticks)} ticks: at most {_MOST_TICKS} at once")
-        found = np.empty((2 * CELLS + 1,) * 2, dtype=np.uint8)
+        found = np.empty((2 * _CELLS + 1,) * 2, dtype=np.uint8)
         self._wanted_around(math.floor(body.x), math.floor(body.z), goals, found)
         at, done = np.array([body.x, body.y - self.lowest, body.z, body.rise]), np.frombuffer(ticks, dtype=np.uint8)
         ahead = np.array(heading(body.yaw))
         with self._lock:
-            self._ready(body.x, body.z, STROLL)
+            self._ready(body.x, body.z, _STROLL)
             made, arrived, length = _walk.stroll(self._pool, self.air, self.water, self._solid, found, at, ahead, done)
         x, y, z, rise = at.tolist()
         return Walked(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(made))

@@ -55,6 +55,10 @@ def called(name: str, dry: bool) -> str:
     return _ENDINGS.get(words[-1], " ".join(words).removesuffix(" under"))
 
 
+def _numbers(goals: tuple[str, ...]) -> list[int]:
+    return [_BIOMES.index(goal) for goal in goals]
+
+
 def _colour(column: int, row: int) -> int:
     """Return the colour of a column of chunks; no two neighbours have the same."""
     return (column & 1) << 1 | (row & 1)
@@ -211,12 +215,12 @@ class LuantiTerrain(BlockWorld):
     def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], found: Bytes) -> None:
         reach, size = found.shape[0] // 2, found.shape[0]
         biomes = self._cells(x // CELL - reach, z // CELL - reach, size, size)[1]
-        found[:] = np.isin(biomes, [_BIOMES.index(goal) for goal in goals])
+        found[:] = np.isin(biomes, _numbers(goals))
 
     def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, found: Bytes) -> None:
         """Write down what cells are like."""
         heights[:], biomes = self._cells(west, north, *heights.shape)
-        found[:] = np.isin(biomes, [_BIOMES.index(goal) for goal in goals])
+        found[:] = np.isin(biomes, _numbers(goals))
 
     def biome(self, x: int, z: int) -> str:
         """Return the name of a column's biome, that of its cell."""
@@ -262,7 +266,7 @@ class LuantiTerrain(BlockWorld):
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
         """Return the nearest place of some biomes."""
-        wanted, side = [_BIOMES.index(goal) for goal in goals], _PATCH * CELL
+        wanted, side = _numbers(goals), _PATCH * CELL
         best: tuple[float, int, int] | None = None
         for ring in range(most // side + 2):
             if best is not None and best[0] <= max(ring - 1, 0) * side:
