@@ -6,13 +6,14 @@ from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
-from waybench.analysis._explained import Explained, Variables, explained, variables
+from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._labels import differing, labels, setting
 from waybench.analysis._logs import read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._pairs import Pair, comparable, pairs
+from waybench.analysis._prices import Price, read_prices
 from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
 from waybench.analysis._repeats import Repeat, Repeats, repeats
 from waybench.analysis._rows import (
@@ -25,7 +26,9 @@ from waybench.analysis._rows import (
     Row,
     grouped,
     is_perfect,
+    row,
     rows,
+    set_aside,
     tidy,
 )
 from waybench.analysis._spread import Margins, Spread, margins, spread
@@ -46,6 +49,7 @@ __all__ = [
     "Curve",
     "Estimate",
     "Explained",
+    "Explanations",
     "Figure",
     "Group",
     "LoggedEpisode",
@@ -53,6 +57,7 @@ __all__ = [
     "Mean",
     "Measure",
     "Pair",
+    "Price",
     "Regression",
     "Repeat",
     "Repeats",
@@ -88,9 +93,12 @@ __all__ = [
     "pairs",
     "ranked",
     "read_logs",
+    "read_prices",
     "regressions",
     "repeats",
+    "row",
     "rows",
+    "set_aside",
     "setting",
     "spread",
     "text_table",

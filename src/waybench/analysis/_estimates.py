@@ -18,7 +18,7 @@ from waybench.envs import registry
 class Estimate:
     """What is known of one model with one task's settings, at one level or over all levels that were run.
 
-    Attempts are those that count: neither set aside (see `rows`) nor ended by an infrastructure error.
+    Attempts are those that count: neither set aside (see `set_aside`) nor ended by an infrastructure error.
 
     Attributes:
         group: Model, task and settings.
@@ -53,6 +53,8 @@ class Estimate:
         cached_tokens: Mean tokens of an attempt's requests that the provider says it read from its cache, 0 also where
             it says nothing; None if the tokens are not known.
         seconds: Mean time spent on an attempt's replies; None if not known.
+        cost: Mean cost of an attempt, in dollars; None if not known.
+        solved_items: Items with a solved attempt; 0 with a teacher, whose merit it is.
     """
 
     group: Group
@@ -80,6 +82,8 @@ class Estimate:
     output_tokens: float | None
     cached_tokens: float | None
     seconds: float | None
+    cost: float | None
+    solved_items: int
 
     @property
     def single(self) -> Mean | None:
@@ -95,6 +99,19 @@ class Estimate:
         """Share of the requests' tokens that were read from the provider's cache; None if not known."""
         return self.cached_tokens / self.input_tokens if self.input_tokens and self.cached_tokens is not None else None
 
+    def per_solved(self, mean: float | None) -> float | None:
+        """Return what a solved item took on average, over all attempts at all items; None if none was solved.
+
+        Args:
+            mean: The mean of an attempt, such as `cost`.
+        """
+        return None if mean is None or not self.solved_items else mean * self.attempts / self.solved_items
+
+    @property
+    def tokens(self) -> float | None:
+        """Mean tokens of an attempt, of requests and replies."""
+        return None if self.input_tokens is None else self.input_tokens + (self.output_tokens or 0)
+
     @property
     def requests(self) -> float | None:
         """Mean replies of an attempt."""
@@ -105,6 +122,7 @@ class Estimate:
         out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
         out["cached"] = self.cached
+        out["tokens_per_solved"], out["cost_per_solved"] = self.per_solved(self.tokens), self.per_solved(self.cost)
         return out
 
 
@@ -241,6 +259,8 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         output_tokens=_average(row.output_tokens for row in counted),
         cached_tokens=_average(row.cached_tokens for row in counted),
         seconds=_average(row.seconds for row in counted),
+        cost=_average(row.cost for row in counted),
+        solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in tried.values()),
     )
 
 

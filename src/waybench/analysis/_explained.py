@@ -1,6 +1,6 @@
 """What can explain scores: variables of what was drawn, for those environments that have any."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -37,28 +37,54 @@ def explained(env_id: str) -> Explained | None:
 
 
 def variables(all_rows: Iterable[Row], episodes: Iterable[LoggedEpisode]) -> dict[Group, dict[Cluster, Variables]]:
-    """Return the variables of every cluster with an episode that counts, for each group.
-
-    They are worked out once for each cluster. Where a group was shown different parts of it, they are the means over
-    its episodes; a variable that is not known for one of these is not known.
+    """Return the variables of every cluster with an episode that counts, for each group (see `Explanations`).
 
     Args:
         all_rows: The rows.
         episodes: Their episodes, in the same order.
     """
-    known: dict[tuple[str, Cluster, str], Variables] = {}
-    found: list[tuple[Row, Variables]] = []
-    for row, episode in zip(all_rows, episodes, strict=True):
+    found, listed = Explanations(), list(all_rows)
+    for row, episode in zip(listed, episodes, strict=True):
+        found.add(row, episode.record)
+    return found.of(listed)
+
+
+class Explanations:
+    """The variables of clusters, from episodes that come one at a time.
+
+    They are worked out once for each cluster. Where a group was shown different parts of it, they are the means over
+    its episodes; a variable that is not known for one of these is not known.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, Cluster, str], Variables] = {}
+        self._places: list[tuple[str, Cluster, str] | None] = []
+
+    def add(self, row: Row, record: EpisodeRecord) -> None:
+        """Take the next episode."""
         source = explained(row.group.env)
+        place = None
         if source is not None and row.counts:
-            place = row.group.env, row.cluster, repr(source.shown_until(episode.record))
-            if place not in known:
-                known[place] = source.of(episode.record)
-            found.append((row, known[place]))
-    return {
-        group: {cluster: _means([each for _, each in some]) for cluster, some in grouped(own, _cluster).items()}
-        for group, own in grouped(found, lambda one: one[0].group).items()
-    }
+            place = row.group.env, row.cluster, repr(source.shown_until(record))
+            if place not in self._known:
+                self._known[place] = source.of(record)
+        self._places.append(place)
+
+    def of(self, all_rows: Sequence[Row]) -> dict[Group, dict[Cluster, Variables]]:
+        """Return the variables of every cluster with an episode that counts, for each group.
+
+        Args:
+            all_rows: The rows of the episodes, in their order; some may have been set aside since.
+        """
+        found = [
+            (row, self._known[place])
+            for row, place in zip(all_rows, self._places, strict=True)
+            if place is not None and row.counts
+        ]
+        return {
+            group: {cluster: _means([each for _, each in some]) for cluster, some in grouped(own, _cluster).items()}
+            for group, own in grouped(found, lambda one: one[0].group).items()
+        }
 
 
 def _cluster(one: tuple[Row, Variables]) -> Cluster:

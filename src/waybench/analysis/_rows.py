@@ -2,12 +2,13 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
+from waybench.analysis._prices import Price
 from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option
 from waybench.envs import registry
 
@@ -102,7 +103,7 @@ class Row:
         attempt: Number of the attempt, from 1.
         end: How the episode ended; "" if it never did.
         error: Whether that was an infrastructure error, or no end at all. Such a row is in no denominator.
-        aside: Why the row does not count, "" if it does (see `rows`).
+        aside: Why the row does not count, "" if it does (see `set_aside`).
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
@@ -114,6 +115,7 @@ class Row:
         cached_tokens: Those of the requests' tokens that a provider says it read from its cache, 0 also where it says
             nothing; None if the tokens are not known.
         seconds: Time spent on the replies; None if not known.
+        cost: What the episode cost, in dollars; None if tokens or prices are not known.
         setting: The published name of the setting that was played; "" if it is none.
         log: The log file.
         run: The run.
@@ -138,6 +140,7 @@ class Row:
     output_tokens: int | None
     cached_tokens: int | None
     seconds: float | None
+    cost: float | None = None
     setting: str = ""
     log: str = ""
     run: str = ""
@@ -148,12 +151,25 @@ class Row:
         return not self.aside and not self.error
 
 
-def rows(episodes: Iterable[LoggedEpisode], unconfirmed: Container[int] = ()) -> list[Row]:
-    """Return one row for each episode, in the given order.
+def rows(episodes: Iterable[LoggedEpisode]) -> list[Row]:
+    """Return one row for each episode, in the given order, as `set_aside` leaves them.
 
-    Three kinds of episodes are set aside and never count:
+    Args:
+        episodes: The episodes; those of a later run come later.
 
-    * "does not replay": those that the caller says a new simulation does not confirm;
+    Raises:
+        UsageError: If an episode's environment is not installed.
+        DataError: If a record lacks what its environment's metrics need.
+    """
+    return set_aside(row(episode) for episode in episodes)
+
+
+def set_aside(made: Iterable[Row]) -> list[Row]:
+    """Return rows with those set aside that never count.
+
+    Three kinds do not:
+
+    * "does not replay": those that the caller says a new simulation does not confirm (see `row`);
     * "repeated": of several runs of one model with the same settings, the last one with an attempt at an item that
       ended without an infrastructure error gives all attempts at that item, or else the last one, for attempts of
       different runs are no series; within a run, the same holds for episodes of the same item and attempt;
@@ -162,18 +178,13 @@ def rows(episodes: Iterable[LoggedEpisode], unconfirmed: Container[int] = ()) ->
       score, and with a teacher no attempt is perfect.
 
     Args:
-        episodes: The episodes; those of a later run come later.
-        unconfirmed: Positions of the episodes that do not replay.
-
-    Raises:
-        UsageError: If an episode's environment is not installed.
-        DataError: If a record lacks what its environment's metrics need.
+        made: The rows, those of a later run later.
     """
-    made = [_row(episode, position not in unconfirmed) for position, episode in enumerate(episodes)]
-    _set_aside_earlier_runs(made)
-    _set_aside_repeated(made)
-    _set_aside_after_perfect(made)
-    return made
+    listed = list(made)
+    _set_aside_earlier_runs(listed)
+    _set_aside_repeated(listed)
+    _set_aside_after_perfect(listed)
+    return listed
 
 
 def tidy(all_rows: Iterable[Row]) -> list[dict[str, Json]]:
@@ -210,7 +221,7 @@ def _flat(row: Row, options: list[str], metrics: list[str]) -> dict[str, Json]:
         **{"infrastructure_error": row.error, "set_aside": row.aside},
         **{name: row.metrics.get(name) for name in metrics},
         **{"input_tokens": row.input_tokens, "output_tokens": row.output_tokens, "cached_tokens": row.cached_tokens},
-        **{"seconds": row.seconds},
+        **{"seconds": row.seconds, "cost": row.cost},
     }
 
 
@@ -232,8 +243,19 @@ def declared(env: str) -> tuple[Option, ...]:
     return (*environment.options, *environment.source_options)
 
 
-def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
-    """Return an episode's row; what a simulation does not confirm is not measured, for anything may stand in it."""
+def row(episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None = None) -> Row:
+    """Return an episode's row.
+
+    Args:
+        episode: The episode.
+        confirmed: Whether a new simulation confirms its record; otherwise it is not measured, for anything may stand
+            in it.
+        price: What its model's tokens cost, if known.
+
+    Raises:
+        UsageError: If the episode's environment is not installed.
+        DataError: If the record lacks what its environment's metrics need.
+    """
     record = episode.record
     environment = registry.load(record.env)
     error = record.end in (None, End.INFRASTRUCTURE)
@@ -288,6 +310,7 @@ def _row(episode: LoggedEpisode, confirmed: bool) -> Row:
             output_tokens=tokens[1],
             cached_tokens=_cached(record) if any(record.tokens) else None,
             seconds=record.seconds if used else None,
+            cost=price.of(record) if price else None,
             setting=published,
             log=episode.log,
             run=episode.run,

@@ -1,5 +1,5 @@
 """Episodes as a static site, which opens from a folder with no server and no network."""
 
-from waybench.report._site import SUMMARY_SCHEMA, write_report
+from waybench.report._site import SUMMARY_SCHEMA, Report, write_report
 
-__all__ = ["SUMMARY_SCHEMA", "write_report"]
+__all__ = ["SUMMARY_SCHEMA", "Report", "write_report"]

@@ -11,7 +11,7 @@ class Family:
     """How a family of environments is spoken of, put into tables and drawn.
 
     Attributes:
-        title: Its name, over a table of several of its environments.
+        title: Its name; "" for a family that the report knows nothing of.
         lead: What it is, in one or two sentences.
         level: What a level is called.
         levels: The same for several.
@@ -58,6 +58,11 @@ class Family:
     reference: str = ""
 
     @property
+    def name(self) -> str:
+        """Its name wherever one is needed."""
+        return self.title or "Other environments"
+
+    @property
     def drawn(self) -> str:
         """What was drawn independently, several of them."""
         return self.clusters or self.items
@@ -88,6 +93,7 @@ _EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
 
 _FAMILIES: dict[str, Any] = {
     "maze": Family(
+        title="Mazes (AliciaBench)",
         level="dimension",
         levels="dimensions",
         item="maze",

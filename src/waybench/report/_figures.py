@@ -34,30 +34,43 @@ class Figure:
     caption: str
 
 
-def figures(env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]) -> list[Figure]:
-    """Return the charts of an environment.
+def level_figures(env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]) -> list[Figure]:
+    """Return the chart of an environment's score by level; none if there is one level, and a table has all of it.
 
     Args:
         env: The environment.
         words: What is known of its family.
         estimates: Its estimates by level; of several sets of items one is drawn for each model and settings.
     """
+    plain = _with_fewest_examples(_free(one_set(estimates, env.public_key)))
+    several = not words.metrics or len({estimate.level for estimate in plain}) > 1
+    return _level_figure(env, words, plain) if several else []
+
+
+def step_figures(env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]) -> list[Figure]:
+    """Return the other charts of an environment: by number of in-context examples, and step by step.
+
+    Args:
+        env: The environment.
+        words: What is known of its family.
+        estimates: Its estimates by level, as for `level_figures`.
+    """
     some = one_set(estimates, env.public_key)
-    free = [estimate for estimate in some if not estimate.guided]
+    free = _free(some)
     found: list[Figure] = []
-    plain = _with_fewest_examples(free)
-    # Where a table has all environments side by side, one level more is no chart.
-    if not words.metrics or len({estimate.level for estimate in plain}) > 1:
-        found += _level_figure(env, words, plain)
     for level, own in sorted(grouped(free, lambda each: each.level or 0).items()):
         found += _example_figure(env, words, level, own)
     # Without a teacher an episode's steps are its own: its curve is on the model's page, unless there are no others.
-    asked = [estimate for estimate in some if estimate.guided] or plain
+    asked = [estimate for estimate in some if estimate.guided] or _with_fewest_examples(free)
     for (level, examples), own in sorted(
         grouped(asked, lambda each: (each.level or 0, each.group.examples)).items(), key=lambda one: one[0]
     ):
         found += curve_figures(env, words, level, examples, own)
     return found
+
+
+def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
+    return [estimate for estimate in estimates if not estimate.guided]
 
 
 def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:

@@ -1,14 +1,20 @@
-"""Names of files, and writing them."""
+"""The site's folder: names of files, writing them, and removing what an earlier report left there."""
 
 import hashlib
+import json
 import os
 import re
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 from waybench.core import UsageError
 
+LIST = "assets/files.json"
 _READABLE = 60
+# What may be removed by a list that stands in the folder: files of ours, in folders of ours, and nothing beyond.
+_OURS = re.compile(r"(assets|charts|compare|data|models|replays|results|tasks)/[a-z0-9][a-z0-9.-]*")
 
 
 def slug(name: str, identity: str) -> str:
@@ -24,20 +30,49 @@ def slug(name: str, identity: str) -> str:
     return f"{readable}-{digest}" if readable else digest
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file in one piece: whoever reads it meets the old one or the whole new one.
+class Folder:
+    """The folder that a site is written to."""
 
-    Raises:
-        UsageError: If it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._written: set[str] = set()
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """Write a file in one piece: whoever reads it meets the old one or the whole new one.
+
+        Args:
+            name: Where, from the folder: "replays/x.html".
+            content: Its content; text is written as UTF-8.
+
+        Raises:
+            UsageError: If it cannot be written.
+        """
+        path = self.path / name
         try:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise UsageError(f"cannot write the report to {path.parent} ({reason}): give another folder") from None
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_name(f".{path.name}.{os.getpid()}")
+            try:
+                temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise UsageError(f"cannot write the report to {path.parent} ({reason}): give another folder") from None
+        self._written.add(name)
+
+    def finish(self) -> None:
+        """Remove what an earlier report wrote here and this one has not; write the list that the next one goes by."""
+        for name in _listed(self.path) - self._written:
+            with suppress(OSError):
+                (self.path / name).unlink()
+        self.write(LIST, json.dumps(sorted(self._written), indent=0) + "\n")
+
+
+def _listed(path: Path) -> set[str]:
+    try:
+        found: Any = json.loads((path / LIST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return set()
+    names = cast(list[Any], found) if isinstance(found, list) else []
+    return {name for name in names if isinstance(name, str) and _OURS.fullmatch(name)}

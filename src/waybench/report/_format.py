@@ -1,6 +1,7 @@
 """Numbers and texts as the pages show them."""
 
 import re
+from math import floor, log10
 from typing import NamedTuple
 
 from waybench.analysis import NOTHING, Mean, mean_text
@@ -9,8 +10,10 @@ from waybench.core import Metric
 LONGEST_REPLY = 20_000
 REPLIES_OF_A_PAGE = 3_000_000  # characters of all replies of a page, beyond which each is cut shorter
 LONGEST_MESSAGE = 6_000  # ours, and mostly maps that are drawn beside it
-PROMPTS_OF_A_PAGE = 3_000_000  # as for replies
-LONGEST_OPENING = 40_000  # what many prompts begin with, which is shown once
+OPENING_OF_AN_EPISODE = 8_000  # what many prompts begin with stands on each episode's page up to there
+PROMPT_OF_AN_EPISODE = 60_000  # characters of all its messages
+LONGEST_OPENING = 40_000  # what many prompts begin with, where it is shown once
+BOARDS_OF_A_PAGE = 4_000_000  # characters of all drawings of a page, beyond which items have none there
 OPENINGS_OF_A_PAGE = 2_000_000
 LONGEST_UNSENT = 1_000
 LONGEST_READ = 1_000  # of what a reply was read as
@@ -109,6 +112,18 @@ def percent(share: float | None) -> str:
 def amount(value: float | None) -> str:
     """Return a count: "1,234"."""
     return NOTHING if value is None else f"{value:,.0f}"
+
+
+def anchor(text: str) -> str:
+    """Return a text of ours as an id in a page, or a file's name: "search/bfs" as "search-bfs"."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def money(dollars: float | None) -> str:
+    """Return an amount of money: "$0.0012", "$12.40"; what is less than a cent has two digits that count."""
+    if dollars is None:
+        return NOTHING
+    return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.{2 - floor(log10(dollars)) - 1}f}"
 
 
 def plural(count: int, one: str, several: str | None = None) -> str:

@@ -26,8 +26,9 @@ from waybench.report._aggregates import Made, side_by_side
 from waybench.report._compared import PairTable, SlopeTable, pair_tables, slope_tables
 from waybench.report._drawn import Averages, Prompt, averages, prompt
 from waybench.report._families import Family, family
-from waybench.report._figures import Figure, figures
-from waybench.report._format import interval_text, part, plural
+from waybench.report._figures import Figure, level_figures, step_figures
+from waybench.report._files import slug
+from waybench.report._format import anchor, interval_text, part, plural
 from waybench.report._overview import Overview, in_order, overviews
 from waybench.report._variation import RepeatLine, SpreadLine, repeat_table, spread_table
 
@@ -145,7 +146,8 @@ class Section:
         overviews: The family's tables, before its first environment.
         about: What was measured, in two sentences.
         common: The settings that all rows share, in words.
-        figures: Its charts.
+        by_level: Its charts of the score by level, for the first page.
+        figures: Its other charts.
         scores: Its tables of scores by level.
         aggregates: Its tables of what sets of episodes come to.
         averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
@@ -168,6 +170,7 @@ class Section:
     overviews: list[Overview]
     about: tuple[str, str]
     common: list[str]
+    by_level: list[Figure]
     figures: list[Figure]
     scores: list[Scores]
     aggregates: list[Made]
@@ -183,6 +186,13 @@ class Section:
     uneven: bool
     guided: bool
     unconfirmed: list[Line]
+
+    @property
+    def anchor(self) -> str:
+        """What its page is called, and its place in another one."""
+        told = "".join(self.apart)
+        # What a record says of its options may be anything.
+        return slug(f"{self.env.id}-{told}", f"{self.env.id} {told}") if told else anchor(self.env.id)
 
 
 def sections(
@@ -252,7 +262,8 @@ def _section(
         overviews=tables,
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], words, levels)),
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
-        figures=figures(env, words, estimates),
+        by_level=level_figures(env, words, estimates),
+        figures=step_figures(env, words, estimates),
         scores=scored if not words.metrics or len(levels) > 1 else [],
         aggregates=side_by_side(env, words, [total_of[g] for g in groups] if env.pooled else estimates, pages),
         averages=averages(env, words, list(groups), total_of, pages),

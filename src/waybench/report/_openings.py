@@ -1,10 +1,10 @@
 """What players are told at first: where many items' prompts begin alike, the beginning is shown once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from waybench.core import EpisodeRecord, Message
-from waybench.report._format import Excerpt, excerpt, excerpt_with_end, plural
+from waybench.report._format import Excerpt, excerpt_with_end
 
 LEAST = 400  # characters: a shorter common beginning of a message stays where it is
 
@@ -57,6 +57,11 @@ class Opening:
     messages: tuple[Message, ...] = ()
     beginning: Message | None = None
 
+    @property
+    def characters(self) -> int:
+        """How long it is."""
+        return sum(len(message.text) for message in self.messages) + len(self.beginning.text if self.beginning else "")
+
     def rest(self, messages: Sequence[Message]) -> list[Message]:
         """Return what a prompt says after it."""
         left = list(messages[len(self.messages) :])
@@ -70,32 +75,62 @@ class Opening:
         return [_said(message, longest) for message in told]
 
 
-def opening(prompts: Sequence[Sequence[Message]]) -> Opening:
-    """Return what some prompts all begin with, so that at least one message of each is left, or its end.
+class Common:
+    """What some prompts all begin with, found while they come one at a time."""
 
-    Whole messages count however short they are; of the message after them, the common beginning up to the end of a line
-    does if it is long.
-    """
-    shortest = min(map(len, prompts), default=0)
-    if not shortest:
-        return Opening()
-    count = 0
-    while count < shortest - 1 and all(prompt[count] == prompts[0][count] for prompt in prompts):
-        count += 1
-    messages = tuple(prompts[0][:count])
-    following = {(prompt[count].role, prompt[count].text) for prompt in prompts}
-    if len(following) < 2 or len({role for role, _ in following}) > 1:
-        return Opening(messages)
-    common = _beginning([text for _, text in following])
-    common = common[: common.rfind("\n") + 1]
-    if len(common) < LEAST:
-        return Opening(messages)
-    return Opening(messages, Message(prompts[0][count].role, common))
+    def __init__(self) -> None:
+        self._first: tuple[Message, ...] | None = None
+        self._alike = 0  # messages that are the same in all, of which at least one of each prompt is left
+        self._next: Message | None = None  # what all have in common of the one after these; None if roles differ
+        self._differs = False
+
+    def add(self, prompt: Sequence[Message]) -> None:
+        """Take another prompt."""
+        if self._first is None:
+            self._first = tuple(prompt)
+            self._alike = max(len(prompt) - 1, 0)
+            self._next = prompt[self._alike] if prompt else None
+            return
+        alike = 0
+        most = min(self._alike, len(prompt) - 1)
+        while alike < most and prompt[alike] == self._first[alike]:
+            alike += 1
+        if alike < self._alike:
+            self._alike, self._next, self._differs = max(alike, 0), None, False
+            if prompt and self._first:
+                self._next = self._first[self._alike]
+        if self._next is None or not prompt:
+            self._next = None
+            return
+        other = prompt[self._alike]
+        if other != self._next:
+            self._differs = True
+            common = _beginning(self._next.text, other.text)
+            self._next = Message(other.role, common) if other.role == self._next.role else None
+
+    def opening(self) -> Opening:
+        """Return it, so that at least one message of each prompt is left, or its end.
+
+        Whole messages count however short they are; of the message after them, the common beginning up to the end of a
+        line does if it is long.
+        """
+        messages = (self._first or ())[: self._alike]
+        if self._next is None or not self._differs:
+            return Opening(messages)
+        common = self._next.text[: self._next.text.rfind("\n") + 1]
+        return Opening(messages, Message(self._next.role, common) if len(common) >= LEAST else None)
 
 
-def _beginning(texts: Sequence[str]) -> str:
-    """Return what all texts begin with: what the first and the last one in the alphabet begin with."""
-    first, last = min(texts), max(texts)
+def opening(prompts: Iterable[Sequence[Message]]) -> Opening:
+    """Return what some prompts all begin with (see `Common.opening`)."""
+    found = Common()
+    for prompt in prompts:
+        found.add(prompt)
+    return found.opening()
+
+
+def _beginning(first: str, last: str) -> str:
+    """Return what two texts both begin with."""
     alike, most = 0, min(len(first), len(last))
     while alike < most:  # halving: prompts are long, and so are their beginnings
         middle = (alike + most + 1) // 2
@@ -106,22 +141,15 @@ def _beginning(texts: Sequence[str]) -> str:
     return first[:alike]
 
 
-def prompted(record: EpisodeRecord, shared: Opening, longest: int, *, whole: bool) -> list[Said]:
-    """Return what a player was told at first, without what all were told.
+def prompted(record: EpisodeRecord, shared: Opening, longest: int) -> list[Said]:
+    """Return what a player was told at first, after what is shown elsewhere.
 
     Args:
         record: The episode's record.
         shared: What is shown elsewhere.
         longest: Most characters of a message that are shown.
-        whole: Whether in-context examples are shown too; they are long, and mostly the same as the item's before.
     """
-    told = shared.rest(record.opening)
-    examples = told[:-1]
-    if not record.examples or whole or len(examples) < 2:
-        return [_said(message, longest) for message in told]
-    count = plural(len(record.examples), "in-context example")
-    left_out = f"{count}, {plural(len(examples), 'message')}: left out here, see the first one on this page."
-    return [Said("prompt", "In-context examples", excerpt(left_out, len(left_out))), _said(told[-1], longest)]
+    return [_said(message, longest) for message in shared.rest(record.opening)]
 
 
 def _said(message: Message, longest: int) -> Said:

@@ -2,12 +2,8 @@
 
 import json
 import re
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from importlib.resources import files
-from typing import Any
 
 from markupsafe import Markup
 
@@ -51,21 +47,12 @@ def frames(draw: Callable[..., str], instance: Instance, turns: Sequence[TurnRec
     return Frames(Markup(drawn[0]), Markup(drawn[-1]), Markup(data.replace("<", "\\u003c")))
 
 
-def script() -> Markup:
-    """Return the script of the pages, which is ours."""
-    return Markup((files("waybench.report") / "templates" / "replay.js").read_text(encoding="utf-8"))
-
-
-def source_of(text: str) -> str:
-    """Return how a Content-Security-Policy names a script, so that no other one runs."""
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+def undrawn(turns: Sequence[TurnRecord]) -> Frames:
+    """Return no drawings, but the steps to follow: what the player was told is shown in their place."""
+    counts = list(range(len(turns) + 1))
+    return Frames(Markup(), Markup(), Markup(json.dumps({"pieces": [], "frames": [], "turns": counts})))
 
 
 def file_name(page: str, number: int) -> str:
     """Return the name of the page of an episode, by that of its model's page and its number there."""
     return f"{page.removesuffix('.html')}-{number}.html"
-
-
-def followed(draw: Any, instance: Instance | None, turns: Sequence[TurnRecord], mismatch: str) -> bool:
-    """Whether an episode can be followed: it is drawn, and a simulation has confirmed it."""
-    return draw is not None and instance is not None and bool(turns) and not mismatch

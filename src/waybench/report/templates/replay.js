@@ -8,12 +8,22 @@
   const play = document.getElementById("play");
   const speed = document.getElementById("speed");
   const turns = [...document.querySelectorAll("[data-turn]")];
-  const last = data.frames.length - 1;
+  const last = data.turns.length - 1;
   const parser = new DOMParser();
   let at = -1;
   let timer = 0;
 
+  // Where nothing is drawn, what the player was told stands in its place.
+  const told = (made) => {
+    const from = made ? turns[made - 1].querySelector(".answer") : document.querySelector("#prompt .said:last-of-type");
+    const shown = document.createElement("pre");
+    shown.className = "observation";
+    shown.textContent = [...(from?.querySelectorAll("pre") ?? [])].map((each) => each.textContent).join("\n…\n");
+    return shown;
+  };
+
   const drawing = (frame) => {
+    if (!data.frames.length) return told(data.turns[frame]);
     const text = data.frames[frame].map((piece) => data.pieces[piece]).join("");
     return document.importNode(parser.parseFromString(text, "text/html").querySelector("svg"), true);
   };

@@ -1,0 +1,66 @@
+"""What tokens cost, by a table that the user gives."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from waybench.core import EpisodeRecord, UsageError
+
+MILLION = 1_000_000
+_FIELDS = ("input", "output", "input_cache_read")
+_UNUSED = "input_cache_write"  # in Inspect's files, which may be given here; records do not count these tokens apart
+_SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A model's prices, in dollars per million tokens; the names are those of Inspect's `--model-cost-config`.
+
+    Attributes:
+        input: Of requests' tokens.
+        output: Of replies' tokens, reasoning included.
+        input_cache_read: Of requests' tokens that the provider says it read from its cache.
+    """
+
+    input: float
+    output: float
+    input_cache_read: float
+
+    def of(self, record: EpisodeRecord) -> float | None:
+        """Return what an episode cost, in dollars; None if its tokens are not known."""
+        used = [turn.usage for turn in record.turns if turn.usage]
+        if not any(record.tokens):
+            return None
+        cached = sum(usage.cached_tokens for usage in used)
+        asked, told = record.tokens
+        return ((asked - cached) * self.input + cached * self.input_cache_read + told * self.output) / MILLION
+
+
+def read_prices(path: Path) -> dict[str, Price]:
+    """Read a table of prices: a JSON object with an object for each model, by its name as in the logs.
+
+    "input_cache_read" is the price of "input" where it is not given.
+
+    Raises:
+        UsageError: If the file cannot be read or is no such table.
+    """
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path} ({error.strerror}): give a file of prices") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no JSON ({error}): it should be {_SHAPE}") from None
+    if not isinstance(data, dict):
+        raise UsageError(f"{path} is no table of prices: it should be {_SHAPE}")
+    return {name: _price(path, name, given) for name, given in cast(dict[str, Any], data).items()}
+
+
+def _price(path: Path, name: str, given: Any) -> Price:
+    fields: Mapping[str, Any] = cast(dict[str, Any], given) if isinstance(given, dict) else {}
+    found = {field: fields[field] for field in _FIELDS if field in fields}
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) and each >= 0 for each in found.values())
+    if not {"input", "output"} <= found.keys() or not numbers or fields.keys() - {*_FIELDS, _UNUSED}:
+        raise UsageError(f"{path}: the prices of {name[:80]!r} are not understood: they should be as in {_SHAPE}")
+    return Price(found["input"], found["output"], found.get("input_cache_read", found["input"]))

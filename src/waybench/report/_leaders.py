@@ -1,0 +1,189 @@
+"""The first table: a row for each model at each task."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from waybench.analysis import Estimate, Group, Mean, differing, grouped, mean_text, measure, ranked
+from waybench.core import Metric
+from waybench.envs import registry
+from waybench.report._families import family
+from waybench.report._format import amount, heading, interval_text, money, part, percent
+
+OUTCOMES = {"unparsed": "Unparsed", "illegal": "Illegal", "truncated": "Truncated", "refused": "Refused"}
+
+
+class Number(NamedTuple):
+    """A cell with a number.
+
+    Attributes:
+        text: As it is shown.
+        order: What it is sorted by; None where there is none.
+    """
+
+    text: str
+    order: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leader:
+    """One row.
+
+    Attributes:
+        group: Model, task and settings.
+        model_page: File name of the model's page.
+        page: File name of the page of its results.
+        differs: The settings in which it differs from others at this task, in words.
+        family: The family's name.
+        title: The environment's title.
+        apart: What keeps its scores out of others' tables, in words.
+        metric: What the score is, with its unit.
+        score: The score.
+        interval: Its interval, as text.
+        part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
+        note: What has to be said of the score; "" for nothing.
+        items: Number of items.
+        solved: Share of attempts that are solved, in per cent.
+        outcomes: Of each outcome, its share of the replies in per cent.
+        errors: Infrastructure errors.
+        tokens: Tokens for each solved item.
+        cost: Dollars for each solved item.
+    """
+
+    group: Group
+    model_page: str
+    page: str
+    differs: list[str]
+    family: str
+    title: str
+    apart: tuple[str, ...]
+    metric: str
+    score: Number
+    interval: str
+    part: float | None
+    note: str
+    items: Number
+    solved: Number
+    outcomes: list[Number]
+    errors: int
+    tokens: Number
+    cost: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """The table.
+
+    Attributes:
+        models: Rows of models.
+        references: Rows of the embedded players.
+        families: The families' names, in order.
+        priced: Whether some row has a cost.
+        noted: Whether some row has a note.
+    """
+
+    models: list[Leader]
+    references: list[Leader]
+    families: list[str]
+
+    @property
+    def priced(self) -> bool:
+        """Whether some row has a cost."""
+        return any(line.cost.order is not None for line in (*self.models, *self.references))
+
+    @property
+    def noted(self) -> bool:
+        """Whether some row has a note."""
+        return any(line.note for line in (*self.models, *self.references))
+
+
+def leaders(
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+    only: str | None = None,
+) -> Leaders:
+    """Return the table, by family and environment, and within one the best model first.
+
+    Args:
+        estimates: All estimates by level.
+        totals: Those over all levels.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+        only: A model, if only its rows are wanted.
+    """
+    total_of = {total.group: total for total in totals}
+    found: list[Leader] = []
+    by_place = grouped(estimates, lambda each: (each.group.env, each.group.apart))
+    for place in sorted(by_place, key=lambda place: (family(place[0]).name, place)):
+        groups = ranked(by_place[place])
+        most = sorted({level for cells in groups.values() for level in cells})
+        for group, cells in groups.items():
+            if only is None or group.model == only:
+                differs = differing(group, groups)
+                found.append(_leader(total_of[group], sorted(cells), most, differs, pages, model_pages))
+    return Leaders(
+        [line for line in found if not line.group.embedded],
+        [line for line in found if line.group.embedded],
+        list(dict.fromkeys(line.family for line in found)),
+    )
+
+
+def _leader(
+    total: Estimate,
+    levels: Sequence[int],
+    most: Sequence[int],
+    differs: list[str],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+) -> Leader:
+    group, env = total.group, registry.load(total.group.env)
+    measured = measure(env, total.guided)
+    mean, note = _overall(measured.mean(total), levels, most, measured.metric, ladder=env.best_of, words=group.env)
+    return Leader(
+        group=group,
+        model_page=model_pages[group.model],
+        page=pages[group],
+        differs=differs,
+        family=family(group.env).name,
+        title=env.title,
+        apart=group.apart,
+        metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
+        score=Number(mean_text(mean.value if mean else None, measured.metric), mean.value if mean else None),
+        interval=interval_text(mean, measured.metric),
+        part=part(mean.value if mean else None, measured.metric),
+        note=note,
+        items=Number(amount(total.items), total.items),
+        solved=_percent(total.solved.value if total.solved else None),
+        outcomes=[_percent(total.outcomes.get(name, 0.0) if total.replies else None) for name in OUTCOMES],
+        errors=total.errors,
+        tokens=_number(total.per_solved(total.tokens)),
+        cost=Number(money(spent), spent) if (spent := total.per_solved(total.cost)) is not None else Number("–", None),
+    )
+
+
+def _overall(
+    mean: Mean | None, levels: Sequence[int], most: Sequence[int], metric: Metric, *, ladder: bool, words: str
+) -> tuple[Mean | None, str]:
+    """Return the score over all levels, and what has to be said of it where others were given other levels."""
+    if mean is None or list(levels) == list(most):
+        return mean, ""
+    names = family(words).levels
+    told = f"{names} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{family(words).level} {levels[0]}"
+    # A ladder ends where nothing was reached, so that beyond it there is nothing to be had; each level has as many
+    # items as another.
+    begun = list(most[: len(levels)]) == list(levels)
+    if not (ladder and begun and metric.better == "higher" and metric.low == 0):
+        return mean, f"{told} only"
+    share = len(levels) / len(most)
+    low, high = (None if end is None else end * share for end in (mean.low, mean.high))
+    return replace(mean, value=mean.value * share, low=low, high=high), f"{told}; 0 beyond"
+
+
+def _percent(share: float | None) -> Number:
+    return Number(percent(share), None if share is None else 100 * share)
+
+
+def _number(value: float | None) -> Number:
+    return Number(amount(value), value)

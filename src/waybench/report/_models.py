@@ -1,0 +1,87 @@
+"""The page of one model: what it came to at all tasks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from waybench.analysis import Estimate, Group, grouped
+from waybench.core import Environment
+from waybench.envs import registry
+from waybench.report._agents import AgentLine, AgentTables
+from waybench.report._families import Family, family
+from waybench.report._figures import Figure, level_figures, step_figures
+from waybench.report._leaders import Leaders, leaders
+from waybench.report._outcomes import outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a model came to at an environment, in charts.
+
+    Attributes:
+        env: The environment.
+        family: What is known of its family.
+        figures: The charts.
+    """
+
+    env: Environment[Any, Any, Any]
+    family: Family
+    figures: list[Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model's page.
+
+    Attributes:
+        name: The model.
+        embedded: Whether it is one of the embedded players.
+        leaders: Its rows of the first table.
+        agents: Its lines as an agent, one for each way in which it was asked, and the columns of their table.
+        outcomes: The chart of what its replies came to; None where nothing was said.
+        parts: Its charts.
+    """
+
+    name: str
+    embedded: bool
+    leaders: Leaders
+    agents: list[AgentLine]
+    outcomes: Markup | None
+    parts: list[Part]
+
+
+def model(
+    name: str,
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    agents: AgentTables | None,
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+) -> Model:
+    """Return what a model's page shows.
+
+    Args:
+        name: The model.
+        estimates: All models' estimates by level.
+        totals: Those over all levels.
+        agents: The tables of agents.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+    """
+    own = [each for each in estimates if each.group.model == name]
+    parts: list[Part] = []
+    for env_id, some in grouped(own, lambda each: each.group.env).items():
+        env, words = registry.load(env_id), family(env_id)
+        if charts := [*level_figures(env, words, some), *step_figures(env, words, some)]:
+            parts.append(Part(env, words, charts))
+    of_model = [total for total in totals if total.group.model == name]
+    return Model(
+        name=name,
+        embedded=own[0].group.embedded,
+        leaders=leaders(estimates, totals, pages, model_pages, only=name),
+        agents=[line for line in agents.lines if line.name == name] if agents else [],
+        outcomes=outcomes(of_model, "What the replies came to, task by task; the table has the same numbers"),
+        parts=parts,
+    )

@@ -1,0 +1,83 @@
+"""The chart of what replies came to."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+from markupsafe import Markup
+
+from waybench.analysis import Estimate, one_line
+from waybench.core import Outcome
+from waybench.envs import registry
+from waybench.report._svg import drawn
+
+_COLOURS = {
+    Outcome.OK: "var(--c2)",
+    Outcome.UNPRODUCTIVE: "var(--c5)",
+    Outcome.ILLEGAL: "var(--c1)",
+    Outcome.UNPARSED: "var(--c4)",
+    Outcome.TRUNCATED: "var(--c3)",
+    Outcome.REFUSED: "var(--c6)",
+}
+_BAR = 22
+_LETTERS = 34
+
+
+def outcomes(totals: Sequence[Estimate], label: str) -> Markup | None:
+    """Draw for each of some estimates a bar of what its replies came to; None where nothing was said.
+
+    Args:
+        totals: The estimates.
+        label: What the chart shows, for those who cannot see it.
+    """
+    data = [each for total in totals if total.replies for each in _pieces(total)]
+    return drawn(outcomes_spec(data), label) if data else None
+
+
+def _pieces(total: Estimate) -> list[dict[str, Any]]:
+    title = one_line(registry.load(total.group.env).title, _LETTERS)
+    return [
+        {
+            "task": f"{title} ({total.group.task})" if len(title) + len(total.group.task) < _LETTERS else title,
+            "outcome": str(outcome),
+            "order": number,
+            "share": total.outcomes.get(str(outcome), 0.0),
+            "colour": colour,
+            "text": f"{title}: {100 * total.outcomes[str(outcome)]:.1f} % of {total.replies:,} replies {outcome}",
+        }
+        for number, (outcome, colour) in enumerate(_COLOURS.items())
+        if total.outcomes.get(str(outcome))
+    ]
+
+
+def outcomes_spec(data: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the chart as a Vega-Lite specification.
+
+    Args:
+        data: Pieces of bars: "task", "outcome", "order", "share", "colour", "text".
+    """
+    met = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
+    colours = [_COLOURS[Outcome(outcome)] for outcome in met]
+    y = alt.Y("task:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    bars = (
+        alt.Chart(alt.Data(values=list(data)))
+        .mark_bar(stroke="var(--page)", strokeWidth=1)
+        .encode(
+            x=alt.X(
+                "share:Q", stack="zero", title="share of replies", axis=alt.Axis(format="%", grid=False, tickCount=5)
+            ),
+            y=y,
+            color=alt.Color("outcome:N", title=None, scale=alt.Scale(domain=met, range=colours), sort=met),
+            order="order:Q",
+            description="text:N",
+        )
+    )
+    rows = len(dict.fromkeys(piece["task"] for piece in data))
+    made: Any = bars.properties(width=460, height=_BAR * rows, background="transparent")
+    text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": 12, "titleFontSize": 12}
+    config = {
+        "view": {"stroke": None},
+        "axis": {**text, "titleFontWeight": "normal", "tickColor": "var(--rule-strong)"},
+        "legend": {**text, "orient": "top", "symbolType": "square"},
+    }
+    return {**made.to_dict(), "config": config}

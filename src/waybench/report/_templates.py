@@ -1,0 +1,62 @@
+"""The pages' templates, and the files that pages share."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any, cast
+
+from jinja2 import Environment as Templates
+from jinja2 import PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from waybench._version import __version__
+from waybench.analysis import CONFIDENCE, mean_text, one_line, visible
+from waybench.report._format import amount, anchor, heading, in_words, interval_text, money, percent, plural, told
+
+SCRIPTS = "tables.js", "replay.js", "compare.js"  # ours; each page that has one names it
+
+
+def templates(title: str) -> Templates:
+    """Return the templates of a site with a title."""
+
+    def shown(value: Any) -> Any:
+        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    # Every value that a template prints goes through `shown` and is then escaped; only Markup, which is made in
+    # _svg.py and of drawings, is not.
+    made = Templates(
+        loader=PackageLoader("waybench.report", "templates"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    values, filters = cast(dict[str, Any], made.globals), cast(dict[str, Any], made.filters)
+    values |= {"site": one_line(title, 80), "version": __version__, "confidence": f"{100 * CONFIDENCE:.0f}"}
+    for function in (amount, anchor, heading, in_words, money, one_line, percent, plural, told):
+        filters[function.__name__] = function
+    filters |= {"interval": interval_text, "mean": mean_text}
+    return made
+
+
+def assets() -> Iterator[tuple[str, str]]:
+    """Yield names and contents of the files that pages share: the style sheet, our scripts, and DataTables."""
+    folder = files("waybench.report") / "templates"
+    for name in ("style.css", *SCRIPTS):
+        yield f"assets/{name}", (folder / name).read_text(encoding="utf-8")
+    yield "assets/datatables.js", _datatables()
+
+
+def _datatables() -> str:
+    """Return DataTables as a classic script, which pages opened from a folder may load while modules they may not.
+
+    The package `itables` carries it as a module; what that exports becomes one object, `DataTables`.
+    """
+    module = (files("itables") / "html" / "dt_bundle.js").read_text(encoding="utf-8")
+    body, exports, rest = module.rpartition("export{")
+    names, end, licences = rest.partition("}")
+    if not exports or not end:
+        raise ValueError("itables' script has no exports any more: see waybench.report._templates")
+    pairs = (pair.split(" as ") for pair in names.split(","))
+    made = ",".join(f'"{name}":{local}' for local, name in pairs)
+    return f"globalThis.DataTables=(()=>{{{body}return {{{made}}};}})();{licences.removeprefix(';')}"

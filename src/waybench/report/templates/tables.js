@@ -1,0 +1,51 @@
+// Tables that are sorted by a click on a column's head, searched, and narrowed to one value of a column.
+(() => {
+  "use strict";
+  const { default: DataTable } = globalThis.DataTables;
+  for (const table of document.querySelectorAll("table[data-sortable]")) {
+    const choose = table.dataset.choose;
+    const caption = table.caption;
+    const made = new DataTable(table, {
+      autoWidth: false,
+      info: false,
+      layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null },
+      order: [],
+      orderMulti: true,
+      paging: false,
+    });
+    if (caption && !table.caption) table.prepend(caption);
+    const bar = document.createElement("div");
+    bar.className = "narrow-down";
+    const field = (text, control) => {
+      const label = document.createElement("label");
+      label.append(`${text} `, control);
+      bar.append(label);
+    };
+    const search = document.createElement("input");
+    search.type = "search";
+    search.addEventListener("input", () => made.search(search.value).draw());
+    field(`Search: ${table.dataset.search}`, search);
+    if (choose !== undefined) {
+      const column = made.column(Number(choose));
+      const values = [...new Set(column.nodes().toArray().map((cell) => cell.textContent.trim()))];
+      if (values.length > 1) {
+        const select = document.createElement("select");
+        for (const value of ["all", ...values]) select.add(new Option(value, value));
+        select.addEventListener("change", () => {
+          const wanted = select.value;
+          column.search(select.selectedIndex ? (text) => text.trim() === wanted : "").draw();
+        });
+        field(column.header().textContent.trim(), select);
+      }
+    }
+    const count = document.createElement("output");
+    const told = () => {
+      const { recordsDisplay, recordsTotal } = made.page.info();
+      count.textContent = recordsDisplay === recordsTotal ? `${recordsTotal} rows` : `${recordsDisplay} of ${recordsTotal} rows`;
+    };
+    made.on("draw", told);
+    told();
+    bar.append(count);
+    table.closest(".scroll").before(bar);
+  }
+})();
