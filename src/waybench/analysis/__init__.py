@@ -5,13 +5,14 @@ from waybench.analysis._changes import Change, example_changes
 from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
-from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
+from waybench.analysis._estimates import Estimate, ItemKey, at_items, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._labels import differing, labels, setting
 from waybench.analysis._logs import read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
+from waybench.analysis._paired import mean_difference
 from waybench.analysis._pairs import Pair, comparable, pairs
 from waybench.analysis._prices import Price, read_prices
 from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
@@ -52,6 +53,7 @@ __all__ = [
     "Explanations",
     "Figure",
     "Group",
+    "ItemKey",
     "LoggedEpisode",
     "Margins",
     "Mean",
@@ -67,6 +69,7 @@ __all__ = [
     "Variables",
     "agents",
     "as_metric",
+    "at_items",
     "better_text",
     "by_cluster",
     "by_level",
@@ -84,6 +87,7 @@ __all__ = [
     "jackknifed",
     "labels",
     "margins",
+    "mean_difference",
     "mean_text",
     "measure",
     "measures",

@@ -47,19 +47,22 @@ class Folder:
         Raises:
             UsageError: If it cannot be written.
         """
-        path = self.path / name
+        path, data = self.path / name, content.encode() if isinstance(content, str) else content
+        self._written.add(name)
         try:
+            # Most pages of a report that is made again are as they were, and a page that stays is no work for a disk.
+            if path.is_file() and path.read_bytes() == data:
+                return
             path.parent.mkdir(parents=True, exist_ok=True)
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
             try:
-                temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+                temporary.write_bytes(data)
                 temporary.replace(path)
             finally:
                 temporary.unlink(missing_ok=True)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise UsageError(f"cannot write the report to {path.parent} ({reason}): give another folder") from None
-        self._written.add(name)
 
     def finish(self) -> None:
         """Remove what an earlier report wrote here and this one has not; write the list that the next one goes by."""

@@ -39,6 +39,8 @@ class Gathered:
     Attributes:
         rows: Their rows, with those set aside that do not count.
         variables: What can explain scores, by group and cluster.
+        numbers: Of each row, its number in its group, from 1.
+        again: Of each row, what a new simulation says of its record.
     """
 
     def __init__(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
@@ -71,7 +73,7 @@ class Gathered:
             made.append(one)
         self.rows = set_aside(made)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = explanations.of(self.rows)
-        self._numbers = _numbered(self.rows)
+        self.numbers = _numbered(self.rows)
 
     def close(self) -> None:
         """Remove what is on disk."""
@@ -95,7 +97,7 @@ class Gathered:
             self._file.seek(start)
             record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._file.read(size))))
             yield Played(
-                self._numbers[position],
+                self.numbers[position],
                 self.rows[position],
                 replace(self._heads[position], record=record),
                 self.again[position],

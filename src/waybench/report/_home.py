@@ -187,6 +187,10 @@ class Section:
     guided: bool
     unconfirmed: list[Line]
 
+    def holds(self, group: Group) -> bool:
+        """Whether a group's scores are in it."""
+        return _place(group) == (self.env.id, self.apart)
+
     @property
     def anchor(self) -> str:
         """What its page is called, and its place in another one."""

@@ -33,6 +33,7 @@ from waybench.core import UsageError
 from waybench.envs import registry
 from waybench.report._agents import agent_tables
 from waybench.report._aggregates import of_model
+from waybench.report._compare import comparison
 from waybench.report._drawn import clusters, prompt
 from waybench.report._episode import conversation
 from waybench.report._families import Family, family
@@ -138,17 +139,30 @@ class _Site:
             self.folder.write(name, content)
         self.folder.write("summary.json", _summary(title, self, compared, [each.to_json() for each in played]))
         shown_sections = sections(*given, compared, self.pages)
+        compared_on = {section.anchor for section in shown_sections if self._compare(section)}
         for section in shown_sections:
-            self.page(f"tasks/{section.anchor}.html", "task.html", section=section)
+            side_by_side = section.anchor in compared_on
+            self.page(f"tasks/{section.anchor}.html", "task.html", section=section, side_by_side=side_by_side)
         self.page(
             "index.html",
             "index.html",
             leaders=leaders(*given, self.pages, self.model_pages),
             outcomes=OUTCOMES,
             families=_by_family(shown_sections),
+            compared_on=compared_on,
             agent_tables=tables,
             about=_about(self),
         )
+
+    def _compare(self, section: Section) -> bool:
+        """Write the page on which two models stand side by side at a task, if there are two."""
+        found = self.found
+        own = [(row, number) for row, number in zip(found.rows, found.numbers, strict=True) if section.holds(row.group)]
+        estimates = [estimate for estimate in self.estimates if section.holds(estimate.group)]
+        made = comparison(section.env, section.family, own, estimates, self.pages)
+        if made is not None:
+            self.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made)
+        return made is not None
 
     def _results(self, total: Estimate) -> None:
         """Write the page of a group's results, and those of its episodes."""

@@ -1,1 +1,123 @@
-// Two models side by side.
+// Two models side by side: which items one solves and the other does not. Names and numbers become text, never markup.
+(() => {
+  "use strict";
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const { models, items, scores, solved, replays, differences, words } = data;
+  const at = (id) => document.getElementById(id);
+  const [one, other] = [at("one"), at("other")];
+  const number = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
+  const mark = (value) => (value === 1 ? "✓" : value === 0 ? "✗" : "");
+
+  for (const select of [one, other]) {
+    for (const [place, model] of models.entries()) select.add(new Option(model.name, String(place)));
+  }
+
+  const chosen = () => [Number(one.value), Number(other.value)];
+
+  const kinds = (a, b, item) => {
+    const found = ["all"];
+    const pair = `${solved[a][item]}${solved[b][item]}`;
+    found.push({ "11": "both", "10": "one-alone", "01": "other-alone", "00": "neither" }[pair]);
+    const [first, second] = [scores[a][item], scores[b][item]];
+    if (first !== null && second !== null && first !== second) {
+      found.push(first > second !== words.lower ? "one-better" : "other-better");
+    }
+    return found;
+  };
+
+  const cell = (row, text, kind = "td") => {
+    const made = document.createElement(kind);
+    if (kind === "th") made.scope = "row";
+    made.append(text);
+    row.append(made);
+    return made;
+  };
+
+  const link = (model, item) => {
+    const made = document.createElement("a");
+    const name = models[model].page.replace(/\.html$/, "");
+    made.href = `../replays/${name}-${replays[model][item]}.html`;
+    const score = scores[model][item];
+    made.textContent = score === null ? "–" : number.format(score);
+    const sign = document.createElement("span");
+    sign.textContent = ` ${mark(solved[model][item])}`;
+    sign.className = solved[model][item] ? "good" : "flag";
+    sign.setAttribute("role", "img");
+    sign.setAttribute("aria-label", solved[model][item] ? "solved" : "not solved");
+    const both = document.createElement("span");
+    both.append(made, sign);
+    return both;
+  };
+
+  const show = () => {
+    const [a, b] = chosen();
+    const wanted = document.querySelector("input[name=kind]:checked").value;
+    const counts = {};
+    const rows = document.createDocumentFragment();
+    let listed = 0;
+    let common = 0;
+    for (const [item, [name, level]] of items.entries()) {
+      if (replays[a][item] === null || replays[b][item] === null) continue;
+      common += 1;
+      const found = kinds(a, b, item);
+      for (const kind of found) counts[kind] = (counts[kind] ?? 0) + 1;
+      if (!found.includes(wanted)) continue;
+      listed += 1;
+      const row = document.createElement("tr");
+      cell(row, name, "th");
+      cell(row, String(level));
+      cell(row, link(a, item));
+      cell(row, link(b, item));
+      const [first, second] = [scores[a][item], scores[b][item]];
+      const known = first !== null && second !== null;
+      cell(row, known ? `${first > second ? "+" : ""}${number.format(first - second)}`.replace("-", "−") : "–");
+      rows.append(row);
+    }
+    at("rows").replaceChildren(rows);
+    at("shown").textContent = `${listed} of ${common} ${words.items}.`;
+    for (const kind of ["both", "one-alone", "other-alone", "neither"]) at(kind).textContent = String(counts[kind] ?? 0);
+    const [first, second] = [models[a].name, models[b].name];
+    at("one-solves").textContent = `${first} solves`;
+    at("one-fails").textContent = `${first} does not`;
+    at("other-solves").textContent = `${second} solves`;
+    at("other-fails").textContent = `${second} does not`;
+    document.querySelector(".first-name").textContent = first;
+    document.querySelector(".other-name").textContent = second;
+    const difference = differences[`${a} ${b}`];
+    at("told").textContent =
+      a === b
+        ? "Choose two models."
+        : !difference
+          ? `There is no ${words.item} at which both have a score.`
+          : `Mean difference, the first less the second: ${difference[0]}` +
+            (difference.length > 1 ? `, interval ${difference[1]} to ${difference[2]}` : "") +
+            `, over ${common} ${common === 1 ? words.item : words.items}.`;
+    const differ = models[a].settings.filter((each) => !models[b].settings.includes(each));
+    at("settings").hidden = a === b || !differ.length;
+    at("settings").textContent =
+      `They were not asked alike. First: ${models[a].settings.join(", ")}. Second: ${models[b].settings.join(", ")}.`;
+    history.replaceState(null, "", `#one=${a}&other=${b}`);
+  };
+
+  const linked = () => {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    const place = (name, otherwise) => {
+      const given = Number(wanted.get(name) ?? NaN);
+      return String(Number.isInteger(given) && given >= 0 && given < models.length ? given : otherwise);
+    };
+    one.value = place("one", 0);
+    other.value = place("other", Math.min(1, models.length - 1));
+    show();
+  };
+
+  for (const control of [one, other, ...document.querySelectorAll("input[name=kind]")]) {
+    control.addEventListener("change", show);
+  }
+  at("swap").addEventListener("click", () => {
+    [one.value, other.value] = [other.value, one.value];
+    show();
+  });
+  addEventListener("hashchange", linked);
+  at("comparison").hidden = false;
+  linked();
+})();
