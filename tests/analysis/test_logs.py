@@ -165,3 +165,10 @@ def test_a_record_that_is_none_is_named_with_its_log(whole: Path, tmp_path: Path
     _LOG.write_eval_log(log, str(tmp_path / whole.name))
     with pytest.raises(DataError, match=rf"{whole.name}: sample 50\d-1: "):
         list(read_logs(tmp_path))
+
+
+@pytest.mark.slow
+def test_reading_ahead_in_other_processes_is_the_same(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waybench.analysis._logs._BATCH", 1)
+    monkeypatch.setattr("waybench.analysis._logs._WORTH_PROCESSES", 1)
+    assert list(read_logs(whole.parent, processes=2)) == list(read_logs(whole.parent))

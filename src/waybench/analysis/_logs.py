@@ -2,10 +2,12 @@
 
 import json
 import sys
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +20,7 @@ from waybench.envs import registry
 _KEY = "waybench"
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time
+_WORTH_PROCESSES = 20  # batches from which on another process, which takes seconds to begin, saves time
 # Settings of Inspect's that decide how requests are sent, not what is asked.
 _TRANSPORT = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
@@ -34,7 +37,9 @@ class _Log(NamedTuple):
     samples: tuple[tuple[Any, int, bool], ...]  # id, epoch, and whether it ended without an error
 
 
-def read_logs(*directories: Path, on_problem: Callable[[str], None] | None = None) -> Iterator[LoggedEpisode]:
+def read_logs(
+    *directories: Path, on_problem: Callable[[str], None] | None = None, processes: int = 1
+) -> Iterator[LoggedEpisode]:
     """Read the episodes of all logs in some directories, finished runs and interrupted ones alike.
 
     A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
@@ -44,6 +49,8 @@ def read_logs(*directories: Path, on_problem: Callable[[str], None] | None = Non
     Args:
         *directories: Folders with logs, in any depth.
         on_problem: Is told of each file that is passed over, and why, in one line; by default stderr is.
+        processes: In how many processes large runs are read ahead. With more than one, the main module must be one
+            that can be imported, as for Python's `multiprocessing`.
 
     Yields:
         Episodes, in the order of models, tasks and runs, later runs last.
@@ -58,23 +65,27 @@ def read_logs(*directories: Path, on_problem: Callable[[str], None] | None = Non
         runs[log.header.eval.task_id][log.location] = log
     found = False
     in_order = [sorted(logs.values(), key=_age) for logs in runs.values()]
-    for logs in sorted(
-        in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _age(logs[-1]))
-    ):
-        for log, wanted in _chosen(logs):
-            settings = _settings(log.header)
-            for sample in _samples(log.location, wanted, told):
-                if _KEY in sample.metadata:
-                    found = True
-                    record = _record(sample, log.location)
-                    yield LoggedEpisode(
-                        model=str(log.header.eval.model),
-                        task=log.header.eval.task.removeprefix("waybench/"),
-                        record=record,
-                        settings=_of(record, settings),
-                        log=log.location,
-                        run=log.header.eval.task_id,
-                    )
+    chosen = [
+        (log, wanted)
+        for logs in sorted(
+            in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _age(logs[-1]))
+        )
+        for log, wanted in _chosen(logs)
+    ]
+    headers = {log.location: (log.header, _settings(log.header)) for log, _ in chosen}
+    for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], told, processes):
+        if sample.head is not None:
+            found = True
+            header, settings = headers[location]
+            record = _record(sample, location)
+            yield LoggedEpisode(
+                model=str(header.eval.model),
+                task=header.eval.task.removeprefix("waybench/"),
+                record=record,
+                settings=_of(record, settings),
+                log=location,
+                run=header.eval.task_id,
+            )
     if not found:
         raise UsageError(f"no episodes in {', '.join(map(str, directories))}: run a task with `waybench run` first")
 
@@ -83,9 +94,9 @@ def _to_stderr(problem: str) -> None:
     print(f"waybench: {problem}", file=sys.stderr)
 
 
-def _skipped(location: str, error: Exception) -> str:
+def _skipped(location: str, error: str) -> str:
     path = location.removeprefix("file://")
-    return f"skipped {one_line(path, 300)}: {one_line(str(error) or type(error).__name__, 200)}"
+    return f"skipped {one_line(path, 300)}: {one_line(error, 200)}"
 
 
 def _logs(directories: Sequence[Path], told: Callable[[str], None]) -> Iterator[_Log]:
@@ -101,7 +112,7 @@ def _logs(directories: Sequence[Path], told: Callable[[str], None]) -> Iterator[
                 # The log's own list of samples has only those that the task began with, not those a ladder added.
                 samples = tuple(read_eval_log_sample_summaries(info))
             except Exception as error:
-                told(_skipped(info.name, error))
+                told(_skipped(info.name, str(error) or type(error).__name__))
                 continue
             yield _Log(info.name, header, tuple((one.id, one.epoch, _is_clean(one)) for one in samples))
 
@@ -159,24 +170,84 @@ def _settings(header: Any) -> dict[str, Json]:
     }
 
 
-def _samples(location: str, wanted: Sequence[tuple[Any, int]], told: Callable[[str], None]) -> Iterator[Any]:
-    for start in range(0, len(wanted), _BATCH):
-        batch = wanted[start : start + _BATCH]
-        try:
-            found = _read(location, batch)
-        except Exception:  # one of them cannot be read, and it is not said which
-            found = _each(location, batch, told)
-        yield from found
+class _Sample(NamedTuple):
+    """What is wanted of a sample.
+
+    Attributes:
+        name: Its id.
+        head: What is known of its episode before the first reply; None if it has no episode.
+        progress: What became of it.
+        error: What went wrong; "" if nothing did.
+        limit: The limit that ended it; "" if none did.
+    """
+
+    name: str
+    head: str | None = None
+    progress: Any = None
+    error: str = ""
+    limit: str = ""
 
 
-def _each(location: str, some: Sequence[tuple[Any, int]], told: Callable[[str], None]) -> Iterator[Any]:
-    for one in some:
-        try:
-            (sample,) = _read(location, [one])
-        except Exception as error:
-            told(_skipped(f"{location}, sample {one[0]}", error))
-        else:
-            yield sample
+class _Unread(NamedTuple):
+    """A sample that cannot be read, and why."""
+
+    name: str
+    error: str
+
+
+def _samples(
+    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]], told: Callable[[str], None], processes: int
+) -> Iterator[tuple[str, _Sample]]:
+    """Yield the wanted samples of some logs (their location, and id and epoch of each), with the log's location."""
+    batches = [(log, wanted[start : start + _BATCH]) for log, wanted in logs for start in range(0, len(wanted), _BATCH)]
+    for (location, _), found in zip(batches, _read_all(batches, processes), strict=True):
+        for sample in found:
+            if isinstance(sample, _Unread):
+                told(_skipped(f"{location}, sample {sample.name}", sample.error))
+            else:
+                yield location, sample
+
+
+def _read_all(
+    batches: Sequence[tuple[str, Sequence[tuple[Any, int]]]], processes: int
+) -> Iterator[list[_Sample | _Unread]]:
+    """Yield what is read of some batches of samples, in their order."""
+    if processes < 2 or len(batches) < _WORTH_PROCESSES:
+        yield from (_batch(location, wanted) for location, wanted in batches)
+        return
+    # A new interpreter each, for a copy of this one would have its threads' locks without the threads.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        ahead: deque[Future[list[_Sample | _Unread]]] = deque()
+        for location, wanted in batches:
+            ahead.append(pool.submit(_batch, location, wanted))
+            if len(ahead) > 2 * processes:  # what is read ahead is in memory
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+
+
+def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
+    try:
+        return [_plain(sample) for sample in _read(location, wanted)]
+    except Exception:  # one of them cannot be read, and it is not said which
+        return [_each(location, one) for one in wanted]
+
+
+def _each(location: str, one: tuple[Any, int]) -> _Sample | _Unread:
+    try:
+        (sample,) = _read(location, [one])
+        return _plain(sample)
+    except Exception as error:
+        return _Unread(str(one[0]), str(error) or type(error).__name__)
+
+
+def _plain(sample: Any) -> _Sample:
+    name, metadata = str(sample.id), sample.metadata
+    if _KEY not in metadata:
+        return _Sample(name)
+    error = str(sample.error.message)[:2000] if sample.error else ""
+    limit = str(sample.limit.type) if sample.limit else ""
+    return _Sample(name, metadata[_KEY], _progress(sample), error or ("error" if sample.error else ""), limit)
 
 
 def _read(location: str, some: Sequence[tuple[Any, int]]) -> list[Any]:
@@ -195,15 +266,15 @@ def _progress(sample: Any) -> Any:
     return sample.store.get(_KEY) or (scored[0] if scored else None)
 
 
-def _record(sample: Any, location: str) -> EpisodeRecord:
+def _record(sample: _Sample, location: str) -> EpisodeRecord:
+    assert sample.head is not None
     try:
-        record = EpisodeRecord.assemble(sample.metadata[_KEY], _progress(sample))
+        record = EpisodeRecord.assemble(sample.head, sample.progress)
     except DataError as error:
-        raise DataError(f"{location}: sample {sample.id}: {error}") from None
+        raise DataError(f"{location}: sample {sample.name}: {error}") from None
     if sample.error:
-        return replace(record, end=End.INFRASTRUCTURE, error=record.error or str(sample.error.message)[:2000])
+        return replace(record, end=End.INFRASTRUCTURE, error=record.error or sample.error)
     if record.end is None:
-        limit = sample.limit.type if sample.limit else "interruption"
-        end = End.TURN_LIMIT if sample.limit and limit not in _OF_TIME else End.INFRASTRUCTURE
-        return replace(record, end=end, error=f"stopped by a limit: {limit}")
+        end = End.TURN_LIMIT if sample.limit and sample.limit not in _OF_TIME else End.INFRASTRUCTURE
+        return replace(record, end=end, error=f"stopped by a limit: {sample.limit or 'interruption'}")
     return record

@@ -1,5 +1,6 @@
 """`waybench report`: a static site out of logs."""
 
+import os
 from pathlib import Path
 
 import click
@@ -33,7 +34,9 @@ def build(folders: tuple[Path, ...], out: Path, title: str, prices: Path | None 
     from waybench.report import write_report
 
     known = read_prices(prices) if prices else None
-    made = write_report(read_logs(*folders), prepare_folder(out), title=title, prices=known)
+    # Reading takes longest, and simulating what was read about as long as one process reads.
+    processes = min(3, os.cpu_count() or 1)
+    made = write_report(read_logs(*folders, processes=processes), prepare_folder(out), title=title, prices=known)
     if made.unconfirmed:
         click.echo(
             f"warning: {made.unconfirmed} of {made.episodes} episodes count in no number, for a new simulation of "
