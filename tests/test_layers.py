@@ -34,13 +34,21 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": PLAYED | {"llm", "data"},
     "analysis": PLAYED,
     "report": PLAYED | {"analysis"},
-    "cli": PLAYED | {"data", "gym", "games", "llm", "tasks", "analysis", "report", "testing"},
+    "view": BOTTOM,
+    "cli": PLAYED | {"data", "gym", "games", "llm", "tasks", "analysis", "report", "view", "testing"},
     "__main__": {"cli"},
     "": BOTTOM | {"envs"},  # waybench/__init__.py
 }
 
 # Library -> the packages that may import it. `analysis` has one module for it, which reads logs.
-ONLY_IMPORTED_BY = {"inspect_ai": {"llm", "tasks", "analysis"}, "gymnasium": {"gym"}, "jericho": {"games"}}
+ONLY_IMPORTED_BY = {
+    "inspect_ai": {"llm", "tasks", "analysis"},
+    "gymnasium": {"gym"},
+    "jericho": {"games"},
+    "anyio": {"view"},
+    "starlette": {"view"},
+    "uvicorn": {"view"},
+}
 STDLIB_ONLY = {"_version", "core", "grid", "graph", "agent", ""}
 
 
@@ -139,6 +147,9 @@ def test_one_module_of_the_analysis_reads_logs() -> None:
         ("envs.maze._x", "import jericho"),
         ("games._x", "from waybench.llm import play"),
         ("llm._x", "from waybench.cli import main"),
+        ("report._x", "from waybench.view import serve"),
+        ("view._x", "from waybench.report import write_report"),
+        ("cli._x", "import starlette.applications"),
         ("testing._x", "from waybench.envs.maze import Maze"),
         ("novelty._x", "import waybench.core"),
     ],

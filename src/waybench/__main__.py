@@ -2,4 +2,5 @@
 
 from waybench.cli import main
 
-main()
+if __name__ == "__main__":  # and not when a process that this one started looks at what it was started by
+    main()

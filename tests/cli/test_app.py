@@ -15,7 +15,7 @@ from waybench.cli._app import COMMANDS
 from waybench.core import DataError, UsageError
 
 Raises = Callable[[BaseException], None]
-HEAVY = ("inspect_ai", "numpy", "scipy", "pandas", "jinja2", "altair", "rich", "asyncio", "gymnasium")
+HEAVY = ("inspect_ai", "numpy", "scipy", "pandas", "jinja2", "altair", "rich", "asyncio", "gymnasium", "starlette")
 
 
 def loaded_by(*args: str) -> set[str]:
@@ -64,7 +64,7 @@ def test_help_names_every_command(command: Command) -> None:
     assert all(f"\n  {name} " in asked.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", ["generate", "list", "play", "score"])
+@pytest.mark.parametrize("name", ["generate", "list", "play", "score", "view"])
 def test_every_command_has_help(command: Command, name: str) -> None:
     result = command(name, "--help")
     assert result.exit_code == 0

@@ -14,11 +14,11 @@ def test_it_warns_of_episodes_that_count_in_no_number(tmp_path: Path, monkeypatc
     episodes = played("oracle", levels=(5,), mazes=2)
     claimed = replace(episodes[0].record, instance_hash="0" * 64)
     listed = [logged(claimed, "waybench/oracle"), *episodes[1:]]
-    monkeypatch.setattr("waybench.analysis.read_logs", lambda *folders: iter(listed))
+    monkeypatch.setattr("waybench.analysis.read_logs", lambda *folders, **told: iter(listed))
     done = CliRunner().invoke(main, ["report", str(tmp_path)])
     assert done.exit_code == 0
     assert done.stdout.strip() == f"report: {tmp_path / 'site' / 'index.html'}"
     assert done.stderr.startswith(f"warning: 1 of {len(listed)} episodes count in no number")
     assert len(done.stderr.splitlines()) == 1
-    monkeypatch.setattr("waybench.analysis.read_logs", lambda *folders: iter(episodes))
+    monkeypatch.setattr("waybench.analysis.read_logs", lambda *folders, **told: iter(episodes))
     assert CliRunner().invoke(main, ["report", str(tmp_path)]).stderr == ""

@@ -1,9 +1,7 @@
 """The report in a real browser: Chromium, driven by Selenium."""
 
-import shutil
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import logged
-from tests.conftest import missing
+from tests.browser import chromium
 from waybench.analysis import LoggedEpisode
 from waybench.core import play_out, policy
 from waybench.report import write_report
@@ -22,19 +20,9 @@ TURNS = 3
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Return a browser; without one tests are skipped, but with CI=true they fail."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None or find_spec("selenium") is None:
-        missing("no browser: install Debian's packages chromium and chromium-driver, and run `make test-all`")
-    selenium: Any = import_module("selenium.webdriver")  # not there where types are checked
-    options = selenium.ChromeOptions()
-    options.binary_location = chromium
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    started = selenium.Chrome(options=options, service=selenium.ChromeService(driver))
-    yield started
-    started.quit()
+    """Return a browser."""
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from waybench.analysis._estimates import Estimate, ItemKey, at_items, by_cluster
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._labels import differing, labels, setting
-from waybench.analysis._logs import read_logs
+from waybench.analysis._logs import NoEpisodesError, read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
@@ -58,6 +58,7 @@ __all__ = [
     "Margins",
     "Mean",
     "Measure",
+    "NoEpisodesError",
     "Pair",
     "Price",
     "Regression",

@@ -31,6 +31,10 @@ _SHOWN = ("prefix_tokens", "tokenizer")
 _OF_TIME = ("time", "working", "operator")
 
 
+class NoEpisodesError(UsageError):
+    """There are folders, and no episodes in them; there may be when a run has gone on."""
+
+
 class _Log(NamedTuple):
     location: str
     header: Any
@@ -56,7 +60,8 @@ def read_logs(
         Episodes, in the order of models, tasks and runs, later runs last.
 
     Raises:
-        UsageError: If a directory does not exist or has no log of a waybench task.
+        UsageError: If a directory does not exist.
+        NoEpisodesError: If none of them has an episode of a waybench task; a UsageError, too.
         DataError: If a log has a record that is none.
     """
     told = on_problem or _to_stderr
@@ -87,7 +92,8 @@ def read_logs(
                 run=header.eval.task_id,
             )
     if not found:
-        raise UsageError(f"no episodes in {', '.join(map(str, directories))}: run a task with `waybench run` first")
+        where = ", ".join(map(str, directories))
+        raise NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
 
 
 def _to_stderr(problem: str) -> None:

@@ -1,6 +1,7 @@
 """`waybench report`: a static site out of logs."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -13,6 +14,9 @@ PRICES = click.option(
     metavar="FILE",
     help="Prices of models' tokens, as JSON, for the cost of each solved item.",
 )
+
+# Reading takes longest, and simulating what was read about as long as one process reads.
+PROCESSES = min(3, os.cpu_count() or 1)
 
 
 @click.command()
@@ -28,19 +32,39 @@ def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path
     click.echo(f"report: {build(folders, out or folders[0] / 'site', title, prices)}")
 
 
-def build(folders: tuple[Path, ...], out: Path, title: str, prices: Path | None = None) -> Path:
-    """Read the logs of some folders and write the site; return its first page."""
+def to_stderr(line: str) -> None:
+    """Write a line to stderr."""
+    click.echo(line, err=True)
+
+
+def build(
+    folders: tuple[Path, ...],
+    out: Path,
+    title: str,
+    prices: Path | None = None,
+    *,
+    tell: Callable[[str], None] = to_stderr,
+    processes: int = PROCESSES,
+) -> Path:
+    """Read the logs of some folders and write the site; return its first page.
+
+    Args:
+        folders: The folders.
+        out: Where the site goes.
+        title: The site's title.
+        prices: A file with the prices of models' tokens.
+        tell: Is given lines on what the user should know of the logs; by default stderr is.
+        processes: In how many processes large runs are read ahead.
+    """
     from waybench.analysis import read_logs, read_prices
     from waybench.report import write_report
 
     known = read_prices(prices) if prices else None
-    # Reading takes longest, and simulating what was read about as long as one process reads.
-    processes = min(3, os.cpu_count() or 1)
-    made = write_report(read_logs(*folders, processes=processes), prepare_folder(out), title=title, prices=known)
+    found = read_logs(*folders, on_problem=lambda problem: tell(f"waybench: {problem}"), processes=processes)
+    made = write_report(found, prepare_folder(out), title=title, prices=known)
     if made.unconfirmed:
-        click.echo(
+        tell(
             f"warning: {made.unconfirmed} of {made.episodes} episodes count in no number, for a new simulation of "
-            "their records does not agree, or was not possible here; the models' pages say why",
-            err=True,
+            "their records does not agree, or was not possible here; the models' pages say why"
         )
     return made.index

@@ -1,0 +1,80 @@
+"""`waybench view`: the report, served on this machine while a run goes on."""
+
+import shlex
+import threading
+import webbrowser
+from functools import partial
+from pathlib import Path
+
+import click
+
+from waybench.cli._report import build, to_stderr
+from waybench.cli._run import prepare_folder
+from waybench.core import WaybenchError
+from waybench.view import Outcome, address, listen, serve
+
+
+@click.command()
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR...",
+)
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default.")
+@click.option("--title", default="waybench", show_default=True, help="The site's title.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port; by default 7575 or the next free one.")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.1),
+    default=5,
+    show_default=True,
+    help="Least number of seconds from one build to the next.",
+)
+@click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
+def view(
+    folders: tuple[Path, ...], out: Path | None, title: str, port: int | None, every: float, open_browser: bool
+) -> None:
+    """Show the report of the runs in some folders, and keep it up to date.
+
+    It writes the same site as `waybench report`, serves it on this machine alone, and writes it again when the logs
+    change, upon which open pages reload. Ctrl-C ends it.
+    """
+    site = prepare_folder(out or folders[0] / "site")
+    listener = listen(port)
+    click.echo(f"view: {address(listener)} (Ctrl-C ends it)")
+    if open_browser:
+        threading.Thread(target=_open, args=(address(listener),), daemon=True).start()
+    serve(
+        partial(build_once, folders, site, title),
+        listener,
+        site,
+        folders,
+        title=title,
+        start=_start(folders[0]),
+        every=every,
+        tell=to_stderr,
+    )
+
+
+def build_once(folders: tuple[Path, ...], site: Path, title: str) -> Outcome:
+    """Build the site and say what became of it; this is called in a process of its own."""
+    from waybench.analysis import NoEpisodesError
+
+    notes: list[str] = []
+    try:
+        build(folders, site, title, tell=notes.append)
+    except WaybenchError as error:
+        return Outcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
+    return Outcome(tuple(notes))
+
+
+def _start(folder: Path) -> str:
+    out = f"--out {shlex.quote(str(folder))}"
+    return "\n".join(f"waybench run alicia --model {model} {out}" for model in ("openai/gpt-4o", "waybench/noisy-0.3"))
+
+
+def _open(url: str) -> None:
+    if not webbrowser.open(url):
+        to_stderr(f"no browser was found: open {url} in yours")

@@ -1,0 +1,63 @@
+"""The server's answers: which requests are taken, and what every answer says to the browser."""
+
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from waybench.view._pages import SCRIPT
+from waybench.view._site import Site
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",  # which a page's own policy cannot say
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def application(site: Site, port: int) -> ASGIApp:
+    """Return the application that serves a site on a port of this machine."""
+
+    # Functions that are not async run in threads: reading a file holds up nobody else.
+    def file(request: Request) -> Response:
+        answer = site.answer(request.path_params["path"])
+        if answer is None:
+            return PlainTextResponse("There is no such page.\n", 404)
+        return Response(answer.content, media_type=answer.media_type, headers={"ETag": answer.version})
+
+    def script(request: Request) -> Response:
+        text = (files("waybench.view") / "pages" / "reload.js").read_text(encoding="utf-8")
+        return Response(text, media_type="text/javascript")
+
+    return Guard(Starlette(routes=[Route(SCRIPT, script), Route("/{path:path}", file)]), port)
+
+
+class Guard:
+    """Refuses requests that were meant for another name, and puts the common headers on every answer.
+
+    A page of some other site can make its own name mean this machine (DNS rebinding). The browser then lets it read
+    what we answer; but it tells us that name.
+    """
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app = app
+        self._names = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        if port == 80:
+            self._names |= {"127.0.0.1", "localhost"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        asked = Headers(scope=scope).getlist("host")
+        meant = len(asked) == 1 and asked[0].lower() in self._names
+        app = self._app if meant else PlainTextResponse("This server answers to 127.0.0.1 and localhost alone.\n", 421)
+        await app(scope, receive, send_with_headers)

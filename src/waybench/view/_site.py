@@ -1,0 +1,85 @@
+"""The files of a site, as they are answered: nothing outside its folder, nothing hidden, no listings."""
+
+import re
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from waybench.view._pages import version, with_reload
+
+# Files of a site have such names. Temporary ones, which begin with a dot, "..", and what has a backslash or a colon
+# are none, whatever they may mean to the file system.
+_PATH = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
+_FIRST = "index.html"
+# Not the system's own table, which may have other types: browsers are told to take these for what they are.
+_TYPES = {
+    ".css": "text/css",
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+    ".woff2": "font/woff2",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent for a path: the bytes, their type, and what tells them apart from an earlier answer."""
+
+    content: bytes
+    media_type: str
+    version: str
+
+
+@dataclass
+class Site:
+    """A folder of pages, and a page that stands in until there is a first one.
+
+    Attributes:
+        folder: The folder; it need not be there yet.
+        title: The title of the page that stands in.
+        start: The commands that would give the site something to show.
+        message: What the page that stands in says.
+        hint: Whether it shows these commands.
+    """
+
+    folder: Path
+    title: str
+    start: str
+    message: str = "The report is being built; this page reloads when it is there."
+    hint: bool = False
+
+    def answer(self, path: str) -> Answer | None:
+        """Return what is sent for a decoded path without its first slash; None if there is no such file."""
+        wanted = path or _FIRST
+        content = self._read(wanted) if _PATH.fullmatch(wanted) else None
+        if content is None:
+            return _page(self._waiting()) if wanted == _FIRST else None
+        suffix = Path(wanted).suffix
+        if suffix == ".html":
+            return _page(content)
+        return Answer(content, _TYPES.get(suffix, "application/octet-stream"), version(content))
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            home = self.folder.resolve(strict=True)
+            found = (home / path).resolve(strict=True)
+            # A link may lead within the folder, not out of it.
+            return found.read_bytes() if found.is_relative_to(home) and found.is_file() else None
+        except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
+            return None
+
+    def _waiting(self) -> bytes:
+        template = Template((files("waybench.view") / "pages" / "waiting.html").read_text(encoding="utf-8"))
+        start = f'<p class="soft">How to start a run:</p>\n<pre>{escape(self.start)}</pre>' if self.hint else ""
+        shown = template.substitute(title=escape(self.title), message=escape(self.message), start=start)
+        return shown.encode("utf-8", "replace")
+
+
+def _page(content: bytes) -> Answer:
+    return Answer(with_reload(content), "text/html", version(content))

@@ -1,0 +1,76 @@
+"""A running server, and what is built for it in another process."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+
+from waybench.view import Outcome, listen
+from waybench.view._serve import Server
+from waybench.view._site import Site
+
+PATIENCE = 60  # seconds until a test gives up on what should have happened
+
+
+@contextmanager
+def served(site: Site) -> Iterator[int]:
+    """Serve a site on a free port of this machine until the block ends."""
+    listener = listen(0)
+    port = int(listener.getsockname()[1])
+    server = Server(site, port)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        yield port
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def asked(port: int, path: str, host: str | None = None, method: str = "GET") -> tuple[HTTPResponse, bytes]:
+    """Ask for a path exactly as it is written, under a name."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    try:
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        if host != "":
+            connection.putheader("Host", host or f"127.0.0.1:{port}")
+        connection.endheaders()
+        response = connection.getresponse()
+        return response, response.read()
+    finally:
+        connection.close()
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.1)
+
+
+def count(site: Path) -> Outcome:
+    """Build a page that says how often it was built."""
+    index = site / "index.html"
+    built = int(index.read_text()) if index.exists() else 0
+    index.write_text(str(built + 1))
+    return Outcome(("built",))
+
+
+def told(site: Path) -> Outcome:
+    """Do what a file says."""
+    what = (site / "what").read_text()
+    if what == "bug":
+        raise ZeroDivisionError("a bug")
+    if what == "end":
+        os._exit(9)
+    if what == "hang":
+        (site / "pid").write_text(str(os.getpid()))
+        time.sleep(PATIENCE)
+    if what == "fine":
+        (site / "index.html").write_text(what)
+        return Outcome()
+    return Outcome((what,), problem="" if what == "empty" else what, empty=what == "empty")
