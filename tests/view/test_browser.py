@@ -103,7 +103,7 @@ def test_a_page_that_reloads_is_left_as_it_was(browser: Any, tmp_path: Path) -> 
             "words.value, box.checked, document.querySelector('select').value]"
         )
 
-    with served(Site(tmp_path, "", "")) as port:
+    with served(Site(tmp_path, "")) as port:
         browser.get(f"http://localhost:{port}/#turn=3")
         browser.execute_script(
             "second.open = true; words.value = 'maze'; box.checked = false;"
@@ -132,7 +132,7 @@ def test_a_page_that_reloads_is_left_as_it_was(browser: Any, tmp_path: Path) -> 
 def test_pages_run_no_script_but_those_of_the_site(browser: Any, tmp_path: Path) -> None:
     hostile = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">"
     (tmp_path / "index.html").write_text(PAGE.format(hostile, ""))
-    with served(Site(tmp_path, "", "")) as port:
+    with served(Site(tmp_path, "")) as port:
         browser.get(f"http://127.0.0.1:{port}/")
         again = mark(browser)
         (tmp_path / "index.html").write_text(PAGE.format(hostile, "new"))

@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def port(folder: Path) -> Iterator[int]:
     """Return the port on which the site is served."""
-    with served(Site(folder, "title", "waybench run x")) as found:
+    with served(Site(folder, "title")) as found:
         yield found
 
 
@@ -187,7 +187,7 @@ def test_nothing_is_taken_but_questions(port: int, method: str) -> None:
 
 
 def test_until_there_is_a_page_another_one_stands_in(tmp_path: Path) -> None:
-    site = Site(tmp_path / "later", "<b>title</b>", "waybench run '<b>'")
+    site = Site(tmp_path / "later", "<b>title</b>", {"<b>start</b>": "waybench run '<b>'"})
     with served(site) as port, client_of(port) as client:
         building = client.get("/")
         assert building.status_code == 200
@@ -197,7 +197,7 @@ def test_until_there_is_a_page_another_one_stands_in(tmp_path: Path) -> None:
         read = Page(waiting.text)
         assert read.problems == []
         assert read.all("b") == []  # nothing of it is markup
-        assert all(text in read.text for text in ("<b>title</b>", "<b>There is none</b>", "waybench run '<b>'"))
+        assert all(text in read.text for text in ("<b>title</b>", "<b>There is none</b>", "<b>start</b>", "run '<b>'"))
         assert read.all("script") == [{"src": SCRIPT, "data-version": waiting.headers["ETag"]}]
         site.folder.mkdir()
         (site.folder / "index.html").write_text(PAGE.format("there"))

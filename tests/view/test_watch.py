@@ -45,7 +45,7 @@ async def until(true: Callable[[], bool]) -> None:
 def site(tmp_path: Path) -> Site:
     folder = tmp_path / "site"
     folder.mkdir()
-    return Site(folder, "title", "")
+    return Site(folder, "title")
 
 
 def test_logs_are_found_in_any_depth(tmp_path: Path) -> None:

@@ -70,9 +70,13 @@ def build_once(folders: tuple[Path, ...], site: Path, title: str) -> Outcome:
     return Outcome(tuple(notes))
 
 
-def _start(folder: Path) -> str:
-    out = f"--out {shlex.quote(str(folder))}"
-    return "\n".join(f"waybench run alicia --model {model} {out}" for model in ("openai/gpt-4o", "waybench/noisy-0.3"))
+def _start(folder: Path) -> dict[str, str]:
+    models = {
+        "To start a run of a hosted model, whose key is in the environment:": "openai/gpt-4o",
+        "Or of an embedded player, without a key or a network:": "waybench/noisy-0.3",
+    }
+    out = shlex.quote(str(folder))
+    return {what: f"waybench run alicia --model {model} --out {out}" for what, model in models.items()}
 
 
 def _open(url: str) -> None:

@@ -3,7 +3,7 @@
 import os
 import signal
 import socket
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def serve(
     folders: Iterable[Path],
     *,
     title: str,
-    start: str,
+    start: Mapping[str, str],
     every: float,
     tell: Callable[[str], None],
 ) -> None:
@@ -102,7 +102,7 @@ def serve(
         site: The site's folder.
         folders: Where the logs are.
         title: The title of the page that is shown until there is a site.
-        start: The commands that would give it something to show.
+        start: What this page proposes until there is something to show: commands, each after what it does.
         every: Least number of seconds from one build to the next.
         tell: Is given lines for the terminal.
 

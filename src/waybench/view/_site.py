@@ -1,7 +1,8 @@
 """The files of a site, as they are answered: nothing outside its folder, nothing hidden, no listings."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -43,14 +44,14 @@ class Site:
     Attributes:
         folder: The folder; it need not be there yet.
         title: The title of the page that stands in.
-        start: The commands that would give the site something to show.
+        start: Commands that would give the site something to show, each after what it does.
         message: What the page that stands in says.
         hint: Whether it shows these commands.
     """
 
     folder: Path
     title: str
-    start: str
+    start: Mapping[str, str] = field(default_factory=dict[str, str])
     message: str = "The report is being built; this page reloads when it is there."
     hint: bool = False
 
@@ -76,8 +77,9 @@ class Site:
 
     def _waiting(self) -> bytes:
         template = Template((files("waybench.view") / "pages" / "waiting.html").read_text(encoding="utf-8"))
-        start = f'<p class="soft">How to start a run:</p>\n<pre>{escape(self.start)}</pre>' if self.hint else ""
-        shown = template.substitute(title=escape(self.title), message=escape(self.message), start=start)
+        commands: Mapping[str, str] = self.start if self.hint else {}
+        listed = [f'<p class="soft">{escape(what)}</p>\n<pre>{escape(how)}</pre>' for what, how in commands.items()]
+        shown = template.substitute(title=escape(self.title), message=escape(self.message), start="\n".join(listed))
         return shown.encode("utf-8", "replace")
 
 
