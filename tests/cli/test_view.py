@@ -73,6 +73,7 @@ def test_a_record_that_is_none_is_told_and_leaves_the_last_site(log: Path, tmp_p
         (["nowhere"], "'nowhere' does not exist"),
         ([".", "--port", "65536"], "65536 is not in the range"),
         ([".", "--every", "0"], "0.0 is not in the range"),
+        ([".", "--prices", "nowhere.json"], "cannot read nowhere.json"),
         ([".", "--host", "0.0.0.0"], "No such option '--host'"),
         ([], "Missing argument 'DIR...'"),
     ],

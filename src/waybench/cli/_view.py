@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._report import build, to_stderr
+from waybench.cli._report import PRICES, build, to_stderr
 from waybench.cli._run import prepare_folder
 from waybench.core import WaybenchError
 from waybench.view import Outcome, address, listen, serve
@@ -24,6 +24,7 @@ from waybench.view import Outcome, address, listen, serve
 )
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default.")
 @click.option("--title", default="waybench", show_default=True, help="The site's title.")
+@PRICES
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; by default 7575 or the next free one.")
 @click.option(
     "--every",
@@ -34,20 +35,30 @@ from waybench.view import Outcome, address, listen, serve
 )
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
 def view(
-    folders: tuple[Path, ...], out: Path | None, title: str, port: int | None, every: float, open_browser: bool
+    folders: tuple[Path, ...],
+    out: Path | None,
+    title: str,
+    prices: Path | None,
+    port: int | None,
+    every: float,
+    open_browser: bool,
 ) -> None:
     """Show the report of the runs in some folders, and keep it up to date.
 
     It writes the same site as `waybench report`, serves it on this machine alone, and writes it again when the logs
     change, upon which open pages reload. Ctrl-C ends it.
     """
+    if prices:
+        from waybench.analysis import read_prices
+
+        read_prices(prices)  # what is wrong with it is told now, and not by every build
     site = prepare_folder(out or folders[0] / "site")
     listener = listen(port)
     click.echo(f"view: {address(listener)} (Ctrl-C ends it)")
     if open_browser:
         threading.Thread(target=_open, args=(address(listener),), daemon=True).start()
     serve(
-        partial(build_once, folders, site, title),
+        partial(build_once, folders, site, title, prices),
         listener,
         site,
         folders,
@@ -58,13 +69,13 @@ def view(
     )
 
 
-def build_once(folders: tuple[Path, ...], site: Path, title: str) -> Outcome:
+def build_once(folders: tuple[Path, ...], site: Path, title: str, prices: Path | None = None) -> Outcome:
     """Build the site and say what became of it; this is called in a process of its own."""
     from waybench.analysis import NoEpisodesError
 
     notes: list[str] = []
     try:
-        build(folders, site, title, tell=notes.append)
+        build(folders, site, title, prices, notes.append)
     except WaybenchError as error:
         return Outcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
     return Outcome(tuple(notes))

@@ -60,6 +60,13 @@ class Gathered:
         self._heads: list[LoggedEpisode] = []
         self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
         self._last: tuple[str, Instance] | None = None
+        try:
+            self._gather(episodes, prices)
+        except BaseException:
+            self.close()
+            raise
+
+    def _gather(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
         made: list[Row] = []
         explanations = Explanations()
         for episode in episodes:
