@@ -111,6 +111,7 @@ def test_the_browser_is_opened(command: Command, tmp_path: Path, monkeypatch: py
     assert said.stdout == f"view: {url} (Ctrl-C ends it)\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_a_folder_becomes_a_run_and_ctrl_c_ends_it(log: Path, tmp_path: Path) -> None:
     with watched("view", str(tmp_path), "--port", "0", "--every", "0.2", "--title", "Ours", text=True) as process:
