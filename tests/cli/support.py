@@ -15,7 +15,7 @@ PATIENCE = 60  # seconds until a process that hangs is killed, so that its test 
 
 
 @contextmanager
-def watched(*command: str, **settings: Any) -> Iterator[subprocess.Popen[Any]]:
+def watched(*command: str, patience: float = PATIENCE, **settings: Any) -> Iterator[subprocess.Popen[Any]]:
     """Run `python -m waybench COMMAND...`, and kill it if it hangs."""
     # Where the tests run in the background SIGINT is ignored, and a child would inherit that.
     process = subprocess.Popen(
@@ -25,7 +25,7 @@ def watched(*command: str, **settings: Any) -> Iterator[subprocess.Popen[Any]]:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         **settings,
     )
-    watchdog = threading.Timer(PATIENCE, process.kill)
+    watchdog = threading.Timer(patience, process.kill)
     watchdog.start()
     try:
         with process:

@@ -11,7 +11,7 @@ import inspect_ai.log as inspect_log
 import pytest
 
 from tests.cli.support import Command, one_line_error, watched
-from tests.view.support import asked, until
+from tests.view.support import PATIENCE, asked, until
 from waybench.cli._view import build_once
 from waybench.llm import evaluate
 from waybench.tasks import TASKS, load_task
@@ -114,7 +114,8 @@ def test_the_browser_is_opened(command: Command, tmp_path: Path, monkeypatch: py
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_a_folder_becomes_a_run_and_ctrl_c_ends_it(log: Path, tmp_path: Path) -> None:
-    with watched("view", str(tmp_path), "--port", "0", "--every", "0.2", "--title", "Ours", text=True) as process:
+    command = ("view", str(tmp_path), "--port", "0", "--every", "0.2", "--title", "Ours")
+    with watched(*command, patience=4 * PATIENCE, text=True) as process:
         assert process.stdout and process.stderr
         url = process.stdout.readline().split()[1]
         assert url.startswith("http://127.0.0.1:")

@@ -12,7 +12,7 @@ from waybench.view import Outcome, listen
 from waybench.view._serve import Server
 from waybench.view._site import Site
 
-PATIENCE = 60  # seconds until a test gives up on what should have happened
+PATIENCE = 120  # seconds until a test gives up on what should have happened
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser import chromium
 from tests.cli.support import watched
-from tests.view.support import served, until
+from tests.view.support import PATIENCE, served, until
 from waybench.llm import evaluate
 from waybench.tasks import TASKS, load_task
 from waybench.view._site import Site
@@ -55,7 +55,8 @@ def follow(browser: Any, selector: str) -> None:
 
 
 def test_an_open_page_reloads_when_a_log_is_added(browser: Any, run: Callable[[str], None], tmp_path: Path) -> None:
-    with watched("view", str(tmp_path / "logs"), "--port", "0", "--every", "0.2", text=True) as process:
+    command = ("view", str(tmp_path / "logs"), "--port", "0", "--every", "0.2")
+    with watched(*command, patience=4 * PATIENCE, text=True) as process:
         assert process.stdout
         browser.get(process.stdout.readline().split()[1])
         until(lambda: "No episodes yet" in text(browser))
