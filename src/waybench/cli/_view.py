@@ -75,7 +75,8 @@ def build_once(folders: tuple[Path, ...], site: Path, title: str, prices: Path |
 
     notes: list[str] = []
     try:
-        build(folders, site, title, prices, notes.append)
+        # No further processes: this one may be ended at any time, and they would be left.
+        build(folders, site, title, prices, tell=notes.append, processes=1)
     except WaybenchError as error:
         return Outcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
     return Outcome(tuple(notes))

@@ -21,6 +21,7 @@ _TYPES = {
     ".html": "text/html",
     ".js": "text/javascript",
     ".json": "application/json",
+    ".md": "text/plain",
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
