@@ -57,12 +57,13 @@ def test_runs_with_different_settings_are_different_groups(tmp_path: Path) -> No
     for temperature in (0.0, 1.0):
         run(tmp_path, temperature=temperature, max_connections=3, max_tokens=2000)
     episodes = list(read_logs(tmp_path))
-    assert [episode.settings["temperature"] for episode in episodes] == [0.0] * MAZES + [1.0] * MAZES
+    # Two runs may begin in the same second, and which is the later one is then not known.
+    assert Counter(episode.settings["temperature"] for episode in episodes) == {0.0: MAZES, 1.0: MAZES}
     assert all(episode.settings["max_tokens"] == 2000 for episode in episodes)
     assert not {"max_connections", "max_retries"} & episodes[0].settings.keys()
     assert [(found.items, found.attempts) for found in estimate(episodes)] == [(MAZES, MAZES)] * 2
     names = labels(row.group for row in rows(episodes))
-    assert list(names.values()) == ["waybench/oracle (temperature: 0.0)", "waybench/oracle (temperature: 1.0)"]
+    assert set(names.values()) == {"waybench/oracle (temperature: 0.0)", "waybench/oracle (temperature: 1.0)"}
 
 
 def test_prefixes_of_other_lengths_are_other_settings(tmp_path: Path) -> None:
