@@ -21,11 +21,12 @@ PLAYED = BOTTOM | {"grid", "graph", "agent", "envs"}
 MAY_IMPORT: dict[str, set[str]] = {
     "_version": set(),
     "_compile": set(),
+    "_svg": set(),
     "core": {"_version"},
     "grid": BOTTOM,
     "graph": BOTTOM,
     "agent": BOTTOM,
-    "envs": BOTTOM | {"_compile", "grid", "graph", "agent"},
+    "envs": BOTTOM | {"_compile", "_svg", "grid", "graph", "agent"},
     "testing": BOTTOM,
     "data": BOTTOM,
     "gym": PLAYED,
@@ -49,7 +50,7 @@ ONLY_IMPORTED_BY = {
     "starlette": {"view"},
     "uvicorn": {"view"},
 }
-STDLIB_ONLY = {"_version", "core", "grid", "graph", "agent", ""}
+STDLIB_ONLY = {"_version", "_svg", "core", "grid", "graph", "agent", ""}
 
 
 class Import(NamedTuple):

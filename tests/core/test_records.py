@@ -21,6 +21,7 @@ from waybench.core import (
     Usage,
     UsageError,
     WaybenchError,
+    lost_turns,
     outcome_count,
     replay,
 )
@@ -244,6 +245,13 @@ def test_outcome_count() -> None:
     record = played("up", "?", Reply("", "truncated"), "down", "?")
     counts = {str(outcome): outcome_count(outcome)(record) for outcome in Outcome}
     assert counts == {"ok": 1, "unparsed": 2, "illegal": 0, "unproductive": 1, "truncated": 1, "refused": 0}
+
+
+def test_lost_turns_are_told_by_their_outcomes() -> None:
+    outcomes = [Outcome.UNPARSED, Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE, Outcome.UNPARSED, Outcome.REFUSED]
+    turns = [TurnRecord("<b>", outcome) for outcome in outcomes]
+    assert lost_turns(turns) == "1 illegal, 1 refused, 2 unparsed"
+    assert lost_turns(turns[1:2]) == lost_turns([]) == ""
 
 
 def test_a_turn_alone_survives_json() -> None:

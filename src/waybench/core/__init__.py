@@ -11,7 +11,7 @@ from waybench.core._metrics import Aggregate, Metric, Series, outcome_count, out
 from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._random import Stream
-from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage
+from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
 from waybench.core._registry import Entry, Registry
 from waybench.core._wording import Invalid, Memory, Message, Wording
 
@@ -61,6 +61,7 @@ __all__ = [
     "is_array",
     "is_object",
     "last_object",
+    "lost_turns",
     "outcome_count",
     "outcome_metric",
     "play_out",

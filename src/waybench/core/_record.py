@@ -1,7 +1,8 @@
 """Records: what is kept of an episode, enough to simulate and score it again without a model."""
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
@@ -86,6 +87,12 @@ class TurnRecord(NamedTuple):
                 raise DataError("not an episode record: a number of tokens or seconds is below 0")
             known["usage"] = Usage(**data["usage"])
         return cls(**known)
+
+
+def lost_turns(turns: Iterable[TurnRecord]) -> str:
+    """Return how many replies came to nothing, by outcome and in words, as "2 illegal, 1 unparsed"; "" if none did."""
+    counts = Counter(str(turn.outcome) for turn in turns if turn.outcome not in (Outcome.OK, Outcome.UNPRODUCTIVE))
+    return ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,83 @@
+"""Parts of drawings (SVG), as text.
+
+Colours are presentation attributes, so that a page's style sheet overrides them by class. What is drawn alike is one
+path or one group: pages hold many drawings, and replays many of each.
+"""
+
+from collections.abc import Iterable
+from html import escape
+
+_INK = "#333"
+
+
+def drawing(classes: str, width: float, height: float, label: str, parts: Iterable[str]) -> str:
+    """Return an `<svg>` element.
+
+    Args:
+        classes: Its classes.
+        width: Its width in units of its own.
+        height: Its height.
+        label: What is seen, for those who cannot see it.
+        parts: What is in it; empty ones are left out.
+    """
+    return (
+        f'<svg class="{classes}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label)}" '
+        f'font-family="sans-serif">{"".join(parts)}</svg>'
+    )
+
+
+def path(classes: str, colour: str, width: float, lines: Iterable[str], more: str = "") -> str:
+    """Return lines that look alike as one path; "" if there are none.
+
+    Args:
+        classes: Its classes.
+        colour: The lines' colour.
+        width: How wide they are.
+        lines: Data of paths, each beginning with a move to somewhere.
+        more: Further attributes.
+    """
+    drawn = "".join(lines)
+    look = f'fill="none" stroke="{colour}" stroke-width="{width:g}"' + (f" {more}" if more else "")
+    return f'<path class="{classes}" {look} d="{drawn}"/>' if drawn else ""
+
+
+def text(classes: str, x: float, y: float, said: str, size: float, anchor: str = "start") -> str:
+    """Return a line of text.
+
+    Args:
+        classes: Its classes.
+        x: Where it is, across.
+        y: Where it stands.
+        said: The text.
+        size: The font's size.
+        anchor: Which point of it is at x: "start", "middle" or "end".
+    """
+    return f'<text class="{classes}" {_font(size, anchor)} x="{x:g}" y="{y:g}">{escape(said)}</text>'
+
+
+def texts(
+    classes: str,
+    written: Iterable[tuple[float, float, object]],
+    size: float,
+    anchor: str = "middle",
+    *,
+    colour: str = _INK,
+    more: str = "",
+) -> str:
+    """Return texts that look alike as one group; "" if there are none.
+
+    Args:
+        classes: Its classes.
+        written: Of each text x, y and what it says.
+        size: The font's size.
+        anchor: Which point of each is at its x: "start", "middle" or "end".
+        colour: Their colour.
+        more: Further attributes.
+    """
+    drawn = "".join(f'<text x="{x:g}" y="{y:g}">{escape(str(said))}</text>' for x, y, said in written)
+    look = _font(size, anchor, colour) + (f" {more}" if more else "")
+    return f'<g class="{classes}" {look}>{drawn}</g>' if drawn else ""
+
+
+def _font(size: float, anchor: str, colour: str = _INK) -> str:
+    return f'fill="{colour}" font-size="{round(size, 1):g}" text-anchor="{anchor}"'
