@@ -1,0 +1,248 @@
+"""A walk through a graph as a drawing (SVG): what was visited in which order, what was seen, and what went astray."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from math import hypot
+from typing import NamedTuple
+
+from waybench._svg import drawing, path, text, texts
+from waybench.core import Outcome, Stream, TurnRecord, lost_turns
+from waybench.envs.search._layout import AHEAD, Layout, layered
+from waybench.envs.search._walk import (
+    BreadthFirst,
+    DepthFirst,
+    Terrain,
+    WalkGame,
+    breadth_first,
+    depth_first,
+)
+
+MOST_NODES = 1000  # of larger graphs nothing is drawn but how many nodes were visited
+MOST_LABELLED = 150  # nodes of a graph in which they have numbers
+LARGE = 10
+_MARGIN = 24
+_NARROWEST = 250  # what is written below needs so much
+_WRITTEN = 40  # and this height, where the drawing is not wider than that
+_NO_CHANCE = Stream("search", "drawing")  # neither oracle leaves anything to it
+
+
+class Step(NamedTuple):
+    """What one turn did.
+
+    Attributes:
+        start: The node where the player stood.
+        node: The node that was visited; None if none was.
+        new: Whether that was its first visit.
+        source: The visited node that it was entered from; None if that cannot be said of a revisit.
+        follows: Whether the algorithm goes there, too.
+        tried: A node that was named and not visited; None if there is none.
+        illegal: Whether it could not be visited.
+    """
+
+    start: int
+    node: int | None
+    new: bool
+    source: int | None
+    follows: bool
+    tried: int | None
+    illegal: bool
+
+
+def draw(
+    depth: bool, case: Terrain, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False
+) -> str:
+    """Draw a graph with the visits of an episode.
+
+    Nothing of a reply reaches the drawing but nodes of the graph that it named.
+
+    Args:
+        depth: Whether the player walks from neighbour to neighbour, and depth first is right.
+        case: The graph.
+        turns: Turns of an episode that a simulation has confirmed.
+        board_id: Not used: what two episodes have in common is not worth it.
+        reuse: Not used.
+
+    Returns:
+        An `<svg>` element, whose geometry depends on the graph alone. Classes: tiles, walk, maze-large (beyond 10
+        nodes), of paths walk-edge, walk-walked, walk-astray, walk-tried, walk-illegal, walk-unseen, walk-outline,
+        walk-frontier, walk-again, walk-visited, walk-best, and of numbers walk-inside, walk-label,
+        walk-order, walk-wrong, walk-rank; walk-current, walk-told; reference.
+    """
+    size = case.graph.size
+    steps = list(trail(depth, case, turns))
+    made = [step for step in steps if step.node is not None]
+    visited = 1 + sum(step.new for step in made)
+    told = [
+        f"{visited} of {size} nodes visited, {len(made)} {'step' if len(made) == 1 else 'steps'}",
+        ", ".join(part for part in (_astray(made), lost_turns(turns)) if part),
+    ]
+    label = f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(part for part in told if part)}"
+    classes = "tiles maze-large walk" if size > LARGE else "tiles walk"
+    width, height, parts = _NARROWEST, _WRITTEN, list[str]()
+    if size <= MOST_NODES:
+        layout = layered(case.graph)
+        width = max(layout.width + 2 * _MARGIN, _NARROWEST)
+        height = layout.height + 2 * _MARGIN + _WRITTEN * width // _NARROWEST
+        parts += _drawn(depth, case, steps, layout.moved((width - layout.width) // 2, _MARGIN))
+    unit = width / _NARROWEST  # what is written is as large as the drawing is wide
+    lines = ((line, height - (24 - 16 * number) * unit) for number, line in enumerate(told))
+    parts += (text("walk-told", 6 * unit, y, line, 11 * unit) for line, y in lines)
+    return drawing(classes, width, height, label, parts)
+
+
+draw_depth, draw_breadth = partial(draw, True), partial(draw, False)
+
+
+def trail(depth: bool, case: Terrain, turns: Iterable[TurnRecord]) -> Iterator[Step]:
+    """Yield what each turn did that visited a node or named one.
+
+    Args:
+        depth: Whether depth first is right; otherwise breadth first is.
+        case: The graph.
+        turns: Turns that a simulation has confirmed.
+    """
+    algorithm = DepthFirst(case) if depth else BreadthFirst(case)
+    rank, at = {0: 0}, 0
+    for turn in turns:
+        node: int | None = turn.events.get("node")
+        tried: int | None = None if turn.action == node else turn.action
+        if node is None:
+            if tried is not None:
+                yield Step(at, None, False, None, False, tried, turn.outcome is Outcome.ILLEGAL)
+            continue
+        new, source = node not in rank, at if depth else None
+        if new and not depth:
+            source = min((each for each in case.graph.neighbours[node] if each in rank), key=rank.__getitem__)
+        yield Step(at, node, new, source, algorithm.follows(node), tried, turn.outcome is Outcome.ILLEGAL)
+        algorithm.take(node)
+        rank.setdefault(node, len(rank))
+        at = node
+
+
+@lru_cache(maxsize=8)
+def best_order(depth: bool, case: Terrain) -> tuple[int, ...]:
+    """Return the nodes in the order in which the algorithm visits them first."""
+    game, choose = WalkGame(depth), depth_first if depth else breadth_first
+    state = game.start(case)
+    while game.terminal(state) is None:
+        state = game.apply(state, choose(state, _NO_CHANCE), _NO_CHANCE).state
+    return state.order
+
+
+def _astray(made: Sequence[Step]) -> str:
+    count = sum(not step.follows for step in made)
+    return f"{count} not the algorithm's" if count else ""
+
+
+def _drawn(depth: bool, case: Terrain, steps: Sequence[Step], layout: Layout) -> Iterator[str]:
+    first: dict[int, bool] = {0: True}  # of each visited node, whether the algorithm would have gone there then
+    at = 0
+    for step in steps:
+        if step.node is not None:
+            first.setdefault(step.node, step.follows)
+            at = step.node
+    dashed, crosses = _tries(layout, steps)
+    yield from _edges(case, layout, steps)
+    yield dashed
+    yield from _nodes(case, layout, first, [step.node for step in steps if step.source is None])
+    x, y = layout.places[at]
+    yield f'<circle class="walk-current" fill="none" stroke="#009e73" stroke-width="2.5" cx="{x}" cy="{y}" r="14.5"/>'
+    yield crosses
+    if case.graph.size <= MOST_LABELLED:
+        yield from _labels(layout, first)
+        yield from _best(layout, best_order(depth, case))
+
+
+def _line(layout: Layout, start: int, end: int, *, apart: bool = False) -> str:
+    """Return the line between two nodes, bent where it is to run apart from edges, or past others of their layer."""
+    (x, y), (to_x, to_y) = layout.places[start], layout.places[end]
+    far = hypot(to_x - x, to_y - y)
+    if apart or (layout.layers[start] == layout.layers[end] and far > AHEAD + 1):
+        aside = AHEAD / far
+        middle_x, middle_y = (x + to_x) / 2 - (to_y - y) * aside, (y + to_y) / 2 + (to_x - x) * aside
+        return f"M{x} {y}Q{middle_x:.0f} {middle_y:.0f} {to_x} {to_y}"
+    return f"M{x} {y}L{to_x} {to_y}"
+
+
+def _path(name: str, colour: str, width: float, lines: Iterable[str], more: str = "") -> str:
+    """Return a path in which what is there twice is drawn once, with round ends: a line without a length is a dot."""
+    return path(f"walk-{name}", colour, width, dict.fromkeys(lines), f'stroke-linecap="round"{more}')
+
+
+def _edges(case: Terrain, layout: Layout, steps: Sequence[Step]) -> Iterator[str]:
+    """Yield all edges, those that were walked, and above them those that were walked against the algorithm."""
+    yield _path("edge", "#aaa", 1.2, (_line(layout, min(edge), max(edge)) for edge in case.graph.edges))
+    walked = [
+        (step.follows, _line(layout, min(step.source, step.node), max(step.source, step.node)))
+        for step in steps
+        if step.node is not None and step.source is not None
+    ]
+    yield _path("walked", "#0072b2", 4.5, (line for _, line in walked))
+    yield _path("astray", "#d55e00", 4.5, (line for follows, line in walked if not follows))
+
+
+def _tries(layout: Layout, steps: Iterable[Step]) -> tuple[str, str]:
+    """Return dashed lines to the nodes that were named and not visited, and crosses on those where they cannot be."""
+    lines, crosses = list[str](), list[str]()
+    for step in steps:
+        if step.tried is None:
+            continue
+        x, y = layout.places[step.start]
+        if step.tried != step.start and 0 <= step.tried < len(layout.places):
+            line = _line(layout, step.start, step.tried, apart=True)
+            bend_x, bend_y = map(int, line[line.index("Q") + 1 :].split()[:2])
+            to_x, to_y = layout.places[step.tried]
+            cross_x, cross_y = (x + 2 * bend_x + to_x) // 4, (y + 2 * bend_y + to_y) // 4
+        else:  # there is no such node, or the player is there
+            cross_x, cross_y = x - 10, y - 18
+            line = f"M{x} {y}L{cross_x} {cross_y}"
+        lines.append(line)
+        if step.illegal:
+            crosses.append(f"M{cross_x - 4} {cross_y - 4}l8 8m0-8l-8 8")
+    dashed = _path("tried", "#d55e00", 1.6, lines, ' stroke-dasharray="4 4"')
+    return dashed, _path("illegal", "#d55e00", 2.4, crosses)
+
+
+def _nodes(case: Terrain, layout: Layout, first: Collection[int], again: Iterable[int | None]) -> Iterator[str]:
+    """Yield the nodes as dots, those of a kind in one path; wider ones below others are their edges."""
+    graph = case.graph
+    seen = {other for node in first for other in graph.neighbours[node]}
+    fringe = [node for node in range(graph.size) if node in seen and node not in first]
+    unseen = [node for node in range(graph.size) if node not in seen and node not in first]
+    for name, colour, width, nodes in (
+        ("unseen", "#e8e8e8", 20, unseen),
+        ("outline", "#111", 22, fringe),
+        ("frontier", "#fff", 18, fringe),
+        ("again", "#d55e00", 27, again),
+        ("visited", "#0072b2", 20, first),
+    ):
+        places = (layout.places[node] for node in nodes if node is not None)
+        yield _path(name, colour, width, (f"M{x} {y}h0" for x, y in places))
+
+
+def _labels(layout: Layout, first: Mapping[int, bool]) -> Iterator[str]:
+    """Yield the numbers of the nodes, and those of their first visits beside them."""
+    rank = {node: number for number, node in enumerate(first)}
+    others = [node for node in range(len(layout.places)) if node not in first]
+    inside = 'transform="translate(0 4)"'
+    beside = 'font-weight="bold" stroke="#fff" stroke-width="2" paint-order="stroke" transform="translate(9 -9)"'
+    for name, colour, nodes in (("inside", "#fff", list(first)), ("label", "#111", others)):
+        yield texts(f"walk-{name}", _at(layout, nodes, nodes), 11, colour=colour, more=inside)
+    for name, colour, follows in (("order", "#111", True), ("wrong", "#a33c00", False)):
+        nodes = [node for node in first if node and first[node] is follows]
+        numbers = [rank[node] for node in nodes]
+        yield texts(f"walk-{name}", _at(layout, nodes, numbers), 9, "start", colour=colour, more=beside)
+
+
+def _at(layout: Layout, nodes: Iterable[int], said: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    return ((*layout.places[node], number) for node, number in zip(nodes, said, strict=True))
+
+
+def _best(layout: Layout, order: Sequence[int]) -> Iterator[str]:
+    """Yield the algorithm's order, as numbers below the nodes."""
+    numbers = range(1, len(order))
+    grounds = [(x, y, 2 * len(str(number)) - 1) for x, y, number in _at(layout, order[1:], numbers)]
+    yield '<g class="reference" transform="translate(10 10)">'
+    yield _path("best", "#e69f00", 9, (f"M{x - half} {y}h{2 * half}" for x, y, half in grounds))
+    yield texts("walk-rank", _at(layout, order[1:], numbers), 8, colour="#111", more='transform="translate(0 3)"')
+    yield "</g>"
