@@ -99,22 +99,12 @@ class RpsRules(Rules[Match, Rounds]):
 
     def step(self, world: Rounds, action: int, rng: Stream) -> Step[Rounds]:
         """Play a round."""
-        match, chances, best, gaps, mine, theirs, replies, score, last, _ = world
+        rock, paper, _ = world.chances
         drawn = rng.random()
-        other = 0 if drawn < chances[0] else 1 if drawn < chances[0] + chances[1] else 2
-        result = (action - other) % 3
-        reward = match.wins[action] if result == 1 else -match.wins[other] if result else 0.0
-        optimal = action == best
-        events = {"theirs": other, "optimal": optimal, "regret": gaps[action]}
-        mine, theirs = _counted(mine, action), _counted(theirs, other)
-        if last is not None:
-            place = 9 * last[0] + 3 * last[1] + other
-            replies = (*replies[:place], replies[place] + 1, *replies[place + 1 :])
-        if match.opponent != FIXED:
-            chances = _chances(match, STRATEGIES[match.opponent].choose(action, other, mine))
-            best, gaps = values(chances, match.wins)
-        after = Rounds(match, chances, best, gaps, mine, theirs, replies, score + optimal, (action, other), reward)
-        return Step(after, reward, events)
+        other = 0 if drawn < rock else 1 if drawn < rock + paper else 2
+        after = played(world, action, other)
+        events = {"theirs": other, "optimal": action == world.best, "regret": world.gaps[action]}
+        return Step(after, after.reward, events)
 
     def score(self, world: Rounds) -> float:
         """Return the number of rounds in which the best choice was made."""
@@ -135,6 +125,22 @@ class RpsRules(Rules[Match, Rounds]):
             result=RESULTS[(mine - theirs) % 3],
             reward=world.reward,
         )
+
+
+def played(world: Rounds, action: int, other: int) -> Rounds:
+    """Return the match after a round in which both have made their choice."""
+    match, chances, best, gaps, mine, theirs, replies, score, last, _ = world
+    result = (action - other) % 3
+    reward = match.wins[action] if result == 1 else -match.wins[other] if result else 0.0
+    score += action == best
+    mine, theirs = _counted(mine, action), _counted(theirs, other)
+    if last is not None:
+        place = 9 * last[0] + 3 * last[1] + other
+        replies = (*replies[:place], replies[place] + 1, *replies[place + 1 :])
+    if match.opponent != FIXED:
+        chances = _chances(match, STRATEGIES[match.opponent].choose(action, other, mine))
+        best, gaps = values(chances, match.wins)
+    return Rounds(match, chances, best, gaps, mine, theirs, replies, score, (action, other), reward)
 
 
 def _counted(counts: tuple[int, int, int], choice: int) -> tuple[int, int, int]:
