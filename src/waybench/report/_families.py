@@ -1,7 +1,7 @@
 """What the report knows of single families: their words, their tables, and who draws their boards."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -169,6 +169,15 @@ _FAMILIES: dict[str, Any] = {
         level="number of machines",
         levels="numbers of machines",
         metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
+        drawer="waybench.envs.bandit._draw:draw",
+        legend=(
+            "A bar is the share of a machine's pulls that paid, and below it is what it gave on average. Each pull is "
+            "a cell in its machine's row: high if it paid, low if it took. The triangle is below the last one."
+        ),
+        reference=(
+            "the chances (dashed; those of the start where they drift), the best machine (amber), and a line "
+            "under pulls of the best one of that time"
+        ),
     ),
     "rps": Family(
         title="Rock, Paper, Scissors (SmartPlay)",
@@ -179,6 +188,15 @@ _FAMILIES: dict[str, Any] = {
         level="level of opponents",
         levels="levels of opponents",
         metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
+        drawer="waybench.envs.rps._draw:draw",
+        legend=(
+            "Above, how often each choice was made, and what a win with it is worth. Below, the choices of each round: "
+            "R, P or S, with a triangle upwards for a win, downwards for a defeat, and a line for a tie."
+        ),
+        reference=(
+            "the best choice of each round, filled where the player made it, and how probable the opponent's next "
+            "choices are (dashed)"
+        ),
     ),
     "hanoi": Family(
         title="Tower of Hanoi (SmartPlay)",
@@ -288,7 +306,32 @@ _FAMILIES: dict[str, Any] = {
     ),
 }
 
+_GUESSES = {
+    "drawer": "waybench.envs.search._draw_number:draw",
+    "legend": (
+        "The upper line is the whole range, with what is still possible shaded, the guesses above it and the number "
+        "itself below. Each row is a guess: shaded is what was possible before it, by the distance from the number on "
+        "a logarithmic scale. A bold cross is a guess that could not be right any more, a thin one a number that was "
+        "named and not taken."
+    ),
+    "reference": "where the teacher bisects what was possible (dashed)",
+}
+_WALKS = {
+    "legend": (
+        "Nodes that were visited are filled, with the order of their first visits beside them; the last one has a "
+        "green ring. Those with an edge have been told of, pale ones have not. The way starts at node 0. "
+        "Orange edges, rings and numbers are of steps that the algorithm would not have made. A dashed line goes to a "
+        "node that was named and not visited, with a cross where that was not allowed."
+    ),
+    "reference": "the algorithm's order of first visits (amber)",
+}
+_DEPTH = {**_WALKS, "drawer": "waybench.envs.search._draw_walk:draw_depth"}
+_BREADTH = {**_WALKS, "drawer": "waybench.envs.search._draw_walk:draw_breadth"}
+
+# What environments are drawn by, where their family has not one drawing for all.
+_DRAWN: dict[str, Any] = dict(zip((*_BASE, *_EMBODIED), (_GUESSES, _DEPTH, _BREADTH) * 2, strict=True))
+
 
 def family(env_id: str) -> Family:
     """Return what is known of an environment's family; for an unknown one, plain words and no drawing."""
-    return _FAMILIES.get(env_id.partition("/")[0], Family())
+    return replace(_FAMILIES.get(env_id.partition("/")[0], Family()), **_DRAWN.get(env_id, {}))
