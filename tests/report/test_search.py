@@ -205,7 +205,7 @@ def test_model_pages_of_many_episodes_stay_small(tmp_path: Path) -> None:
     _, pages = site(tmp_path, [*episodes, LoggedEpisode("wordy", "t", wordy)])
     assert len(pages) == 2
     large = max(path.stat().st_size for path in (tmp_path / "models").glob("m-*.html"))
-    assert large < 60_000 + 9_000 * count  # so that 400 episodes with their drawings take less than 4 MB
+    assert large < 60_000 + 7_000 * count  # so that 400 episodes take less than 3 MB
 
 
 def test_hostile_replies_to_a_search(tmp_path: Path) -> None:
