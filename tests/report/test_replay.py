@@ -5,8 +5,10 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -16,10 +18,11 @@ from tests.conftest import missing
 from tests.report.pages import Page, read
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, TurnRecord, play_out, policy
+from waybench.envs import registry
 from waybench.envs.maze._draw import draw
 from waybench.report import write_report
 from waybench.report._families import family
-from waybench.report._replay import MOST_FRAMES, Frames, frames, source_of
+from waybench.report._replay import MOST_FRAMES, Frames, by_prefixes, frames, source_of
 
 
 def drawings(made: Frames) -> list[str]:
@@ -37,12 +40,12 @@ def test_each_frame_is_the_drawing_after_its_turns() -> None:
     done = episode()
     turns = done.turns
     assert len(turns) == 3
-    made = frames(draw, done.item.instance, turns)
+    made = frames(by_prefixes(draw), done.item.instance, turns)
     wanted = [draw(done.item.instance, turns[:count]) for count in range(4)]
     assert drawings(made) == wanted
     assert len(set(wanted)) == 4
     assert json.loads(made.data)["turns"] == [0, 1, 2, 3]
-    assert (made.first, made.last) == (wanted[0], wanted[-1])
+    assert (made.last, made.stride) == (wanted[-1], 1)
     assert len(made.data) < sum(map(len, wanted))  # what does not change is there once
 
 
@@ -52,18 +55,20 @@ def test_of_long_episodes_some_steps_are_passed_over(count: int) -> None:
         return f"<svg><text>{len(turns)}</text></svg>"
 
     turn = episode().turns[0]
-    data = json.loads(frames(counted, episode().item.instance, [turn] * count).data)
+    made = frames(by_prefixes(counted), episode().item.instance, [turn] * count)
+    data = json.loads(made.data)
     assert (data["turns"][0], data["turns"][-1]) == (0, count)
     assert len(data["turns"]) == len(data["frames"]) <= MOST_FRAMES + 1
     assert data["turns"] == sorted(set(data["turns"]))
-    assert count >= MOST_FRAMES or len(data["turns"]) == count + 1
+    assert {later - earlier for earlier, later in pairwise(data["turns"][:-1])} <= {made.stride}
+    assert (made.stride == 1) == (len(data["turns"]) == count + 1) == (count < MOST_FRAMES)
 
 
 def test_no_element_ends_in_the_data() -> None:
     def hostile(instance: Any, turns: Any) -> str:
         return "<svg></script><script>alert(1)</script></svg>"
 
-    made = frames(hostile, episode().item.instance, episode().turns)
+    made = frames(by_prefixes(hostile), episode().item.instance, episode().turns)
     assert "<" not in made.data
     assert drawings(made)[0] == hostile(None, [])
 
@@ -169,11 +174,45 @@ def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:
 def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
     environment = waybench.load("hanoi/rods")
     done = play_out(environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"})
-    draw_frame = family("hanoi/rods").frame()
-    assert draw_frame is not None
-    made = drawings(frames(draw_frame, done.item.instance, done.turns))
+    framer = family("hanoi/rods").frame()
+    assert framer is not None
+    made = drawings(frames(framer, done.item.instance, done.turns))
     assert len(made) == len(done.turns) + 1
     titles = [re.findall(r'class="hanoi-title"[^>]*>([^<]*)<', each) for each in made]
     assert titles == [[name, "goal"] for name in ("start", *map(str, range(1, len(done.turns) + 1)))]
-    boxes = {re.findall(r'viewBox="([^"]*)"', each)[0] for each in made}
-    assert len(boxes) == 1  # nothing grows or shrinks on the way
+
+
+DRAWN = [entry.id for entry in registry.entries if family(entry.id).drawer]
+
+
+@pytest.mark.parametrize("env_id", DRAWN)
+@pytest.mark.parametrize("player", ["noisy-0.3", "null"])
+def test_nothing_grows_or_zooms_on_the_way(env_id: str, player: str) -> None:
+    environment = waybench.load(env_id)
+    options = {"steps": 40} if any(option.name == "steps" for option in environment.options) else {}
+    done = play_out(environment, environment.source().item(0), policy(player), options)
+    words = family(env_id)
+    framer = words.frame()
+    assert framer is not None
+    counts = range(len(done.turns) + 1)
+    made = list(framer(done.item.instance, done.turns, counts))
+    assert len(made) == len(counts)
+    assert len({ElementTree.fromstring(each).get("viewBox") for each in made}) == 1
+    # What passes over turns is drawn as it is with them.
+    assert list(framer(done.item.instance, done.turns, counts[::3])) == made[::3]
+
+
+def test_steps_that_are_passed_over_are_told(tmp_path: Path) -> None:
+    environment = waybench.load("crafter/survival")
+    item = environment.source().item(0)
+    for steps, told in (
+        (MOST_FRAMES - 1, ""),
+        (2 * MOST_FRAMES, "Of the 480 turns, too many to draw them all, one in "),
+    ):
+        done = play_out(environment, item, policy("oracle"), {"wording": "one_question", "steps": steps})
+        assert len(done.turns) == steps
+        write_report([LoggedEpisode("m", "crafter", done.record())], tmp_path / str(steps))
+        (path,) = (tmp_path / str(steps) / "replays").iterdir()
+        text = read(path).text
+        assert ("too many to draw" in text) == bool(told)
+        assert told in text
