@@ -158,6 +158,17 @@ _FAMILIES: dict[str, Any] = {
             "Reasoning": ("reasoning_easy", "reasoning_hard"),
             "Success in minigames": ("success_known", "success_new"),
         },
+        drawer="waybench.envs.textmap._draw:draw",
+        framer="waybench.envs.textmap._draw:draw_frames",
+        legend=(
+            "Lines are moves, with north at the top as far as they agree on it, and up, down, in and out aslant. Where "
+            "they lead both ways, the half next to a place is the way from there: solid if it was walked, dashed if it "
+            "follows from its opposite, dotted if nothing told of it yet. The ring is where the question begins, the "
+            "green square where a route is to end. Arrows are the moves that were answered, as they were scored; a dot "
+            "is where they end, a cross where they go wrong, and orange dots are moves that the map does not have. A "
+            "pale line leads to a minigame's place. Triplets that were right are blue, the others orange."
+        ),
+        reference="a shortest route, or the right answer (wide band)",
         by_cluster=("success", "success_easy", "success_hard", "success_known", "success_new", "reasoning"),
         shared="shared",
         undefined=(
