@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -26,7 +26,8 @@ class Frames:
     Attributes:
         last: The last one.
         data: All of them for the page's script, as JSON: `pieces` are what drawings are made of, a frame lists the
-            numbers of its own, and `turns` says how many turns have been made in each.
+            numbers of its own, -n standing for the n that follow the one before, and `turns` says how many turns have
+            been made in each.
         stride: Of how many turns one is drawn; the last one always is.
     """
 
@@ -47,10 +48,26 @@ def frames(framer: Framer, instance: Instance, turns: Sequence[TurnRecord]) -> F
     shown = sorted({*range(0, len(turns) + 1, stride), len(turns)})
     drawn = list(framer(instance, turns, shown))
     numbers: dict[str, int] = {}  # most of a drawing is the same as in the one before
-    listed = [[numbers.setdefault(piece, len(numbers)) for piece in _PIECES.findall(each)] for each in drawn]
+    listed = [list(_runs(numbers.setdefault(piece, len(numbers)) for piece in _PIECES.findall(each))) for each in drawn]
     data = json.dumps({"pieces": list(numbers), "frames": listed, "turns": shown}, separators=(",", ":"))
     # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
     return Frames(Markup(drawn[-1]), Markup(data.replace("<", "\\u003c")), stride)
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[int]:
+    """Yield numbers, those that follow on the one before only as how many they are, negative."""
+    before, more = -2, 0
+    for number in numbers:
+        if number == before + 1:
+            more += 1
+        else:
+            if more:
+                yield -more
+            yield number
+            more = 0
+        before = number
+    if more:
+        yield -more
 
 
 def by_prefixes(draw: Callable[..., str]) -> Framer:

@@ -5,7 +5,7 @@ from html import escape
 
 from waybench.core import TurnRecord
 from waybench.envs.textmap._draw_board import Board, Pair, board, written
-from waybench.envs.textmap._draw_scene import Scene, scene
+from waybench.envs.textmap._draw_scene import Scene, scenes
 from waybench.envs.textmap._extract import Extraction
 from waybench.envs.textmap._instance import MapQuestion
 from waybench.envs.textmap._minigame import Minigame
@@ -33,17 +33,17 @@ def draw(instance: Asked, turns: Sequence[TurnRecord] = (), *, board_id: str = "
         textmap-meant, textmap-told, textmap-band, textmap-came, textmap-ahead, textmap-missed, tiles-trail, tiles-stop,
         tiles-start, tiles-goal, maze-hit.
     """
+    (seen,) = scenes(instance, turns, [len(turns)])
     if reuse:
-        return _drawing(instance, scene(instance, turns, len(turns)), f'<use href="#{board_id}"/>')
+        return _drawing(instance, seen, f'<use href="#{board_id}"/>')
     identity = f' id="{board_id}"' if board_id else ""
-    shapes = board(instance.map).drawn(instance.cutoff)
-    return _drawing(instance, scene(instance, turns, len(turns)), f"<g{identity}>{shapes}</g>")
+    return _drawing(instance, seen, f"<g{identity}>{board(instance.map).drawn(instance.cutoff)}</g>")
 
 
 def draw_frames(instance: Asked, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
     """Yield drawings of how it stands after each number of turns in `counts`, which rise; see `draw`."""
     shapes = f"<g>{board(instance.map).drawn(instance.cutoff)}</g>"
-    return (_drawing(instance, scene(instance, turns, count), shapes) for count in counts)
+    return (_drawing(instance, seen, shapes) for seen in scenes(instance, turns, counts))
 
 
 def _drawing(instance: Asked, seen: Scene, shapes: str) -> str:

@@ -1,8 +1,9 @@
 """What is to be seen of an answer on a map: a way that was taken, what was meant, and where it went wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 from waybench.core import Outcome, TurnRecord
 from waybench.envs.textmap._answer import Trajectory
@@ -54,20 +55,25 @@ class Scene:
     crosses: Sequence[tuple[str, Cell]] = ()
 
 
-def scene(instance: MapQuestion | Minigame | Extraction, turns: Sequence[TurnRecord], count: int) -> Scene:
-    """Return what is to be seen after a number of turns.
+def scenes(
+    instance: MapQuestion | Minigame | Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]
+) -> Iterator[Scene]:
+    """Yield what is to be seen after each of some numbers of turns.
 
     Args:
         instance: What is asked.
         turns: All turns of the episode, as a simulation has confirmed them.
-        count: After how many of them.
+        counts: After how many of them.
     """
     if isinstance(instance, Extraction):
-        return _extraction(instance, turns, count)
-    turn = turns[count - 1] if count else None
-    if isinstance(instance, Minigame):
-        return _minigame(instance, turn)
-    return (_destination if instance.path else _route)(instance, turn)
+        yield from _extractions(instance, turns, counts)
+        return
+    for count in counts:
+        turn = turns[count - 1] if count else None
+        if isinstance(instance, Minigame):
+            yield _minigame(instance, turn)
+        else:
+            yield (_destination if instance.path else _route)(instance, turn)
 
 
 def _done(turn: TurnRecord | None) -> Trajectory:
@@ -188,42 +194,39 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> Scene:
     )
 
 
-def _extraction(task: Extraction, turns: Sequence[TurnRecord], count: int) -> Scene:
+def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
     whole = _is_whole(task, turns)
+    answers = [_done(turn) for turn in turns]
+    said: Said = tuple(hop for hops in answers for hop in (hops if whole or len(hops) == 1 else (None,)))
     first = 0 if whole else EXAMPLES
-    truth, said = task.truth[first:], list[Said]()
-    for turn in turns[:count]:
-        hops = _done(turn)
-        said.append(hops if whole else hops if len(hops) == 1 else (None,))
-    every: Said = tuple(hop for some in said for hop in some)
-    asked = truth if whole and count else truth[: len(every)]
-    right = said_right(asked, every, in_place=_in_place(asked, every, turns[:count]) if whole else True)
-    pairs = [(hop.before, hop.after) for hop in asked]
-    found = {pair for pair, mark in zip(pairs, right, strict=True) if mark and pair[0] != pair[1]}
-    missed = {pair for pair in pairs if pair[0] != pair[1]} - found
-    unread = sum(hop is None for hop in every)
-    at = first + len(asked)
-    told = f"Step {at} of {task.cutoff}" if not whole else f"{task.cutoff} steps at once"
-    if count:
-        told += f": {sum(map(bool, right))} of {len(asked)} triplets right"
-        told += f", {unread} could not be read" if unread else "" if every else f", {_UNREAD}"
-    return Scene(
-        told=told,
-        start=task.truth[0].before,
-        came=[] if whole else [(hop.before, hop.after) for hop in task.truth[:EXAMPLES] if hop.before != hop.after],
-        found=sorted(found),
-        missed=sorted(missed),
-        stops=[] if whole or not count else [task.truth[at - 1].after],
-    )
+    truth = task.truth if whole else task.truth[first : first + len(said)]
+    right = said_right(truth, said, in_place=not whole or _in_place(truth, said, turns[-1]))
+    moves = [(hop.before, hop.after) for hop in truth]
+    examples = [(hop.before, hop.after) for hop in task.truth[:first] if hop.before != hop.after]
+    for count in counts:
+        asked = len(truth) if whole and count else count
+        found = {move for move, mark in zip(moves[:asked], right, strict=False) if mark and move[0] != move[1]}
+        told = f"{task.cutoff} steps at once" if whole else f"Step {first + asked} of {task.cutoff}"
+        if asked:
+            told += f": {sum(map(bool, right[:asked]))} of {asked} triplets right"
+            unread = 0 if whole else sum(hop is None for hop in said[:asked])
+            told += f", {unread} could not be read" if unread else "" if said else f", {_UNREAD}"
+        yield Scene(
+            told=told,
+            start=task.truth[0].before,
+            came=examples,
+            found=sorted(found),
+            missed=sorted({move for move in moves[:asked] if move[0] != move[1]} - found),
+            stops=[] if whole or not count else [truth[asked - 1].after],
+        )
 
 
 def _is_whole(task: Extraction, turns: Sequence[TurnRecord]) -> bool:
-    """Return whether all triplets were asked for at once; nothing is drawn otherwise where both are the case."""
+    """Return whether all triplets were asked for at once, which neither the task nor a turn says."""
     return len(turns) == 1 and (len(_done(turns[0])) > 1 or task.cutoff > EXAMPLES + 1)
 
 
-def _in_place(truth: Trajectory, said: Said, turns: Sequence[TurnRecord]) -> bool:
+def _in_place(truth: Trajectory, said: Said, turn: TurnRecord) -> bool:
     """Return whether triplets were compared one by one with the steps, by what that came to."""
-    share = next((turn.events.get("right") for turn in turns), None)
     right = said_right(truth, said, in_place=True)
-    return not isinstance(share, float) or abs(sum(right) / max(1, len(right)) - share) < 1e-9
+    return fmean(right) == turn.events.get("right", fmean(right))
