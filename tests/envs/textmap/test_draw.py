@@ -212,7 +212,7 @@ def test_the_route_that_is_answered() -> None:
         assert [at(HOUSE, ring) for ring in parts(svg, "tiles-start")] == ["attic"]
         (band,) = (ends(HOUSE, svg, "textmap-band"),)
         assert band == [("attic", "hall"), ("hall", "garden")]
-    assert told(svg) == "From attic to garden: 4 moves, 2 would do"
+    assert told(svg) == "From attic to garden: right, 4 moves where 2 would do"
 
 
 def test_a_route_that_leaves_the_map_or_ends_elsewhere_gets_a_cross() -> None:
@@ -222,7 +222,7 @@ def test_a_route_that_leaves_the_map_or_ends_elsewhere_gets_a_cross() -> None:
     assert told(leaves) == "From attic to garden: move 2 of 3 leads nowhere"
     elsewhere = draw(TO_GARDEN, turns_of(TO_GARDEN, reply(*RIGHT, ("garden", "dig", "cellar"))))
     assert [at(HOUSE, cross) for cross in parts(elsewhere, "maze-hit")] == ["cellar"]
-    assert told(elsewhere) == "From attic to garden: 3 moves elsewhere"
+    assert told(elsewhere) == "From attic to garden: wrong, 3 moves that lead elsewhere"
     for unread in ("", "I do not know."):
         svg = draw(TO_GARDEN, turns_of(TO_GARDEN, unread))
         assert told(svg) == "From attic to garden: nothing could be read"

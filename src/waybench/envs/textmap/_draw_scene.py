@@ -108,9 +108,10 @@ def _route(question: MapQuestion, turn: TurnRecord | None) -> Scene:
         places = frozenset(end for _, end in made)
     else:
         if hops:
-            least = f", {len(way)} would do" if way and len(way) < len(hops) else ""
             arrived = question.target in places
-            told += f": {_plural(len(hops), 'move')}{least}" if arrived else f": {_plural(len(hops), 'move')} elsewhere"
+            least = f" where {len(way)} would do" if way and len(way) < len(hops) else ""
+            moves = _plural(len(hops), "move")
+            told += f": right, {moves}{least}" if arrived else f": wrong, {moves} that lead elsewhere"
             crosses = [] if arrived else [(place, (0, 0)) for place in sorted(places)]
         elif turn is not None:
             told += f": {_UNREAD}"
