@@ -18,54 +18,12 @@ from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, TurnRecord, play_out, policy
 from waybench.envs.maze._draw import draw
 from waybench.report import write_report
-from waybench.report._families import family
-from waybench.report._replay import MOST_FRAMES, Frames, frames, source_of
-
-
-def drawings(made: Frames) -> list[str]:
-    """Put the drawings together as the page's script does."""
-    data = json.loads(made.data)
-    return ["".join(data["pieces"][piece] for piece in frame) for frame in data["frames"]]
+from waybench.report._replay import source_of
 
 
 def episode(player: str = "noisy-0.3") -> Any:
     environment = waybench.load("maze/alicia")
     return play_out(environment, environment.source(level=9).item(0), policy(player))
-
-
-def test_each_frame_is_the_drawing_after_its_turns() -> None:
-    done = episode()
-    turns = done.turns
-    assert len(turns) == 3
-    made = frames(draw, done.item.instance, turns)
-    wanted = [draw(done.item.instance, turns[:count]) for count in range(4)]
-    assert drawings(made) == wanted
-    assert len(set(wanted)) == 4
-    assert json.loads(made.data)["turns"] == [0, 1, 2, 3]
-    assert (made.first, made.last) == (wanted[0], wanted[-1])
-    assert len(made.data) < sum(map(len, wanted))  # what does not change is there once
-
-
-@pytest.mark.parametrize("count", [1, MOST_FRAMES - 1, MOST_FRAMES, 2 * MOST_FRAMES, 10_000])
-def test_of_long_episodes_some_steps_are_passed_over(count: int) -> None:
-    def counted(instance: Any, turns: Any) -> str:
-        return f"<svg><text>{len(turns)}</text></svg>"
-
-    turn = episode().turns[0]
-    data = json.loads(frames(counted, episode().item.instance, [turn] * count).data)
-    assert (data["turns"][0], data["turns"][-1]) == (0, count)
-    assert len(data["turns"]) == len(data["frames"]) <= MOST_FRAMES + 1
-    assert data["turns"] == sorted(set(data["turns"]))
-    assert count >= MOST_FRAMES or len(data["turns"]) == count + 1
-
-
-def test_no_element_ends_in_the_data() -> None:
-    def hostile(instance: Any, turns: Any) -> str:
-        return "<svg></script><script>alert(1)</script></svg>"
-
-    made = frames(hostile, episode().item.instance, episode().turns)
-    assert "<" not in made.data
-    assert drawings(made)[0] == hostile(None, [])
 
 
 def test_every_confirmed_attempt_has_a_page_and_a_link(tmp_path: Path) -> None:
@@ -164,16 +122,3 @@ def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:
     assert html.count("<mark>") == 1  # where it is the whole reply, or stands there twice, nothing is
     told = re.findall(r"Read as: <code>([^<]*)</code>", html)
     assert told == ["Rock", "?"]
-
-
-def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
-    environment = waybench.load("hanoi/rods")
-    done = play_out(environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"})
-    draw_frame = family("hanoi/rods").frame()
-    assert draw_frame is not None
-    made = drawings(frames(draw_frame, done.item.instance, done.turns))
-    assert len(made) == len(done.turns) + 1
-    titles = [re.findall(r'class="hanoi-title"[^>]*>([^<]*)<', each) for each in made]
-    assert titles == [[name, "goal"] for name in ("start", *map(str, range(1, len(done.turns) + 1)))]
-    boxes = {re.findall(r'viewBox="([^"]*)"', each)[0] for each in made}
-    assert len(boxes) == 1  # nothing grows or shrinks on the way

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
+from waybench.report._replay import Framer, by_prefixes
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -27,8 +29,8 @@ class Family:
             Other levels are taken together if they are the same number.
         drawer: "module:function" of (instance, turns, *, board_id, reuse) -> SVG; "" if there is none. The function
             lets no text of a reply into its drawing.
-        framer: "module:function" of (instance, turns) -> SVG, which draws how it stands after some turns; "" if the
-            drawer's drawing is that.
+        framer: "module:function" of (instance, turns, counts) -> drawings of how it stands after so many turns; "" if
+            the drawer's drawing of these turns is that, with the same view box whatever comes after them.
         legend: What is seen in a drawing, in one sentence.
         pairs: What is compared between two models, by the table's name: the metrics below its diagonal and above it.
         by_cluster: Names of the metrics that a model's page shows for each cluster.
@@ -71,9 +73,12 @@ class Family:
         """Return the function that draws a board, loaded now."""
         return _loaded(self.drawer)
 
-    def frame(self) -> Callable[..., str] | None:
-        """Return the function that draws a step of a replay, loaded now."""
-        return _loaded(self.framer or self.drawer)
+    def frame(self) -> Framer | None:
+        """Return the function that draws the steps of a replay, loaded now."""
+        if self.framer:
+            return _loaded(self.framer)
+        draw = self.draw()
+        return None if draw is None else by_prefixes(draw)
 
     def mode(self, env_id: str, level: int | None) -> str:
         """Return what an environment's level is called where several environments stand side by side; None is all."""
@@ -83,7 +88,7 @@ class Family:
         return next(named, f"{self.level.capitalize()} {level}")
 
 
-def _loaded(place: str) -> Callable[..., str] | None:
+def _loaded(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(import_module(module), name) if module else None
 
@@ -153,6 +158,17 @@ _FAMILIES: dict[str, Any] = {
             "Reasoning": ("reasoning_easy", "reasoning_hard"),
             "Success in minigames": ("success_known", "success_new"),
         },
+        drawer="waybench.envs.textmap._draw:draw",
+        framer="waybench.envs.textmap._draw:draw_frames",
+        legend=(
+            "Lines are moves, with north at the top as far as they agree on it, and up, down, in and out aslant. Where "
+            "they lead both ways, the half next to a place is the way from there: solid if it was walked, dashed if it "
+            "follows from its opposite, dotted if nothing told of it yet. The ring is where the question begins, the "
+            "green square where a route is to end. Arrows are the moves that were answered, as they were scored; a dot "
+            "is where they end, a cross where they go wrong, and orange dots are moves that the map does not have. A "
+            "pale line leads to a minigame's place. Triplets that were right are blue, the others orange."
+        ),
+        reference="a shortest route, or the right answer (wide band)",
         by_cluster=("success", "success_easy", "success_hard", "success_known", "success_new", "reasoning"),
         shared="shared",
         undefined=(
@@ -210,7 +226,7 @@ _FAMILIES: dict[str, Any] = {
         items="puzzles",
         metrics=("score", "human", "completed", "optimal_rate", "first_mistake", "illegal", "unnamed", "unparsed"),
         drawer="waybench.envs.hanoi._draw:draw",
-        framer="waybench.envs.hanoi._draw:draw_last",
+        framer="waybench.envs.hanoi._draw:draw_frames",
         legend=(
             "The rods at the start and after each move, with an edge around the disk that was moved. A cross on a line "
             "from rod to rod is a move that is not allowed."
@@ -262,6 +278,7 @@ _FAMILIES: dict[str, Any] = {
         items="worlds",
         metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
         drawer="waybench.envs.crafter._draw:draw",
+        framer="waybench.envs.crafter._draw:draw_frames",
         legend=(
             "The ring is where the player began and the line its way; the dot is where it was last, with the direction "
             "it faced, and dashes are around what it saw there. Numbers are achievements, listed beside the map, where "
@@ -281,6 +298,7 @@ _FAMILIES: dict[str, Any] = {
         items="searches",
         metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
         drawer="waybench.envs.voxel._draw:draw",
+        framer="waybench.envs.voxel._draw:draw_frames",
         legend=(
             "The map from above, north at the top, with the biomes that count outlined. The ring is where the player "
             "began, the square the goal that was nearest then, the line its way, and the dot where it was last, with a "

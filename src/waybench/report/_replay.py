@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -10,6 +10,12 @@ from markupsafe import Markup
 from waybench.core import Instance, TurnRecord
 
 MOST_FRAMES = 240  # of a page; of longer episodes some steps are passed over
+Framer = Callable[[Instance, Sequence[TurnRecord], Sequence[int]], Iterator[str]]
+"""(instance, turns, counts) -> a drawing after each number of turns in `counts`, which rise.
+
+It is given the whole way, so that it simulates it once and draws all of it to one scale. Nothing of a reply is in it.
+"""
+
 _PIECES = re.compile(r"[^<]*<[^<]*")  # an element's tag with what follows it
 
 
@@ -18,39 +24,61 @@ class Frames:
     """Drawings of an episode from its start to its end.
 
     Attributes:
-        first: The first one.
         last: The last one.
         data: All of them for the page's script, as JSON: `pieces` are what drawings are made of, a frame lists the
-            numbers of its own, and `turns` says how many turns have been made in each.
+            numbers of its own, -n standing for the n that follow the one before, and `turns` says how many turns have
+            been made in each.
+        stride: Of how many turns one is drawn; the last one always is.
     """
 
-    first: Markup
     last: Markup
     data: Markup
+    stride: int
 
 
-def frames(draw: Callable[..., str], instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
-    """Draw an episode after each of its turns.
+def frames(framer: Framer, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
+    """Draw an episode after each of its turns, or of every so many if there are too many.
 
     Args:
-        draw: (instance, turns) -> SVG, in which nothing of a reply is.
+        framer: What draws it.
         instance: The instance.
         turns: Its turns, as a simulation has confirmed them.
     """
     stride = -(-len(turns) // (MOST_FRAMES - 1)) or 1
     shown = sorted({*range(0, len(turns) + 1, stride), len(turns)})
-    drawn = [draw(instance, turns[:count]) for count in shown]
+    drawn = list(framer(instance, turns, shown))
     numbers: dict[str, int] = {}  # most of a drawing is the same as in the one before
-    listed = [[numbers.setdefault(piece, len(numbers)) for piece in _PIECES.findall(each)] for each in drawn]
+    listed = [list(_runs(numbers.setdefault(piece, len(numbers)) for piece in _PIECES.findall(each))) for each in drawn]
     data = json.dumps({"pieces": list(numbers), "frames": listed, "turns": shown}, separators=(",", ":"))
     # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
-    return Frames(Markup(drawn[0]), Markup(drawn[-1]), Markup(data.replace("<", "\\u003c")))
+    return Frames(Markup(drawn[-1]), Markup(data.replace("<", "\\u003c")), stride)
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[int]:
+    """Yield numbers, those that follow on the one before only as how many they are, negative."""
+    before, more = -2, 0
+    for number in numbers:
+        if number == before + 1:
+            more += 1
+        else:
+            if more:
+                yield -more
+            yield number
+            more = 0
+        before = number
+    if more:
+        yield -more
+
+
+def by_prefixes(draw: Callable[..., str]) -> Framer:
+    """Return a framer that draws what came before as if it were all; its drawings must not grow with the way."""
+    return lambda instance, turns, counts: (draw(instance, turns[:count]) for count in counts)
 
 
 def undrawn(turns: Sequence[TurnRecord]) -> Frames:
     """Return no drawings, but the steps to follow: what the player was told is shown in their place."""
     counts = list(range(len(turns) + 1))
-    return Frames(Markup(), Markup(), Markup(json.dumps({"pieces": [], "frames": [], "turns": counts})))
+    return Frames(Markup(), Markup(json.dumps({"pieces": [], "frames": [], "turns": counts})), 1)
 
 
 def file_name(page: str, number: int) -> str:

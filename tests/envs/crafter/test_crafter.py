@@ -17,11 +17,12 @@ from waybench.envs.crafter import (
     SurvivalRules,
     Wilds,
     World,
+    _draw,
     crafter_score,
     published_seed,
     success_rates,
 )
-from waybench.envs.crafter._draw import draw
+from waybench.envs.crafter._draw import draw, draw_frames
 from waybench.envs.crafter._engine import advance, begin, beings_of, body_of, create
 from waybench.envs.crafter._ids import ASLEEP, BEING, CLOCK, EAST_OF, ENERGY, HEALTH, MADE, NAMES, SIZE, SOUTH_OF, X, Y
 from waybench.envs.crafter._players import CHOOSERS
@@ -221,6 +222,21 @@ def test_drawing_shows_the_way_and_the_status() -> None:
     bare = draw(Wilds(5))
     assert not parts(bare, "tiles-trail")
     assert parts(bare, "crafter-being")
+
+
+def test_frames_are_drawn_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = play_out(ENV, ENV.source().item(0), policy("oracle"), {**ONE, "steps": 150})
+    instance, turns, counts = done.item.instance, done.turns, range(0, 151, 10)
+    apart = [draw(instance, turns[:count]) for count in counts]
+    steps: list[int] = []
+
+    def counted(world: World, action: int) -> World:
+        steps.append(action)
+        return advance(world, action)
+
+    monkeypatch.setattr(_draw, "advance", counted)
+    assert list(draw_frames(instance, turns, counts)) == apart
+    assert len(steps) == len(turns)
 
 
 def test_drawing_reuses_the_map() -> None:

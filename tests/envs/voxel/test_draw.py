@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from waybench.core import play_out, policy
 from waybench.envs.voxel import FIND, terrain
 from waybench.envs.voxel._blocks import BIOMES
-from waybench.envs.voxel._draw import draw
+from waybench.envs.voxel._draw import draw, draw_frames
 
 
 def parts(svg: str, name: str) -> list[Any]:
@@ -44,3 +44,14 @@ def test_the_map_is_the_world() -> None:
                 squares += 1
     wide, high = map(int, ElementTree.fromstring(svg).get("viewBox", "").split()[2:])
     assert squares * 16 == wide * high
+
+
+def test_frames_have_the_map_of_the_whole_way() -> None:
+    item = FIND.source("draw", 2).item(0)
+    turns = play_out(FIND, item, policy("oracle"), {"wording": "one_question", "steps": 60}).record().turns
+    made = list(draw_frames(item.instance, turns, range(len(turns) + 1)))
+    assert made[-1] == draw(item.instance, turns)
+    assert draw(item.instance, turns[:1]) != made[1]  # by itself, a step has a smaller map
+    for count, svg in enumerate(made):
+        drawn = [len(re.findall("[ML]", line.get("d"))) for line in parts(svg, "tiles-trail")]
+        assert drawn == [count + 1] * (count > 0)

@@ -1,7 +1,6 @@
 """An episode of Crafter as a drawing (SVG): the map, the way walked, what was unlocked where, and how it stands."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -65,6 +64,7 @@ _LETTERS = {COAL: "c", IRON: "i", DIAMOND: "d", TABLE: "T", FURNACE: "F"}
 _BEINGS = {COW: "C", ZOMBIE: "Z", SKELETON: "S", ARROW: "-", PLANT: "P"}
 _ANGRY = (ZOMBIE, SKELETON, ARROW)
 _PANEL = 34  # cells to the right of the map
+_STRETCH = 100  # places of the way in one path; frames of a replay have all but the last in common
 
 
 class _Walk(NamedTuple):
@@ -98,12 +98,20 @@ def draw(wilds: Wilds, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
         An `<svg>` element. Classes: tiles, crafter-ground, tiles-start, tiles-trail, tiles-stop, and crafter-view,
         crafter-changed, crafter-being, crafter-unlocked, crafter-status.
     """
-    walk = _walk(wilds, turns)
+    (walk,) = _walks(wilds, turns, [len(turns)])
     if reuse:
-        board = f'<use href="#{board_id}"/>'
-    else:
-        identity = f' id="{board_id}"' if board_id else ""
-        board = f"<g{identity}>{_ground_of(walk.start.land)}</g>"
+        return _drawing(wilds, walk, f'<use href="#{board_id}"/>')
+    identity = f' id="{board_id}"' if board_id else ""
+    return _drawing(wilds, walk, f"<g{identity}>{''.join(_ground(walk.start.land))}</g>")
+
+
+def draw_frames(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
+    """Yield drawings of how it stands after each number of turns in `counts`, which rise; see `draw`."""
+    ground = "".join(_ground(begin(wilds.seed).land))
+    return (_drawing(wilds, walk, f"<g>{ground}</g>") for walk in _walks(wilds, turns, counts))
+
+
+def _drawing(wilds: Wilds, walk: _Walk, board: str) -> str:
     steps = len(walk.way) - 1
     label = f"Crafter, world {wilds.seed}, {steps} steps, {len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements"
     parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk), *_panel(walk)]
@@ -113,26 +121,26 @@ def draw(wilds: Wilds, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
     )
 
 
-def _walk(wilds: Wilds, turns: Sequence[TurnRecord]) -> _Walk:
+def _walks(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[_Walk]:
+    """Make an episode again, once; yield what it has come to after each number of turns, in lists that grow."""
     start = world = begin(wilds.seed)
     way, unlocked = [_place(start)], list[tuple[str, int, tuple[int, int]]]()
-    for turn in turns:
-        if "score" in turn.events and is_array(turn.action):
-            world = advance(world, int(turn.action[0]))
-            way.append(_place(world))
-            new: list[str] = list(turn.events.get("unlocked", ()))
-            unlocked += ((name, len(way) - 1, way[-1]) for name in new if name in ACHIEVEMENTS)
-    return _Walk(start, world, way, unlocked)
+    made = 0
+    for count in counts:
+        for turn in turns[made:count]:
+            action = turn.action if turn.executed is None else turn.executed
+            if "score" in turn.events and is_array(action):
+                world = advance(world, int(action[0]))
+                way.append(_place(world))
+                new: list[str] = list(turn.events.get("unlocked", ()))
+                unlocked += ((name, len(way) - 1, way[-1]) for name in new if name in ACHIEVEMENTS)
+        made = count
+        yield _Walk(start, world, way, unlocked)
 
 
 def _place(world: World) -> tuple[int, int]:
     player = beings_of(world)[0]
     return player[X], player[Y]
-
-
-@lru_cache(maxsize=4)  # an episode is drawn again and again, step by step
-def _ground_of(land: bytes) -> str:
-    return "".join(_ground(land))
 
 
 def _ground(land: bytes) -> Iterator[str]:
@@ -192,10 +200,10 @@ def _way(walk: _Walk) -> Iterator[str]:
         f'<circle class="tiles-start" fill="none" stroke="#009e73" stroke-width="0.3" cx="{start_x}.5" '
         f'cy="{start_y}.5" r="0.7"/>'
     )
-    if len(points) > 1:
+    for begun in range(0, len(points) - 1, _STRETCH):
         yield (
             '<path class="tiles-trail" fill="none" stroke="#0072b2" stroke-width="0.25" stroke-linejoin="round" '
-            f'stroke-linecap="round" d="M{"L".join(points)}"/>'
+            f'stroke-linecap="round" d="M{"L".join(points[begun : begun + _STRETCH + 1])}"/>'
         )
     body = body_of(walk.end)
     ahead = f"M{x}.5 {y}.5l{body[EAST_OF] * 0.9:g} {body[SOUTH_OF] * 0.9:g}"

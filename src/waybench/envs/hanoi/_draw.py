@@ -1,6 +1,7 @@
 """An episode of the puzzle as a drawing (SVG): the rods at the start, after each move, and as they should be."""
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from waybench.core import TurnRecord
@@ -52,10 +53,12 @@ def draw(towers: Towers, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
     return _side_by_side(towers, made[: MOST_FRAMES + 1], label)
 
 
-def draw_last(towers: Towers, turns: Sequence[TurnRecord] = ()) -> str:
-    """Draw the rods after the last of some turns, and the goal; as `draw` does otherwise."""
-    made = list(frames(towers, turns))
-    return _side_by_side(towers, made[-1:], _label(towers, made))
+def draw_frames(towers: Towers, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
+    """Yield a drawing of the rods after each number of turns in `counts`, which rise, and the goal; see `draw`."""
+    made, tried = list(frames(towers, turns)), list(accumulate(map(_tries, turns), initial=0))
+    for count in counts:
+        number = tried[count]
+        yield _side_by_side(towers, made[number : number + 1], _label(towers, made[: number + 1]))
 
 
 def _label(towers: Towers, made: Sequence[Frame]) -> str:
@@ -83,7 +86,7 @@ def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[Frame]:
     rods, number = stacks(towers.positions[0]), 0
     yield Frame("start", rods)
     for turn in turns:
-        if "score" not in turn.events:
+        if not _tries(turn):
             continue
         number += 1
         action: int = (turn.action if turn.executed is None else turn.executed)[0]
@@ -94,6 +97,10 @@ def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[Frame]:
         disk = rods[MOVES[action][0]][-1]
         rods = after
         yield Frame(str(number), rods, disk)
+
+
+def _tries(turn: TurnRecord) -> bool:
+    return "score" in turn.events  # a thought does not
 
 
 def _frame(frame: Frame, disks: int) -> str:

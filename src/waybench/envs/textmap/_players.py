@@ -20,7 +20,7 @@ _LONGEST_WALK = 2  # times the length of a shortest way, that a random route goe
 def oracle(state: Asked, rng: Stream) -> Trajectory:
     """Return the path that is asked about, or a shortest one on the whole map."""
     question = state.question
-    return _hops(question.path or _shortest(question, question.map.edges) or _any(question))
+    return _hops(question.path or shortest_way(question, question.map.edges) or _any(question))
 
 
 def walked(state: Asked, rng: Stream) -> Trajectory:
@@ -33,7 +33,7 @@ def walked(state: Asked, rng: Stream) -> Trajectory:
     made = [edge for edge in question.map.edges if edge.forward <= question.cutoff]
     if question.path:
         return _follow(question, {(edge.source, edge.action): edge.target for edge in made})
-    return _hops(_shortest(question, made) or _any(question))
+    return _hops(shortest_way(question, made) or _any(question))
 
 
 def reverse(state: Asked, rng: Stream) -> Trajectory:
@@ -106,7 +106,7 @@ def _any(question: MapQuestion) -> Sequence[Edge]:
     return [Edge(question.source, question.target, action or question.map.actions[0], *unknown)]
 
 
-def _shortest(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
+def shortest_way(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
     """Return a shortest way by some moves, the first in their order; nothing if there is none."""
     ways: dict[str, list[Edge]] = {}
     for edge in edges:

@@ -149,7 +149,7 @@ def result(instance: Extraction, said: Said, mode: str, rules: Rules) -> Result:
         )
         for question in instance.questions
     )
-    right = _right(wanted(instance, mode), said, in_place=mode == "steps" or rules is PAPER)
+    right = said_right(wanted(instance, mode), said, in_place=mode == "steps" or rules is PAPER)
     moves = [number for number, hop in enumerate(wanted(instance, mode)) if hop.before != hop.after]
     every = frozenset(_names(edge) for edge in instance.map.edges)
     known = frozenset(_names(edge) for edge in instance.map.edges if reached(edge.known, instance.cutoff))
@@ -171,7 +171,7 @@ def same(one: Hop, other: Hop) -> bool:
     return all(normal(mine) == normal(yours) for mine, yours in zip(one, other, strict=True))
 
 
-def _right(truth: Trajectory, said: Said, *, in_place: bool) -> list[float]:
+def said_right(truth: Trajectory, said: Said, *, in_place: bool) -> list[float]:
     """Return for each step whether its triplet was said: for this very step, or for any step so often.
 
     No more triplets count than there are steps, so that nothing is gained by saying all that could be.

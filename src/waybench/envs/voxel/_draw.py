@@ -29,24 +29,37 @@ def draw(search: Search, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
         Classes: tiles, tiles-start, tiles-trail, tiles-stop, tiles-goal, and
         voxel-map, voxel-biome, voxel-end. Biomes are named in titles.
     """
-    trail = list(_trail(turns))
+    (drawing,) = _drawings(search, turns, [len(turns)], board_id if not reuse else "")
+    return drawing
+
+
+def draw_frames(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
+    """Yield drawings of the way after each number of turns in `counts`, which rise, on the map of the whole way."""
+    return _drawings(search, turns, counts, "")
+
+
+def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int], board_id: str) -> Iterator[str]:
     # Where the map is not known, neither is the start.
-    way = trail if trail and not ENGINES[search.engine].charted else [(search.x + 0.5, search.z + 0.5), *trail]
+    start = [(search.x + 0.5, search.z + 0.5)] if ENGINES[search.engine].charted else []
+    every = [*start, *_trail(turns)] or [(search.x + 0.5, search.z + 0.5)]
     known = drawable(search.engine)
     near = nearest(search, search.x, search.z) if known else None
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)
-    side, west, north, wide, high = _frame([*way, *([goal] if goal else [])])
-    found = bool(turns) and any(turn.reward > 0 for turn in turns)
-    label = f"Map of {wide * side} by {high * side} blocks, goal: {search.goal}"
-    if len(way) > 1:
-        label += f", {len(way) - 1} steps, " + ("found" if found else "not found")
-    identity = f' id="{board_id}"' if board_id and not reuse else ""
-    biomes = "".join(_biomes(search, side, west, north, wide, high)) if known else ""
+    side, west, north, wide, high = _frame([*every, *([goal] if goal else [])])
+    identity = f' id="{board_id}"' if board_id else ""
+    board = f"<g{identity}>{''.join(_biomes(search, side, west, north, wide, high)) if known else ''}</g>"
     unit = max(wide, high) * side / 100  # of line widths
-    return (
-        f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side}" role="img" '
-        f'aria-label="{label}"><g{identity}>{biomes}</g>{"".join(_marks(way, goal, found, unit))}</svg>'
-    )
+    for count in counts:
+        made = turns[:count]
+        way = [*start, *_trail(made)]
+        found = any(turn.reward > 0 for turn in made)
+        label = f"Map of {wide * side} by {high * side} blocks, goal: {search.goal}"
+        if len(way) > 1:
+            label += f", {len(way) - 1} steps, " + ("found" if found else "not found")
+        yield (
+            f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side}" role="img" '
+            f'aria-label="{label}">{board}{"".join(_marks(way or every[:1], goal, found, unit))}</svg>'
+        )
 
 
 def _trail(turns: Sequence[TurnRecord]) -> Iterator[Place]:

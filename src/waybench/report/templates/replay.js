@@ -24,7 +24,12 @@
 
   const drawing = (frame) => {
     if (!data.frames.length) return told(data.turns[frame]);
-    const text = data.frames[frame].map((piece) => data.pieces[piece]).join("");
+    // A negative number stands for so many pieces that follow the one before.
+    const text = data.frames[frame]
+      .flatMap((piece, place, all) =>
+        piece < 0 ? data.pieces.slice(all[place - 1] + 1, all[place - 1] + 1 - piece) : data.pieces[piece],
+      )
+      .join("");
     return document.importNode(parser.parseFromString(text, "text/html").querySelector("svg"), true);
   };
 

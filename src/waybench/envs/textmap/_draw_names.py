@@ -1,0 +1,137 @@
+"""Where the names of places stand in a drawing of a map, so that they cover each other and what is drawn least."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+_GAP = 6  # between a name and its place
+FONT, LINE = 12, 13  # heights of letters and of lines
+_LETTER = 6.9  # width
+_ONE_LINE, _TWO_LINES = 24, 15  # letters
+_HELD = 100  # what a name costs on a place or on another name, where it costs 1 on a line
+_SQUARE = 40
+_MOST = 60  # places of a map on which there is room for more names than those that matter
+
+
+class Name(NamedTuple):
+    """A place's name in a drawing.
+
+    Attributes:
+        lines: What is written, in one line or two.
+        at: Where the first line is written.
+        anchor: Which end of a line is there, as SVG calls it.
+        box: What it fills.
+    """
+
+    lines: tuple[str, ...]
+    at: Point
+    anchor: str
+    box: Box
+
+
+def shown(name: str, most: int = 60) -> str:
+    """Return a name in one line of at most so many letters, nothing in it that is not printed."""
+    told = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(name.split()))
+    return told if len(told) <= most else told[: most - 1].rstrip() + "…"
+
+
+class Names:
+    """The names of a map's places, each where it covers least.
+
+    Args:
+        places: Where the places are.
+        lines: Points all along what is drawn between them.
+        within: Where names can stand.
+        radius: Of the dots that places are.
+    """
+
+    def __init__(self, places: Mapping[str, Point], lines: Iterable[Point], within: Box, radius: float) -> None:
+        self._places, self._within, self._radius = places, within, radius
+        self._drawn = _Field()
+        for point in places.values():
+            self._drawn.add(point, _HELD)
+        for point in lines:
+            self._drawn.add(point, 1)
+        self.fitting: dict[str, Name] = {}
+        if len(places) <= _MOST:
+            found = _Field()
+            for place in places:
+                name, cost = self._best(place, found)
+                if cost < _HELD:
+                    self.fitting[place] = name
+                    found.fill(name.box, _HELD)
+
+    def all_of(self, some: Iterable[str]) -> dict[str, Name]:
+        """Return the names of some places, the first first; those without room cover names that are not among them."""
+        found, names = _Field(), dict[str, Name]()
+        for place in dict.fromkeys(some):
+            names[place] = self.fitting.get(place) or self._best(place, found)[0]
+            found.fill(names[place].box, _HELD)
+        return names
+
+    def _best(self, place: str, others: "_Field") -> tuple[Name, float]:
+        options = list(_options(place, self._places[place], self._radius + _GAP))
+        costs = [order + self._cost(name.box, others) for order, name in enumerate(options)]
+        cost = min(costs)
+        return options[costs.index(cost)], cost
+
+    def _cost(self, box: Box, others: "_Field") -> float:
+        (left, top, right, bottom), edges, gap = box, self._within, self._radius
+        outside = left < edges[0] or top < edges[1] or right > edges[2] or bottom > edges[3]
+        wider = (left - gap, top - gap, right + gap, bottom + gap)
+        return 100 * _HELD * outside + self._drawn.weight(wider) + others.weight(wider)
+
+
+def _options(place: str, at: Point, gap: float) -> Iterator[Name]:
+    """Yield where a name can stand, the usual first."""
+    one, two = (shown(place, _ONE_LINE),), _wrapped(shown(place))
+    for lines in (one, two) if len(one[0]) <= _TWO_LINES else (two, one):
+        wide, high = max(map(len, lines)) * _LETTER, len(lines) * LINE
+        for across, down in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
+            left = at[0] + (across - 1) / 2 * wide + across * (gap if down == 0 else 0)
+            top = at[1] + (down - 1) / 2 * high + down * gap
+            anchor = ("end", "middle", "start")[across + 1]
+            where = (left + (1 - across) / 2 * wide, top + 0.8 * FONT)
+            yield Name(lines, where, anchor, (left, top, left + wide, top + high))
+
+
+def _wrapped(name: str) -> tuple[str, ...]:
+    """Return a name in two lines, cut if it is longer than that."""
+    words = name.split(" ")
+    first = words.pop(0)
+    while words and len(first) + 1 + len(words[0]) <= _TWO_LINES:
+        first += " " + words.pop(0)
+    return (shown(first, _TWO_LINES), shown(" ".join(words), _TWO_LINES)) if words else (shown(first, _ONE_LINE),)
+
+
+class _Field:
+    """Points with weights, kept by the square that they are in."""
+
+    def __init__(self) -> None:
+        self._squares: dict[tuple[int, int], list[tuple[float, float, float]]] = {}
+
+    def add(self, point: Point, weight: float) -> None:
+        """Add a point."""
+        x, y = point
+        self._squares.setdefault((int(x // _SQUARE), int(y // _SQUARE)), []).append((x, y, weight))
+
+    def fill(self, box: Box, weight: float) -> None:
+        """Add points all over a box."""
+        left, top, right, bottom = box
+        across, down = max(2, int((right - left) / 6)), max(2, int((bottom - top) / 6))
+        for column in range(across + 1):
+            for row in range(down + 1):
+                self.add((left + (right - left) * column / across, top + (bottom - top) * row / down), weight)
+
+    def weight(self, box: Box) -> float:
+        """Return the weight of the points in a box."""
+        left, top, right, bottom = box
+        found = 0.0
+        for column in range(int(left // _SQUARE), int(right // _SQUARE) + 1):
+            for row in range(int(top // _SQUARE), int(bottom // _SQUARE) + 1):
+                for x, y, weight in self._squares.get((column, row), ()):
+                    if left <= x <= right and top <= y <= bottom:
+                        found += weight
+        return found
