@@ -71,7 +71,7 @@ def test_only_references_are_coloured_and_beside_models_they_are_grey() -> None:
         episodes = [e for e in EPISODES if models or e.embedded]
         spec = chart_spec(plot_of(episodes), WIDE)
         references = {point.line for point in points_of(episodes) if point.reference}
-        return {shown["colour"] for shown in spec["layer"][1]["data"]["values"] if shown["series"] in references}
+        return {shown["colour"] for shown in spec["data"]["values"] if shown["series"] in references}
 
     assert colours(models=True) == {"var(--c-reference)"}
     assert colours(models=False) == {"var(--c0)", "var(--c1)"}

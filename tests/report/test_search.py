@@ -156,7 +156,7 @@ def test_curve_points_and_their_axis() -> None:
     assert band["mark"]["type"] == "area"
     assert line["encoding"]["y"]["scale"]["domain"] == [0, 1]
     assert line["encoding"]["y"]["title"] == "↑ higher is better"
-    assert [shown["x"] for shown in line["data"]["values"]] == [point.at for point in points]
+    assert [shown["x"] for shown in spec["data"]["values"]] == [point.at for point in points]
     lower = chart_spec(Plot(points, ERR_MIN, "Level"), WIDE)
     assert lower["layer"][1]["encoding"]["y"]["title"] == "↓ lower is better"
 

@@ -7,6 +7,7 @@ from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._estimates import Estimate, ItemKey, at_items, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
+from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._labels import differing, labels, setting
 from waybench.analysis._logs import NoEpisodesError, read_logs
@@ -30,11 +31,12 @@ from waybench.analysis._rows import (
     row,
     rows,
     set_aside,
-    tidy,
 )
+from waybench.analysis._scores import score_frame
 from waybench.analysis._spread import Margins, Spread, margins, spread
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible
+from waybench.analysis._tidy import episode_frame, tidy
 
 __all__ = [
     "AFTER_PERFECT",
@@ -47,16 +49,19 @@ __all__ = [
     "Agent",
     "Change",
     "Cluster",
+    "Column",
     "Curve",
     "Estimate",
     "Explained",
     "Explanations",
     "Figure",
+    "Frame",
     "Group",
     "ItemKey",
     "LoggedEpisode",
     "Margins",
     "Mean",
+    "Meaning",
     "Measure",
     "NoEpisodesError",
     "Pair",
@@ -76,13 +81,16 @@ __all__ = [
     "by_level",
     "change_text",
     "clustered_mean",
+    "column_frame",
     "comparable",
     "curve",
     "differing",
+    "episode_frame",
     "estimate",
     "example_changes",
     "explained",
     "figures",
+    "group_id",
     "grouped",
     "is_perfect",
     "jackknifed",
@@ -103,6 +111,7 @@ __all__ = [
     "repeats",
     "row",
     "rows",
+    "score_frame",
     "set_aside",
     "setting",
     "spread",

@@ -114,6 +114,7 @@ class Row:
         output_tokens: Tokens of all replies; None if not known.
         cached_tokens: Those of the requests' tokens that a provider says it read from its cache, 0 also where it says
             nothing; None if the tokens are not known.
+        reasoning_tokens: Those of the replies' tokens that a provider says were spent on reasoning, likewise.
         seconds: Time spent on the replies; None if not known.
         cost: What the episode cost, in dollars; None if tokens or prices are not known.
         setting: The published name of the setting that was played; "" if it is none.
@@ -139,6 +140,7 @@ class Row:
     input_tokens: int | None
     output_tokens: int | None
     cached_tokens: int | None
+    reasoning_tokens: int | None
     seconds: float | None
     cost: float | None = None
     setting: str = ""
@@ -187,42 +189,12 @@ def set_aside(made: Iterable[Row]) -> list[Row]:
     return listed
 
 
-def tidy(all_rows: Iterable[Row]) -> list[dict[str, Json]]:
-    """Return rows as flat records, all with the same keys, for a data frame, CSV or Parquet.
-
-    Of the options of play, those are columns ("option.NAME") that differ from the environment's default or between
-    rows. None stands for what is not defined or not known, also where a row's environment has no such metric.
-    """
-    listed = list(all_rows)
-    values: dict[str, set[str]] = defaultdict(set)
-    for row in listed:
-        for name, value in row.group.options:
-            values[name] |= {repr(value), repr(_defaults(row.group.env).get(name))}
-    options = [name for name, seen in sorted(values.items()) if len(seen) > 1]
-    metrics = list(dict.fromkeys(name for row in listed for name in row.metrics))
-    return [_flat(row, options, metrics) for row in listed]
-
-
 def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Return values by a key, in order of first appearance."""
     found: dict[K, list[T]] = defaultdict(list)
     for value in values:
         found[key(value)].append(value)
     return dict(found)
-
-
-def _flat(row: Row, options: list[str], metrics: list[str]) -> dict[str, Json]:
-    group, settings = row.group, dict(row.group.options)
-    return {
-        **{"model": group.model, "task": group.task, "env": group.env, "env_version": group.version, "key": group.key},
-        **{f"option.{name}": settings.get(name) for name in options},
-        **{"level": row.level, "item": row.item, "instance": row.instance, "cluster": row.cluster.name},
-        **{"attempt": row.attempt, "end": row.end},
-        **{"infrastructure_error": row.error, "set_aside": row.aside},
-        **{name: row.metrics.get(name) for name in metrics},
-        **{"input_tokens": row.input_tokens, "output_tokens": row.output_tokens, "cached_tokens": row.cached_tokens},
-        **{"seconds": row.seconds, "cost": row.cost},
-    }
 
 
 @cache  # every row asks for them
@@ -308,7 +280,8 @@ def row(episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None =
             outcomes=Counter(str(turn.outcome) for turn in record.turns),
             input_tokens=tokens[0],
             output_tokens=tokens[1],
-            cached_tokens=_cached(record) if any(record.tokens) else None,
+            cached_tokens=_spent(record, "cached_tokens"),
+            reasoning_tokens=_spent(record, "reasoning_tokens"),
             seconds=record.seconds if used else None,
             cost=price.of(record) if price else None,
             setting=published,
@@ -325,8 +298,8 @@ def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, ite
     return Cluster(environment.cluster(record), str(item["key"]), item["level"])
 
 
-def _cached(record: EpisodeRecord) -> int:
-    return sum(turn.usage.cached_tokens for turn in record.turns if turn.usage)
+def _spent(record: EpisodeRecord, kind: str) -> int | None:
+    return sum(getattr(turn.usage, kind) for turn in record.turns if turn.usage) if any(record.tokens) else None
 
 
 def _number(value: float | None) -> float | None:

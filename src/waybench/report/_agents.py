@@ -1,16 +1,18 @@
 """Models as agents: the table of normalised scores, and the charts of the nine capabilities."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from markupsafe import Markup
 
 from waybench.agent import CAPABILITIES, FORMULAS, RECORDED
 from waybench.analysis import Agent, Group, mean_text, one_line, setting
 from waybench.core import Metric
 from waybench.envs import registry
+from waybench.report._figures import Figure
+from waybench.report._files import slug
 from waybench.report._format import interval_text, part
-from waybench.report._radar import Web, radar
+from waybench.report._radar import Web, radar_spec
+from waybench.report._svg import drawn
 
 _SHORT = {
     "BanditTwoArmedHighLowFixed": "Bandit",
@@ -62,7 +64,7 @@ class AgentLine:
     games: list[Score | None]
     capabilities: Mapping[str, list[Score | None]]
     missing: list[str]
-    chart: Markup
+    chart: Figure
     reference: bool
 
 
@@ -118,10 +120,16 @@ def _line(number: int, agent: Agent, common: set[tuple[str, str]], pages: Mappin
         for name, value in zip(CAPABILITIES, values, strict=True)
     )
     name = one_line(agent.model, 80)
-    chart = radar(CAPABILITIES, [Web(name, values, number)], f"Capabilities of {name}: {told}")
+    chart = _chart(agent, Web(name, values, number), f"Capabilities of {name}: {told}")
     missing = [_SHORT[game] for game in RECORDED if game not in agent.scores]
     differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
     return AgentLine(agent.model, differs, games, capabilities, missing, chart, agent.embedded)
+
+
+def _chart(agent: Agent, web: Web, label: str) -> Figure:
+    spec = radar_spec(CAPABILITIES, [web])
+    identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
+    return Figure(slug(f"capabilities {agent.model}", identity), drawn(spec, label), None, label, spec)
 
 
 def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Score | None:

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import altair as alt
 from markupsafe import Markup
 
 from waybench.analysis import better_text
 from waybench.core import Metric
 from waybench.report._points import Point
-from waybench.report._svg import drawn
+from waybench.report._svg import Spec, drawn, nominal, quantitative, specification
 
 COLOURS = 7
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
@@ -70,44 +69,57 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
     return drawn(chart_spec(plot, shape), label)
 
 
-def chart_spec(plot: Plot, shape: Shape) -> dict[str, Any]:
+def chart_spec(plot: Plot, shape: Shape) -> Spec:
     """Return a plot as a Vega-Lite specification."""
     places = sorted({point.at for point in plot.points})
     shown = _styled(plot, places)
     domain = _domain(plot)
     ends = _ends(shown, places, domain, shape)
-    data = alt.Data(values=shown)
     gap = _gap(places)
     roomy = gap * shape.width / (places[-1] - places[0] + gap) >= _ROOM if places else True
-    x = alt.X(
-        "x:Q",
-        title=plot.across,
-        scale=alt.Scale(domain=[places[0] - gap / 2, places[-1] + gap / 2] if places else [0, 1], nice=False),
-        axis=alt.Axis(values=_thinned(places, shape.width // 34), format="d", grid=False),
-    )
+    across = {
+        "title": plot.across,
+        "scale": {"domain": [places[0] - gap / 2, places[-1] + gap / 2] if places else [0, 1], "nice": False},
+        "axis": {"values": _thinned(places, shape.width // 34), "format": "d", "grid": False},
+    }
     arrow = {"lower": "↓", "higher": "↑"}.get(plot.metric.better, "")
-    y = alt.Y(
-        "score:Q",
-        title=f"{arrow} {better_text(plot.metric)}".strip() or None,
-        scale=alt.Scale(domain=list(domain), nice=False),
-        axis=alt.Axis(tickCount=5, titleAngle=0, titleAlign="left", titleX=0, titleY=-14, titleBaseline="bottom"),
-    )
-    colour = alt.Color("colour:N", scale=None, legend=None)
-    base = alt.Chart(data).encode(x=x, color=colour)
-    dash = alt.StrokeDash("dash:N", scale=alt.Scale(domain=[0, 1], range=[[1, 0], [5, 4]]), legend=None)
-    kind = alt.Shape("series:N", scale=alt.Scale(range=list(SHAPES)), legend=None)
-    text = alt.Chart(alt.Data(values=ends)).encode(x="x:Q", y="score:Q", text="label:N")
-    strokes = base.transform_filter("datum.interval")
-    strokes = strokes.mark_area(opacity=0.16) if plot.bands else strokes.mark_rule(strokeWidth=1.6, opacity=0.5)
-    layers = [
-        strokes.encode(y="low:Q", y2="high:Q", **({"detail": "series:N"} if plot.bands else {})),
-        base.mark_line(strokeWidth=2.2, strokeJoin="round").encode(y=y, detail="series:N", strokeDash=dash),
-        base.mark_point(filled=True, size=58 if roomy else 22, opacity=1).encode(y=y, shape=kind, description="text:N"),
-        text.mark_text(align="left", dx=11, stroke="var(--page)", strokeWidth=4, strokeJoin="round"),
-        text.mark_text(align="left", dx=11).encode(color=alt.Color("colour:N", scale=None, legend=None)),
+    title = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -14, "titleBaseline": "bottom"}
+    up = {
+        "title": f"{arrow} {better_text(plot.metric)}".strip() or None,
+        "scale": {"domain": list(domain), "nice": False},
+        "axis": {"tickCount": 5, **title},
+    }
+    x, score = quantitative("x", **across), quantitative("score", **up)
+    line, colour = nominal("series"), nominal("colour", scale=None, legend=None)
+    dash = nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], [5, 4]]}, legend=None)
+    kind = nominal("series", scale={"range": list(SHAPES)}, legend=None)
+    stroke = {"type": "area", "opacity": 0.16} if plot.bands else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
+    beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
+    label = {"type": "text", "align": "left", "dx": 11}
+    layers: list[Spec] = [
+        {
+            "transform": [{"filter": "datum.interval"}],
+            "mark": stroke,
+            "encoding": {"y": quantitative("low"), "y2": {"field": "high"}, **({"detail": line} if plot.bands else {})},
+        },
+        {
+            "mark": {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"},
+            "encoding": {"y": score, "detail": line, "strokeDash": dash},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 58 if roomy else 22, "opacity": 1},
+            "encoding": {"y": score, "shape": kind, "description": nominal("text")},
+        },
     ]
-    made: Any = alt.layer(*layers).properties(width=shape.width, height=shape.height, background="transparent")
-    return {**made.to_dict(), "config": _config(shape.font)}
+    for layer in layers:
+        layer["encoding"] = {"x": x, "color": colour, **layer["encoding"]}
+    # Around each label is the page's colour, so that lines below it do not make it hard to read.
+    halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
+    layers += [
+        {"data": {"values": ends}, "mark": {**label, **halo}, "encoding": beside},
+        {"data": {"values": ends}, "mark": label, "encoding": {**beside, "color": colour}},
+    ]
+    return specification(shape.width, shape.height, data={"values": shown}, layer=layers, config=_config(shape.font))
 
 
 def _config(size: int) -> dict[str, Any]:
@@ -152,7 +164,7 @@ def _gap(levels: Sequence[int]) -> float:
 
 
 def _thinned(levels: Sequence[int], most: int) -> list[int]:
-    every = -(-len(levels) // max(1, most))
+    every = max(1, -(-len(levels) // max(1, most)))
     return list(levels[::every])
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from waybench.analysis import Estimate, Group, grouped
 from waybench.core import Environment
 from waybench.envs import registry
@@ -48,8 +46,13 @@ class Model:
     embedded: bool
     leaders: Leaders
     agents: list[AgentLine]
-    outcomes: Markup | None
+    outcomes: Figure | None
     parts: list[Part]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All of its charts but those of agents."""
+        return [*([self.outcomes] if self.outcomes else []), *(one for part in self.parts for one in part.figures)]
 
 
 def model(
@@ -74,7 +77,7 @@ def model(
     parts: list[Part] = []
     for env_id, some in grouped(own, lambda each: each.group.env).items():
         env, words = registry.load(env_id), family(env_id)
-        if charts := [*level_figures(env, words, some), *step_figures(env, words, some)]:
+        if charts := [*level_figures(env, words, some, name), *step_figures(env, words, some, name)]:
             parts.append(Part(env, words, charts))
     of_model = [total for total in totals if total.group.model == name]
     return Model(
@@ -82,6 +85,10 @@ def model(
         embedded=own[0].group.embedded,
         leaders=leaders(estimates, totals, pages, model_pages, only=name),
         agents=[line for line in agents.lines if line.name == name] if agents else [],
-        outcomes=outcomes(of_model, "What the replies came to, task by task; the table has the same numbers"),
+        outcomes=outcomes(
+            of_model,
+            "What the replies came to, task by task; the table has the same numbers",
+            "What each reply came to, over all attempts that count. The table has the same numbers.",
+        ),
         parts=parts,
     )

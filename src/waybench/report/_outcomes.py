@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
-from markupsafe import Markup
-
 from waybench.analysis import Estimate, one_line
 from waybench.core import Outcome
 from waybench.envs import registry
-from waybench.report._svg import drawn
+from waybench.report._figures import Figure
+from waybench.report._files import slug
+from waybench.report._svg import Spec, drawn, nominal, quantitative, specification
 
 _COLOURS = {
     Outcome.OK: "var(--c2)",
@@ -23,15 +22,19 @@ _BAR = 22
 _LETTERS = 34
 
 
-def outcomes(totals: Sequence[Estimate], label: str) -> Markup | None:
-    """Draw for each of some estimates a bar of what its replies came to; None where nothing was said.
+def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Figure | None:
+    """Draw for each of a model's estimates a bar of what its replies came to; None where nothing was said.
 
     Args:
         totals: The estimates.
         label: What the chart shows, for those who cannot see it.
+        caption: What is said below it.
     """
     data = [each for total in totals if total.replies for each in _pieces(total)]
-    return drawn(outcomes_spec(data), label) if data else None
+    if not data:
+        return None
+    model, spec = totals[0].group.model, outcomes_spec(data)
+    return Figure(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, label), None, caption, spec)
 
 
 def _pieces(total: Estimate) -> list[dict[str, Any]]:
@@ -50,7 +53,7 @@ def _pieces(total: Estimate) -> list[dict[str, Any]]:
     ]
 
 
-def outcomes_spec(data: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def outcomes_spec(data: Sequence[dict[str, Any]]) -> Spec:
     """Return the chart as a Vega-Lite specification.
 
     Args:
@@ -58,26 +61,22 @@ def outcomes_spec(data: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """
     met = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
     colours = [_COLOURS[Outcome(outcome)] for outcome in met]
-    y = alt.Y("task:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
-    bars = (
-        alt.Chart(alt.Data(values=list(data)))
-        .mark_bar(stroke="var(--page)", strokeWidth=1)
-        .encode(
-            x=alt.X(
-                "share:Q", stack="zero", title="share of replies", axis=alt.Axis(format="%", grid=False, tickCount=5)
-            ),
-            y=y,
-            color=alt.Color("outcome:N", title=None, scale=alt.Scale(domain=met, range=colours), sort=met),
-            order="order:Q",
-            description="text:N",
-        )
-    )
     rows = len(dict.fromkeys(piece["task"] for piece in data))
-    made: Any = bars.properties(width=460, height=_BAR * rows, background="transparent")
     text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": 12, "titleFontSize": 12}
     config = {
         "view": {"stroke": None},
         "axis": {**text, "titleFontWeight": "normal", "tickColor": "var(--rule-strong)"},
         "legend": {**text, "orient": "top", "symbolType": "square"},
     }
-    return {**made.to_dict(), "config": config}
+    shares = {"format": "%", "grid": False, "tickCount": 5}
+    tasks = {"labelLimit": 260, "ticks": False, "domain": False}
+    encoding = {
+        "x": quantitative("share", stack="zero", title="share of replies", axis=shares),
+        "y": nominal("task", sort=None, title=None, axis=tasks),
+        "color": nominal("outcome", title=None, scale={"domain": met, "range": colours}, sort=met),
+        "order": quantitative("order"),
+        "description": nominal("text"),
+    }
+    bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
+    made = {"data": {"values": list(data)}, "mark": bar, "encoding": encoding}
+    return specification(460, _BAR * rows, **made, config=config)

@@ -1,15 +1,12 @@
 """Charts of the nine capabilities: an axis for each, a line around for each agent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 from typing import Any
 
-import altair as alt
-from markupsafe import Markup
-
 from waybench.report._chart import COLOURS
-from waybench.report._svg import drawn
+from waybench.report._svg import Spec, nominal, quantitative, specification
 
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 _MOST = 1.2  # what is beyond is drawn there
@@ -31,23 +28,17 @@ class Web:
     line: int = 0
 
 
-def radar(axes: Sequence[str], webs: Sequence[Web], label: str, *, size: int = 300, font: int = 12) -> Markup:
-    """Draw values on axes that leave one centre; the rings are quarters, the outermost one is 1.
+def radar_spec(axes: Sequence[str], webs: Sequence[Web], size: int = 300, font: int = 12) -> Spec:
+    """Return values on axes that leave one centre as a Vega-Lite specification.
 
-    What is beyond 1.2 or below 0 is drawn there.
+    The rings are quarters, the outermost one is 1. What is beyond 1.2 or below 0 is drawn there.
 
     Args:
         axes: Their names, the first one upwards, the others clockwise.
         webs: The lines.
-        label: What the chart shows, for those who cannot see it.
         size: Width and height of the rings, in pixels.
         font: Size of the text.
     """
-    return drawn(radar_spec(axes, webs, size, font), label)
-
-
-def radar_spec(axes: Sequence[str], webs: Sequence[Web], size: int, font: int) -> dict[str, Any]:
-    """Return a chart of axes that leave one centre as a Vega-Lite specification."""
     count = len(axes)
     rings = [
         {"ring": ring, "order": number, **_place(number % count, count, ring)}
@@ -64,40 +55,33 @@ def radar_spec(axes: Sequence[str], webs: Sequence[Web], size: int, font: int) -
         for number, axis in enumerate(axes)
     ]
     lines, points = _lines(webs, count)
-    scale = alt.Scale(domain=[-2.1, 2.1], nice=False)
-    x, y = (
-        alt.X("x:Q", axis=None, scale=scale),
-        alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-1.45, 1.45], nice=False)),
-    )
-    colour = alt.Color("colour:N", scale=None, legend=None)
-    order = alt.Order("order:Q")
-    layers: list[Any] = [
-        alt.Chart(alt.Data(values=rings))
-        .mark_line(strokeWidth=1, color="var(--rule)")
-        .encode(x=x, y=y, detail="ring:N", order=order),
-        alt.Chart(alt.Data(values=[each for each in rings if each["ring"] == 1]))
-        .mark_line(strokeWidth=1, color="var(--rule-strong)")
-        .encode(x=x, y=y, detail="ring:N", order=order),
-        alt.Chart(alt.Data(values=spokes))
-        .mark_line(strokeWidth=1, color="var(--rule)")
-        .encode(x=x, y=y, detail="spoke:N", order=order),
-        alt.Chart(alt.Data(values=lines))
-        .mark_line(strokeWidth=2.2, strokeJoin="round")
-        .encode(x=x, y=y, detail="piece:N", order=order, color=colour),
-        alt.Chart(alt.Data(values=points))
-        .mark_point(filled=True, size=34, opacity=1)
-        .encode(x=x, y=y, color=colour, description="text:N"),
+    place = {
+        "x": quantitative("x", axis=None, scale={"domain": [-2.1, 2.1], "nice": False}),
+        "y": quantitative("y", axis=None, scale={"domain": [-1.45, 1.45], "nice": False}),
+    }
+    colour = {"color": nominal("colour", scale=None, legend=None)}
+
+    def layer(values: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
+        return {"data": {"values": values}, "mark": mark, "encoding": {**place, **encoding}}
+
+    def line(values: Sequence[Mapping[str, Any]], shade: str, by: str) -> Spec:
+        mark = {"type": "line", "strokeWidth": 1, "color": f"var({shade})"}
+        return layer(values, mark, detail=nominal(by), order=quantitative("order"))
+
+    round_line = {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"}
+    layers = [
+        line(rings, "--rule", "ring"),
+        line([each for each in rings if each["ring"] == 1], "--rule-strong", "ring"),
+        line(spokes, "--rule", "spoke"),
+        layer(lines, round_line, detail=nominal("piece"), order=quantitative("order"), **colour),
+        layer(
+            points, {"type": "point", "filled": True, "size": 34, "opacity": 1}, description=nominal("text"), **colour
+        ),
     ]
     for align in ("left", "center", "right"):
-        some = [name for name in names if name["align"] == align]
-        layers.append(
-            alt.Chart(alt.Data(values=some))
-            .mark_text(align=align, baseline="middle", fontSize=font, color="var(--soft)")
-            .encode(x=x, y=y, text="text:N")
-        )
-    width = round(size * 4.2 / 2.9)
-    made: Any = alt.layer(*layers).properties(width=width, height=size, background="transparent")
-    return {**made.to_dict(), "config": {"view": {"stroke": None}}}
+        words = {"type": "text", "align": align, "baseline": "middle", "fontSize": font, "color": "var(--soft)"}
+        layers.append(layer([each for each in names if each["align"] == align], words, text=nominal("text")))
+    return specification(round(size * 4.2 / 2.9), size, layer=layers, config={"view": {"stroke": None}})
 
 
 def _place(number: int, count: int, radius: float) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import Cluster, Estimate, Measure, Row, grouped, measure
+from waybench.analysis import Cluster, Estimate, Measure, Row, group_id, grouped, measure
 from waybench.core import End, Environment, Metric, Outcome
 from waybench.report._episode import ended
 from waybench.report._families import Family
@@ -217,7 +217,9 @@ class Results:
                 cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
                 told = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
                 batches.append(Batch(cluster, anchor, told, cards))
-            curves = curve_figures(self._env, self._words, level, estimate.group.examples, [estimate], small=True)
+            group = estimate.group
+            whose = [group.model, group_id(group)]
+            curves = curve_figures(self._env, self._words, level, group.examples, [estimate], whose, small=True)
             found.append(Level(estimate, curves, batches))
         return found
 

@@ -33,9 +33,11 @@ from waybench.core import UsageError
 from waybench.envs import registry
 from waybench.report._agents import agent_tables
 from waybench.report._aggregates import of_model
+from waybench.report._chart_files import ChartFiles
 from waybench.report._compare import comparison
 from waybench.report._drawn import clusters, prompt
 from waybench.report._episode import conversation
+from waybench.report._export import exports
 from waybench.report._families import Family, family
 from waybench.report._files import Folder, slug
 from waybench.report._gathered import Gathered, Played
@@ -84,8 +86,8 @@ def write_report(
         prices: What models' tokens cost.
 
     Returns:
-        What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/* and
-        summary.json (`SUMMARY_SCHEMA`).
+        What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
+        summary.json (`SUMMARY_SCHEMA`), and for programs and papers data/*, charts/* and table.md.
 
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
@@ -115,9 +117,14 @@ class _Site:
         self.pages = {group: _page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
+        self.charts = ChartFiles(folder.path)
 
     def page(self, path: str, template: str, /, **values: Any) -> None:
         self.folder.write(path, self.templates.get_template(template).render(**values))
+
+    def files(self, some: Iterable[tuple[str, str | bytes]]) -> None:
+        for name, content in some:
+            self.folder.write(name, content)
 
     def write(self, title: str) -> None:
         rows = self.found.rows
@@ -135,18 +142,22 @@ class _Site:
         for name, page in self.model_pages.items():
             shown = model(name, *given, tables, self.pages, self.model_pages)
             self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
-        for name, content in assets():
-            self.folder.write(name, content)
+            self.files(self.charts.of(shown.figures))
+        self.files(assets())
         self.folder.write("summary.json", _summary(title, self, compared, [each.to_json() for each in played]))
         shown_sections = sections(*given, compared, self.pages)
         compared_on = {section.anchor for section in shown_sections if self._compare(section)}
         for section in shown_sections:
             side_by_side = section.anchor in compared_on
             self.page(f"tasks/{section.anchor}.html", "task.html", section=section, side_by_side=side_by_side)
+            self.files(self.charts.of([*section.by_level, *section.figures]))
+        self.files(self.charts.of(line.chart for line in tables.lines) if tables else ())
+        table = leaders(*given, self.pages, self.model_pages)
+        self.files(exports(rows, given, table, self.charts, self.templates))
         self.page(
             "index.html",
             "index.html",
-            leaders=leaders(*given, self.pages, self.model_pages),
+            leaders=table,
             outcomes=OUTCOMES,
             families=_by_family(shown_sections),
             compared_on=compared_on,
@@ -198,6 +209,7 @@ class _Site:
             )
 
         shown = Results(env, words, self.found, page, follow).levels(positions, estimates)
+        self.files(self.charts.of(figure for level in shown for figure in level.figures))
         own = [self.found.rows[position] for position in positions]
         parts = [metric for one in env.aggregates for metric in one.metrics]  # which have a table of their own
         anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}

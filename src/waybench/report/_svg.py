@@ -1,4 +1,4 @@
-"""Chart drawings, made fit to stand in a page."""
+"""Charts: their specifications, and drawings of them that are fit to stand in a page."""
 
 import json
 import re
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
 
-import altair as alt
 import vl_convert
 from markupsafe import Markup
 
+Spec = dict[str, Any]
+_VEGA_LITE = "6.4"
 _ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "title"}
 _ATTRIBUTES = {
     *{"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "viewBox", "transform"},
@@ -20,6 +21,33 @@ _VALUE = re.compile(r"[-+\w .,#%()]*")
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 
 
+def specification(width: int, height: int, **parts: Any) -> Spec:
+    """Return a Vega-Lite specification without a background.
+
+    Args:
+        width: Of the plot, in pixels.
+        height: Of the plot, in pixels.
+        **parts: Its other parts: data, mark and encoding, or layers, and the configuration.
+    """
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "background": "transparent",
+        "width": width,
+        "height": height,
+        **parts,
+    }
+
+
+def quantitative(field: str, **more: Any) -> Spec:
+    """Return how a number in the data is shown."""
+    return {"field": field, "type": "quantitative", **more}
+
+
+def nominal(field: str, **more: Any) -> Spec:
+    """Return how a name in the data is shown."""
+    return {"field": field, "type": "nominal", **more}
+
+
 def drawn(spec: Mapping[str, Any], label: str) -> Markup:
     """Draw a chart for a page.
 
@@ -27,8 +55,7 @@ def drawn(spec: Mapping[str, Any], label: str) -> Markup:
         spec: The chart, as a Vega-Lite specification.
         label: What it shows, for those who cannot see it.
     """
-    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    return inline(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=version, allowed_base_urls=[]), label)
+    return inline(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=_VEGA_LITE, allowed_base_urls=[]), label)
 
 
 def inline(svg: str, label: str) -> Markup:

@@ -1,0 +1,308 @@
+"""Frames: tables of named columns, each of one type, that say what they hold."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from waybench.analysis._rows import EXAMPLES, Group, declared, grouped
+from waybench.core import Json, Option
+from waybench.envs import registry
+
+OPTION = "option."  # what the names of columns of options begin with
+_KINDS: dict[type, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
+_LARGEST = 2**63  # whole numbers from here on have no room in a column of them
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What a column's values mean in the rows of one environment.
+
+    Attributes:
+        env: The environment's id.
+        doc: What it is.
+        title: Its name in the report's tables; "" if it is in none.
+        unit: Unit, "" for a plain number.
+        low: The least value possible, None if unbounded or no number.
+        high: The greatest value possible, likewise.
+        better: "higher", "lower", or "" where neither is better.
+        values: The values it can have, or what each number stands for; none if they are not listed.
+        default: The value if not given, as JSON; "" where there is no such thing.
+    """
+
+    env: str
+    doc: str
+    title: str = ""
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    better: str = ""
+    values: tuple[str, ...] = ()
+    default: str = ""
+
+    @property
+    def told(self) -> str:
+        """All of it but the environment, in words."""
+        name = f"{self.title}, {self.unit}" if self.title and self.unit else self.title or self.unit
+        ends = [f"{word} {bound:g}" for word, bound in (("from", self.low), ("to", self.high)) if bound is not None]
+        facts = [
+            " ".join(ends),
+            f"{self.better} is better" if self.better else "",
+            ", ".join(self.values),
+            f"default {self.default}" if self.default else "",
+        ]
+        told = "; ".join(fact for fact in facts if fact)
+        return (f"{name}. " if name else "") + self.doc + (f" ({told})" if told else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column.
+
+    Attributes:
+        name: Its name.
+        type: The type of its values: str, int, float or bool. Every one can be None: not known, or not defined.
+        doc: What it holds, in a sentence or two.
+        values: Returns its values, one for each row.
+        unit: Unit, "" for a plain number or none; where it depends on the environment, its meanings have it.
+        meanings: What it means by environment, where that depends on the environment.
+    """
+
+    name: str
+    type: type[str | int | float | bool]
+    doc: str
+    values: Callable[[], Iterable[Json]]
+    unit: str = ""
+    meanings: tuple[Meaning, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The type's name, as Arrow has it: "string", "int64", "float64" or "bool"."""
+        return _KINDS[self.type]
+
+    @property
+    def told(self) -> list[tuple[str, list[Meaning]]]:
+        """What it means by environment: what is said, and the meanings of which it is said."""
+        return list(grouped(self.meanings, lambda meaning: meaning.told).items())
+
+    @property
+    def description(self) -> str:
+        """All of what it holds, as one text."""
+        return " ".join([self.doc, *(f"{', '.join(each.env for each in some)}: {told}" for told, some in self.told)])
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A table.
+
+    Attributes:
+        name: Its name.
+        doc: What a row is.
+        columns: Its columns; no two have one name.
+    """
+
+    name: str
+    doc: str
+    columns: tuple[Column, ...]
+
+    def records(self) -> list[dict[str, Json]]:
+        """Return the rows, all with the same keys."""
+        names = [column.name for column in self.columns]
+        each = zip(*(column.values() for column in self.columns), strict=True)
+        return [dict(zip(names, values, strict=True)) for values in each]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(Generic[T]):
+    """A column by itself, before there are rows.
+
+    Attributes:
+        name: Its name.
+        type: The type of its values.
+        get: What a row is made of -> its value.
+        doc: What it holds.
+        unit: Its unit.
+        meanings: What it means by environment.
+    """
+
+    name: str
+    type: type[Any]
+    get: Callable[[T], Json]
+    doc: str
+    unit: str = ""
+    meanings: tuple[Meaning, ...] = ()
+
+
+def columns(facts: Iterable[Fact[T]], records: Sequence[T]) -> list[Column]:
+    """Return the columns of some records, each of which makes a row."""
+    return [
+        Column(
+            name=fact.name,
+            type=fact.type,
+            doc=fact.doc,
+            unit=fact.unit,
+            meanings=fact.meanings,
+            values=lambda get=fact.get: map(get, records),
+        )
+        for fact in facts
+    ]
+
+
+def group_columns(groups: Iterable[Group]) -> tuple[list[Column], list[Column]]:
+    """Return what is the same for all rows of a group: columns that say who played what, and columns of all settings.
+
+    Args:
+        groups: The group of each row.
+    """
+    # There are few groups and many rows: what is said of a group is worked out once.
+    numbers: dict[Group, int] = {}
+    of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
+    listed = list(numbers)
+
+    def made(fact: Fact[Group]) -> Column:
+        known = list(map(fact.get, listed))
+        return Column(
+            name=fact.name,
+            type=fact.type,
+            doc=fact.doc,
+            meanings=fact.meanings,
+            values=lambda: (known[number] for number in of_row),
+        )
+
+    names = sorted({name for group in listed for name, _ in group.options})
+    return [made(fact) for fact in _WHO], [made(_option(name, listed)) for name in names]
+
+
+def group_id(group: Group) -> str:
+    """Return twelve hexadecimal digits that stand for a group."""
+    # 1 and 1.0 are the same setting.
+    options = {
+        name: int(value) if type(value) is float and value.is_integer() else value for name, value in group.options
+    }
+    identity = json.dumps({**group.to_json(), "options": options}, sort_keys=True, default=str)
+    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _option(name: str, groups: Sequence[Group]) -> Fact[Group]:
+    of_group = {group: dict(group.options).get(name) for group in groups}
+    found = {env: option for env in dict.fromkeys(group.env for group in groups) if (option := _declared(env, name))}
+    kind = _type({option.type for option in found.values()}, of_group.values())
+    doc = "An option of how it is played or how its items are drawn; null where the environment has no such option."
+    if name == EXAMPLES:
+        doc = "Number of in-context examples; null without."
+    elif not found:
+        doc = "A setting of how the model was asked, as the run's log has it; null where it was left to its default."
+    meanings = tuple(_meaning(env, option) for env, option in found.items())
+    return Fact(OPTION + name, kind, lambda group: _as(kind, of_group[group]), doc, meanings=meanings)
+
+
+def _declared(env: str, name: str) -> Option | None:
+    return next((option for option in declared(env) if option.name == name), None)
+
+
+def _meaning(env: str, option: Option) -> Meaning:
+    default = "" if option.default is None else json.dumps(option.default)
+    return Meaning(env=env, doc=option.doc, low=option.low, high=option.high, values=option.choices, default=default)
+
+
+def _type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
+    """Return the type of a column of settings: the one that is declared and that all values have, otherwise text."""
+    known = [value for value in values if value is not None]
+    if any(type(value) is int and abs(value) >= _LARGEST for value in known):
+        return str
+    if any(type(value) is float and not math.isfinite(value) for value in known):
+        return str
+    kinds: list[type[Any]] = list(dict.fromkeys([*wanted, *map(type, known)]))
+    if len(kinds) == 1:
+        return kinds[0]
+    return float if set(kinds) == {int, float} else str
+
+
+def _as(kind: type, value: Json) -> Json:
+    if value is None or type(value) is kind:
+        return value
+    return float(value) if kind is float else json.dumps(value)
+
+
+_WHO: tuple[Fact[Group], ...] = (
+    Fact("group", str, group_id, "Stands for model, task and all settings together, and is the same in all files."),
+    Fact("model", str, lambda group: group.model, "The model, as the user named it."),
+    Fact("embedded", bool, lambda group: group.embedded, "Whether it is one of the reference players, and no model."),
+    Fact("task", str, lambda group: group.task, "The task's name."),
+    Fact("env", str, lambda group: group.env, "The environment's id."),
+    Fact(
+        "env_version",
+        int,
+        lambda group: group.version,
+        "The environment's version; scores of different versions are not comparable.",
+    ),
+    Fact(
+        "headline",
+        str,
+        lambda group: registry.load(group.env).metrics[0].name,
+        "Name of the environment's headline metric.",
+    ),
+    Fact("key", str, lambda group: group.key, "The key of the set of items."),
+)
+
+
+def column_frame(frames: Iterable[Frame]) -> Frame:
+    """Return the frame that describes the columns of others, a row for each of their meanings."""
+    listed = [
+        _Described(frame, column, meaning)
+        for frame in frames
+        for column in frame.columns
+        for meaning in column.meanings or (None,)
+    ]
+    doc = "One row for each column of the files, and for each environment in which it has a meaning of its own."
+    return Frame("columns", doc, tuple(columns(_DESCRIBED, listed)))
+
+
+class _Described(NamedTuple):
+    frame: Frame
+    column: Column
+    meaning: Meaning | None
+
+
+def _of_meaning(name: str) -> Callable[[_Described], Json]:
+    return lambda one: getattr(one.meaning, name) if one.meaning and getattr(one.meaning, name) != "" else None
+
+
+_DESCRIBED: tuple[Fact[_Described], ...] = (
+    Fact("frame", str, lambda one: one.frame.name, "The file that the column is in, without its suffix."),
+    Fact("column", str, lambda one: one.column.name, "The column's name."),
+    Fact("type", str, lambda one: one.column.kind, "The type of its values: string, int64, float64 or bool."),
+    Fact(
+        "unit",
+        str,
+        lambda one: (one.meaning.unit if one.meaning else one.column.unit) or None,
+        "The unit of its values; null for a plain number or none.",
+    ),
+    Fact(
+        "env",
+        str,
+        _of_meaning("env"),
+        "The environment in whose rows it means this; null where it means the same in all rows.",
+    ),
+    Fact("title", str, _of_meaning("title"), "A metric's name in the report's tables."),
+    Fact("low", float, _of_meaning("low"), "The least value possible; null if unbounded or not told."),
+    Fact("high", float, _of_meaning("high"), "The greatest value possible, likewise."),
+    Fact("better", str, _of_meaning("better"), "Of a metric: higher, lower, or null where neither is better."),
+    Fact(
+        "values",
+        str,
+        lambda one: ", ".join(one.meaning.values) or None if one.meaning else None,
+        "The values that an option can have, or what a metric's values stand for.",
+    ),
+    Fact("default", str, _of_meaning("default"), "An option's value where it was not given, as JSON."),
+    Fact(
+        "description",
+        str,
+        lambda one: f"{one.column.doc} {one.meaning.doc}" if one.meaning else one.column.doc,
+        "What it holds.",
+    ),
+)

@@ -1,0 +1,188 @@
+"""The frame of scores: one row for each estimated number."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import NamedTuple
+
+from waybench.analysis._estimates import Estimate
+from waybench.analysis._frames import Fact, Frame, columns, group_columns
+from waybench.analysis._intervals import CONFIDENCE, Mean
+from waybench.analysis._tidy import OUTCOME
+from waybench.core import Aggregate, Metric, Outcome, Series
+from waybench.envs import registry
+
+_STATISTICS = {
+    "best": "the mean over items of the best attempt's headline metric, where that is an item's score, and otherwise "
+    "the same as single",
+    "single": "what a single attempt gives on average, over items",
+    "attempts": "the plain mean of the headline metric over the attempts that were made",
+    "clusters": "the same as single, as a mean over clusters such as maps, each with the same weight",
+    "set": "a number of the set as a whole, which is the mean of no metric",
+    "solved": "the share of single attempts that are solved",
+    "curve": "the mean of a curve over its steps",
+    "step": "a curve at one step: the mean over the episodes that have it",
+    "share": "the share of an outcome among all replies",
+    "mean": "the plain mean over attempts of what they took",
+    "per_solved": "what all attempts took, by the number of solved items",
+}
+
+
+class Score(NamedTuple):
+    """One number.
+
+    Attributes:
+        estimate: What it is part of.
+        statistic: What is taken of the metric.
+        metric: The metric's name.
+        title: Its name in tables.
+        unit: Its unit.
+        better: Its direction.
+        step: The step, of a curve.
+        value: The number; None if it is not defined or not known.
+        low: Lower end of its interval.
+        high: Upper end.
+        n: Number of values that it is made of; None if not known.
+        clusters: Number of clusters that they come from, likewise.
+    """
+
+    estimate: Estimate
+    statistic: str
+    metric: str
+    title: str
+    unit: str
+    better: str
+    step: int | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    clusters: int | None = None
+
+
+def score_frame(estimates: Iterable[Estimate]) -> Frame:
+    """Return the frame of scores: a row for each number of each estimate, with its interval.
+
+    Args:
+        estimates: The estimates, by level or over all levels. None stands for what is not known or not defined.
+    """
+    scores = [score for estimate in estimates for score in _scores(estimate)]
+    who, options = group_columns(score.estimate.group for score in scores)
+    doc = (
+        "One row for each estimated number: by level, over all levels (level is null), and step by step. Which levels "
+        "were run may depend on the player, and then numbers over all of them are not to be compared."
+    )
+    return Frame("scores", doc, (*who, *columns(_FACTS, scores), *options))
+
+
+def _scores(estimate: Estimate) -> Iterator[Score]:
+    env = registry.load(estimate.group.env)
+    head = env.metrics[0]
+
+    def of(statistic: str, what: Metric | Series | Aggregate, mean: Mean | None, step: int | None = None) -> Score:
+        unit = "" if isinstance(what, Series) else what.unit
+        return _with(Score(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
+
+    yield of("best", head, estimate.best)
+    for metric in env.metrics:
+        yield of("single", metric, estimate.metrics.get(metric.name))
+    yield of("attempts", head, estimate.mean)
+    for metric in env.metrics:
+        if metric.name in estimate.macro:
+            yield of("clusters", metric, estimate.macro[metric.name])
+    for aggregate in () if estimate.guided else env.aggregates:
+        yield of("set", aggregate, estimate.aggregates.get(aggregate.name))
+    for series in env.series:
+        if series.name in estimate.curves:
+            curve = estimate.curves[series.name]
+            yield of("curve", series, curve.average)
+            for step, mean in enumerate(curve.steps, start=1):
+                yield of("step", series, mean, step)
+    yield from _course(estimate)
+
+
+def _with(score: Score, mean: Mean | None) -> Score:
+    return score._replace(**asdict(mean)) if mean else score
+
+
+def _course(estimate: Estimate) -> Iterator[Score]:
+    if not estimate.guided:
+        yield _with(Score(estimate, "solved", "solved", "Solved", "", "higher"), estimate.solved)
+    for outcome in Outcome if estimate.replies else ():
+        score = Score(estimate, "share", OUTCOME + outcome, outcome.capitalize(), "", "")
+        yield score._replace(value=estimate.outcomes.get(outcome, 0.0), n=estimate.replies)
+    for metric, title, unit, value in (
+        ("requests", "Requests", "", estimate.requests),
+        ("input_tokens", "Input tokens", "tokens", estimate.input_tokens),
+        ("output_tokens", "Output tokens", "tokens", estimate.output_tokens),
+        ("cached_tokens", "Cached tokens", "tokens", estimate.cached_tokens),
+        ("seconds", "Seconds", "s", estimate.seconds),
+        ("cost", "Cost", "USD", estimate.cost),
+    ):
+        yield Score(estimate, "mean", metric, title, unit, "lower", value=value)
+    for metric, title, unit, value in (
+        ("tokens", "Tokens", "tokens", estimate.tokens),
+        ("cost", "Cost", "USD", estimate.cost),
+    ):
+        yield Score(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved(value))
+
+
+_ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where the data cannot tell one."
+_FACTS: Sequence[Fact[Score]] = (
+    Fact(
+        "guided",
+        bool,
+        lambda one: one.estimate.guided,
+        "Whether a teacher's actions were carried out in place of the player's: then only curves are the player's own.",
+    ),
+    Fact("level", int, lambda one: one.estimate.level, "The level; null for all that were run."),
+    Fact(
+        "statistic",
+        str,
+        lambda one: one.statistic,
+        f"What the number is. {'; '.join(f'{name}: {doc}' for name, doc in _STATISTICS.items())}.",
+    ),
+    Fact(
+        "metric", str, lambda one: one.metric, "Name of the metric, aggregate, series or outcome, or of what it cost."
+    ),
+    Fact("title", str, lambda one: one.title, "Its name in the report's tables."),
+    Fact("unit", str, lambda one: one.unit, "Its unit; empty for a plain number."),
+    Fact("better", str, lambda one: one.better, "higher, lower, or empty where neither is better."),
+    Fact("step", int, lambda one: one.step, "Number of the step, from 1; null where it is no step of a curve."),
+    Fact(
+        "value",
+        float,
+        lambda one: one.value,
+        "The number; null if it is not known, or defined for no attempt.",
+    ),
+    Fact("low", float, lambda one: one.low, f"Lower end {_ENDS}"),
+    Fact("high", float, lambda one: one.high, f"Upper end {_ENDS}"),
+    Fact(
+        "n",
+        int,
+        lambda one: one.n,
+        "Number of values that it is made of: items, attempts, episodes, replies or clusters; null if not known.",
+    ),
+    Fact(
+        "clusters",
+        int,
+        lambda one: one.clusters,
+        "Number of independent clusters that they come from, over which the interval is; null if not known.",
+    ),
+    Fact("items", int, lambda one: one.estimate.items, "Items with at least one attempt that counts."),
+    Fact("attempts", int, lambda one: one.estimate.attempts, "Attempts that count."),
+    Fact(
+        "missing",
+        int,
+        lambda one: one.estimate.missing,
+        "Items of which all attempts ended in infrastructure errors: they are missing, and not 0.",
+    ),
+    Fact("incomplete", int, lambda one: one.estimate.incomplete, "Items of which some attempts did."),
+    Fact("errors", int, lambda one: one.estimate.errors, "Infrastructure errors, in no denominator."),
+    Fact("set_aside", int, lambda one: one.estimate.aside, "Episodes that were set aside and count in nothing."),
+    Fact(
+        "unconfirmed",
+        int,
+        lambda one: one.estimate.unconfirmed,
+        "Those of them that a new simulation does not confirm.",
+    ),
+)

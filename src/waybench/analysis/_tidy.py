@@ -1,0 +1,171 @@
+"""The tidy frame: one row for each episode."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from waybench.analysis._frames import Fact, Frame, Meaning, columns, group_columns
+from waybench.analysis._rows import Row
+from waybench.core import Environment, Json, Metric, Outcome
+from waybench.envs import registry
+
+METRIC, SIZE, OUTCOME = "metric.", "size.", "outcome."  # what the names of such columns begin with
+
+
+def tidy(all_rows: Iterable[Row]) -> list[dict[str, Json]]:
+    """Return rows as flat records, all with the same keys: `episode_frame(rows).records()`."""
+    return episode_frame(list(all_rows)).records()
+
+
+def episode_frame(all_rows: Sequence[Row]) -> Frame:
+    """Return the frame of episodes: one row for each in the given order, also for those that do not count.
+
+    All settings are columns ("option.NAME"), so that frames of several reports can be put together. Metrics are called
+    "metric.NAME", and what one of them is a share of "size.NAME". None stands for what is not known or not defined,
+    also where a row's environment has no such metric or option.
+
+    Args:
+        all_rows: The rows. They are gone through once for each column, when its values are asked for.
+    """
+    who, options = group_columns(row.group for row in all_rows)
+    environments = [registry.load(env) for env in dict.fromkeys(row.group.env for row in all_rows)]
+    facts = [*_ITEM, *_COURSE, *_OUTCOMES, *_metrics(environments), *_COST]
+    doc = "One row for each episode, in the order of the logs, also for those that count in no number."
+    return Frame("episodes", doc, (*who, *columns(facts, all_rows), *options))
+
+
+_ITEM: tuple[Fact[Row], ...] = (
+    Fact(
+        "setting",
+        str,
+        lambda row: row.setting or None,
+        "The published name of the setting that was played; null if it is none.",
+    ),
+    Fact("level", int, lambda row: row.level, "The item's level."),
+    Fact("item", str, lambda row: row.item, "The item's id."),
+    Fact("index", int, lambda row: row.index, "The item's number in its set, from 0."),
+    Fact("instance", str, lambda row: row.instance, "SHA-256 of the instance."),
+    Fact(
+        "cluster",
+        str,
+        lambda row: row.cluster.name,
+        "What was drawn independently: the instance, or the name of what several share, such as a map. With "
+        "cluster_key and cluster_level, what intervals are clustered by.",
+    ),
+    Fact(
+        "cluster_key",
+        str,
+        lambda row: row.cluster.key,
+        "The key of the cluster's set; empty where the cluster is an instance.",
+    ),
+    Fact(
+        "cluster_level", int, lambda row: row.cluster.level, "The cluster's level; 0 where the cluster is an instance."
+    ),
+    Fact("attempt", int, lambda row: row.attempt, "Number of the attempt at the item, from 1."),
+    Fact("run", str, lambda row: row.run or None, "The run; null if not known."),
+    # The folders that it lies in say something of somebody's machine.
+    Fact(
+        "log",
+        str,
+        lambda row: row.log.replace("\\", "/").rpartition("/")[2] or None,
+        "Name of the log file; null if not known.",
+    ),
+)
+
+_COURSE: tuple[Fact[Row], ...] = (
+    Fact("end", str, lambda row: row.end or None, "How the episode ended; null if it never did."),
+    Fact("counts", bool, lambda row: row.counts, "Whether the episode is in the denominators of the estimates."),
+    Fact(
+        "infrastructure_error",
+        bool,
+        lambda row: row.error,
+        "Whether an error of the provider or the machine ended it, or nothing did: it is missing, and has not failed.",
+    ),
+    Fact("set_aside", str, lambda row: row.aside or None, "Why else it does not count; null otherwise."),
+    Fact(
+        "guided",
+        bool,
+        lambda row: row.guided,
+        "Whether a teacher's actions were carried out in place of the player's: then the end is the teacher's merit.",
+    ),
+    Fact("turns", int, lambda row: sum(row.outcomes.values()), "Number of replies."),
+)
+
+_OUTCOMES: tuple[Fact[Row], ...] = tuple(
+    Fact(
+        OUTCOME + outcome,
+        int,
+        lambda row, outcome=str(outcome): row.outcomes.get(outcome, 0),
+        f"Number of replies with the outcome {outcome}.",
+    )
+    for outcome in Outcome
+)
+
+_COST: tuple[Fact[Row], ...] = (
+    Fact("input_tokens", int, lambda row: row.input_tokens, "Tokens of all requests; null if not known.", "tokens"),
+    Fact(
+        "output_tokens",
+        int,
+        lambda row: row.output_tokens,
+        "Tokens of all replies, reasoning included; null if not known.",
+        "tokens",
+    ),
+    Fact(
+        "cached_tokens",
+        int,
+        lambda row: row.cached_tokens,
+        "Input tokens that the provider says it read from its cache, 0 also where it says nothing; null if tokens are "
+        "not known.",
+        "tokens",
+    ),
+    Fact(
+        "reasoning_tokens",
+        int,
+        lambda row: row.reasoning_tokens,
+        "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
+        "are not known.",
+        "tokens",
+    ),
+    Fact("seconds", float, lambda row: row.seconds, "Time spent on the replies; null if not known.", "s"),
+    Fact("cost", float, lambda row: row.cost, "What it cost; null if tokens or prices are not known.", "USD"),
+)
+
+
+def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Fact[Row]]:
+    meanings: dict[str, list[Meaning]] = {}
+    shares: set[str] = set()
+    for env in environments:
+        for metric in env.metrics:
+            meanings.setdefault(metric.name, []).append(_meaning(env.id, metric))
+            if metric.per is not None:
+                shares.add(metric.name)
+    for name, some in meanings.items():
+        units = {each.unit for each in some}
+        yield Fact(
+            METRIC + name,
+            float,
+            lambda row, name=name: row.metrics.get(name),
+            "A metric; null where it is not defined or the environment has no such metric.",
+            units.pop() if len(units) == 1 else "",
+            tuple(some),
+        )
+        if name in shares:
+            yield Fact(
+                SIZE + name,
+                float,
+                lambda row, name=name: row.sizes.get(name),
+                f"What {METRIC}{name} counts a part of: a set's figure is the sum of the one over the sum of the "
+                "other; null where it is a mean.",
+            )
+
+
+def _meaning(env: str, metric: Metric) -> Meaning:
+    return Meaning(
+        env=env,
+        doc=metric.doc,
+        title=metric.title,
+        unit=metric.unit,
+        low=metric.low,
+        high=metric.high,
+        better=metric.better,
+        values=tuple(f"{number} {label}" for number, label in enumerate(metric.labels)),
+    )

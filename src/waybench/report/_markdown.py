@@ -1,0 +1,131 @@
+"""The first table for a README: models by task, in Markdown."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from waybench._version import __version__
+from waybench.analysis import CONFIDENCE, NOTHING, Group, one_line, setting
+from waybench.envs import registry
+from waybench.report._leaders import Leader, Leaders
+
+_COLUMNS = 6  # of numbers; a wider table goes on in another one, with the models' names again
+_LONGEST = 60
+_MISSING = "n/a"
+# All that means something within a line: code, emphasis, links, tags, entities, ends of cells, formulas, and what some
+# make a link of without being told. A bar or backslash has to be a reference, for a cell's end is looked for first.
+_ACTIVE = re.compile(r"[\\|<>&`*_\[\]$~@]|:(?=\S)|\.(?=[^\W\d])")
+_REFERENCES = {"\\": "&#92;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_MARKS = {
+    "\\*": "infrastructure errors left something out",
+    "†": "a ladder ended early, and what it did not reach counts as 0",
+    "‡": "over fewer levels than others, so not to be compared",
+    _MISSING: "infrastructure errors only",
+    NOTHING: "not defined for any attempt",
+}
+
+
+def escaped(text: str, limit: int = _LONGEST) -> str:
+    """Return a text as one line of Markdown that shows it and does nothing else, cut to `limit` columns."""
+    return _ACTIVE.sub(lambda found: _REFERENCES.get(found[0], f"\\{found[0]}"), one_line(text, limit))
+
+
+@dataclass(slots=True)
+class _Row:
+    """A model with the same settings, and its scores by column."""
+
+    model: str
+    embedded: bool
+    differs: list[str]
+    cells: dict[str, Leader] = field(default_factory=dict[str, Leader])
+
+    def takes(self, line: Leader) -> bool:
+        """Return whether a score belongs here: its place is free, and nothing said of the row is wrong of it."""
+        free = _column(line) not in self.cells and set(line.differs) <= set(self.differs)
+        return free and not any(_wrong(told, line.group) for told in self.differs)
+
+    def name(self, others: Iterable["_Row"]) -> str:
+        """Return the row's head; what is off or left to its default is said where the model has other rows."""
+        name = escaped(self.model) or "(no name)"
+        again = any(other is not self and other.model == self.model for other in others)
+        told = [each for each in self.differs if again or not each.endswith((": no", ": default"))]
+        return (f"*{name}*" if self.embedded else name) + (f" ({escaped(', '.join(told))})" if told else "")
+
+
+def _wrong(told: str, group: Group) -> bool:
+    """Return whether a setting in words is another one of a group, which could have had it."""
+    env = registry.load(group.env)
+    choices = {option.name: option.choices for option in (*env.options, *env.source_options)}
+    name, _, value = told.partition(": ")
+    return any(
+        own.replace("_", " ") == name and setting(own, has) != told and value in (choices.get(own) or (value,))
+        for own, has in group.settings.items()
+    )
+
+
+def markdown(table: Leaders) -> str:
+    """Return the table of all results in Markdown as GitHub has it: a row for each model, a column for each task.
+
+    Settings in which a model was run twice at a task make rows of their own. Reference players come last. A cell is the
+    score with its interval.
+
+    Args:
+        table: The results.
+    """
+    rows = [*_rows(table.models), *_rows(table.references)]
+    columns = list(dict.fromkeys(_column(line) for line in sorted((*table.models, *table.references), key=_place)))
+    shown: list[str] = []
+    parts: list[str] = []
+    for start in range(0, len(columns), _COLUMNS):
+        block = columns[start : start + _COLUMNS]
+        lines = [["Model", *block], [":--", *["--:"] * len(block)]]
+        for row in rows:
+            cells = [_cell(row.cells.get(column)) for column in block]
+            shown += cells
+            if any(cells):
+                lines.append([row.name(rows), *cells])
+        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join([*parts, _notes(shown)]) + "\n"
+
+
+def _rows(lines: Sequence[Leader]) -> list[_Row]:
+    rows: list[_Row] = []
+    # Rows that say most are made first, so that what is true of several goes to the first of them.
+    for line in sorted(lines, key=lambda line: -len(line.differs)):
+        row = next((row for row in rows if row.model == line.group.model and row.takes(line)), None)
+        if row is None:
+            rows.append(row := _Row(line.group.model, line.group.embedded, line.differs))
+        row.cells[_column(line)] = line
+    return sorted(rows, key=lambda row: -sum(line.part or 0.0 for line in row.cells.values()))
+
+
+def _place(line: Leader) -> tuple[str, str, tuple[str, ...]]:
+    return line.family, line.group.env, line.apart
+
+
+def _column(line: Leader) -> str:
+    return escaped(f"{', '.join((line.title, *line.apart))}: {line.metric}", 120)
+
+
+def _cell(line: Leader | None) -> str:
+    if line is None:
+        return ""
+    if not line.items.order:
+        return _MISSING
+    marks = ["\\*"] if line.errors else []
+    if line.note:
+        marks.append("†" if line.note.endswith("beyond") else "‡")
+    return line.score.text + (f" ({line.interval})" if line.interval else "") + (f" {''.join(marks)}" if marks else "")
+
+
+def _notes(shown: Iterable[str]) -> str:
+    told = list(_told(set(shown)))
+    interval = f"In brackets: {100 * CONFIDENCE:.0f} % confidence interval. In italics: reference players, not models."
+    return " ".join([interval, "Blank: not run.", *told, f"Made by waybench {__version__}."])
+
+
+def _told(shown: set[str]) -> Iterator[str]:
+    for mark, meaning in _MARKS.items():
+        # The sign for nothing also stands in intervals.
+        if any(cell.startswith(mark) if mark == NOTHING else mark in cell for cell in shown):
+            yield f"{mark}: {meaning}."
