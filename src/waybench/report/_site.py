@@ -138,17 +138,18 @@ class _Site:
         for name, content in assets():
             self.folder.write(name, content)
         self.folder.write("summary.json", _summary(title, self, compared, [each.to_json() for each in played]))
-        shown_sections = sections(*given, compared, self.pages)
-        compared_on = {section.anchor for section in shown_sections if self._compare(section)}
-        for section in shown_sections:
-            side_by_side = section.anchor in compared_on
-            self.page(f"tasks/{section.anchor}.html", "task.html", section=section, side_by_side=side_by_side)
+        families = _by_family(sections(*given, compared, self.pages))
+        compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
+        for _, own in families:
+            for section in own:
+                on = section.anchor in compared_on
+                self.page(f"tasks/{section.anchor}.html", "task.html", section=section, first=own[0], side_by_side=on)
         self.page(
             "index.html",
             "index.html",
             leaders=leaders(*given, self.pages, self.model_pages),
             outcomes=OUTCOMES,
-            families=_by_family(shown_sections),
+            families=families,
             compared_on=compared_on,
             agent_tables=tables,
             about=_about(self),
