@@ -165,22 +165,22 @@ class Site:
     @cached_property
     def tasks(self) -> dict[str, Page]:
         """The tasks' pages, by name: "search-dfs"."""
-        return self._pages("tasks")
+        return self.named("tasks")
 
     @cached_property
     def models(self) -> list[Page]:
         """The models' pages."""
-        return list(self._pages("models").values())
+        return list(self.named("models").values())
 
     @cached_property
     def results(self) -> list[Page]:
         """The pages of models' results at tasks."""
-        return list(self._pages("results").values())
+        return list(self.named("results").values())
 
     @cached_property
     def replays(self) -> list[Page]:
         """The attempts' pages."""
-        return list(self._pages("replays").values())
+        return list(self.named("replays").values())
 
     @property
     def task(self) -> Page:
@@ -199,7 +199,8 @@ class Site:
         """All pages."""
         return [self.home, *self.tasks.values(), *self.models, *self.results, *self.replays]
 
-    def _pages(self, folder: str) -> dict[str, Page]:
+    def named(self, folder: str) -> dict[str, Page]:
+        """Return the pages of a folder by name."""
         found = sorted((self.folder / folder).iterdir())
         return {path.stem: read(path) for path in found if path.suffix == ".html"}
 
