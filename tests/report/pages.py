@@ -205,7 +205,7 @@ class Site:
         return {path.stem: read(path) for path in found if path.suffix == ".html"}
 
 
-def site(out: Path, episodes: Iterable[LoggedEpisode]) -> Site:
+def site(out: Path, episodes: Iterable[LoggedEpisode], title: str = "waybench") -> Site:
     """Write a site of some episodes."""
-    assert write_report(episodes, out).index == out / "index.html"
+    assert write_report(episodes, out, title=title).index == out / "index.html"
     return Site(out)
