@@ -15,12 +15,12 @@ VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.
 SELF_CLOSING = {"path", "circle", "rect", "line", "use", "g", "text"}
 EXECUTABLE = {"iframe", "object", "embed", "base", "form", "foreignobject", "animate", "set", "img", "style"}
-FOLDERS = "tasks", "models", "results", "replays"
+FOLDERS = "tasks", "models", "results", "replays", "compare"
 POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
     "script-src {}; base-uri 'none'; form-action 'none'"
 )
-DATA = {"type": "application/json", "id": "frames"}
+DATA = {"replay": "frames", "compare": "data"}  # scripts that read data of the page's, by the id of these
 LINK = re.compile(rf"(?:(\.\./)?((?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|index\.html|summary\.json))?(?:#([\w-]+))?")
 
 
@@ -120,12 +120,14 @@ def read(path: Path) -> Page:
 def _check_scripts(page: Page, up: str) -> None:
     """A page's policy allows scripts where it loads some of ours, and only there; what stands in it is data."""
     (policy,) = [meta["content"] for meta in page.all("meta") if "http-equiv" in meta]
-    loaded = [script for script in page.all("script") if script != DATA]
+    loaded = [script for script in page.all("script") if "src" in script]
+    inline = [script for script in page.all("script") if "src" not in script]
     assert policy == POLICY.format("'self'" if loaded else "'none'")
     names = [script["src"].removeprefix(f"{up}assets/").removesuffix(".js") for script in loaded]
     assert set(names) <= {"datatables", "tables", "replay", "compare"}
     assert loaded == [{"src": f"{up}assets/{name}.js", "defer": ""} for name in names]
-    assert len(page.scripts) == len(page.all("script")) - len(loaded) == ("replay" in names)
+    assert inline == [{"type": "application/json", "id": DATA[name]} for name in names if name in DATA]
+    assert len(page.scripts) == len(inline)
 
 
 def _check_link(folder: Path, up: str, href: str, ids: set[str]) -> None:
@@ -182,6 +184,11 @@ class Site:
         """The attempts' pages."""
         return list(self.named("replays").values())
 
+    @cached_property
+    def compared(self) -> dict[str, Page]:
+        """The pages of two models side by side, by the task's name."""
+        return self.named("compare") if (self.folder / "compare").exists() else {}
+
     @property
     def task(self) -> Page:
         """The only task's page."""
@@ -197,7 +204,8 @@ class Site:
     @property
     def pages(self) -> list[Page]:
         """All pages."""
-        return [self.home, *self.tasks.values(), *self.models, *self.results, *self.replays]
+        made = (*self.tasks.values(), *self.models, *self.results, *self.replays, *self.compared.values())
+        return [self.home, *made]
 
     def named(self, folder: str) -> dict[str, Page]:
         """Return the pages of a folder by name."""

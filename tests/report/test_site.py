@@ -245,7 +245,8 @@ def test_pages_are_semantic(tmp_path: Path) -> None:
 
 def test_every_page_is_reached_from_the_first_one(tmp_path: Path) -> None:
     claimed = replace(said(["a", "b", "c"], level=5, number=3), instance_hash="0" * 64)
-    episodes = [*played("random", (5,)), *searched("oracle", "dfs"), *searched("null", "bfs"), logged(claimed, "other")]
+    two = [*searched("oracle", "dfs"), *searched("null", "dfs")]
+    episodes = [*played("random", (5,)), *two, *searched("null", "bfs"), logged(claimed, "other")]
     made = site(tmp_path, episodes)
     names = {f"{folder}/{path.name}" for folder in FOLDERS for path in (tmp_path / folder).iterdir()}
     pages = {"index.html": made.home} | {
@@ -262,7 +263,7 @@ def test_every_page_is_reached_from_the_first_one(tmp_path: Path) -> None:
 
 
 def test_nothing_is_on_disk_but_the_site(tmp_path: Path) -> None:
-    write_report(played("null", (5,), mazes=1), tmp_path)
+    write_report([*played("null", (5,), mazes=1), *played("oracle", (5,), mazes=1)], tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {*FOLDERS, "assets", "index.html", "summary.json"}
     assert {path.name for path in (tmp_path / "assets").iterdir()} == {
         *("style.css", "datatables.js", "tables.js", "replay.js", "compare.js", "files.json"),
