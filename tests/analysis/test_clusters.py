@@ -10,7 +10,7 @@ from scipy import stats
 from tests.analysis.episodes import played
 from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
-from waybench.analysis import Cluster, Estimate, LoggedEpisode, figures, overall, rows, tidy
+from waybench.analysis import Cluster, Estimate, LoggedEpisode, figures, overall, row, rows, tidy
 from waybench.core import Usage
 
 MAPS = [corridor("small", 3), corridor("middle", 4), corridor("large", 6)]
@@ -96,8 +96,8 @@ def test_instances_without_clusters_are_their_own() -> None:
 def test_what_does_not_replay_is_in_no_map() -> None:
     episodes = answered("oracle", MAPS[:1])
     broken = replace(episodes[0], record=replace(episodes[0].record, instance={"map": 3}))
-    first, *_ = rows([broken, *episodes[1:]], {0})
-    assert first.cluster == Cluster(broken.record.instance_hash)
+    assert row(broken, confirmed=False).cluster == Cluster(broken.record.instance_hash)
+    assert row(episodes[0]).cluster == Cluster("small", "mine", 1)
 
 
 def test_figures_of_shares() -> None:

@@ -5,7 +5,7 @@ from statistics import mean
 import pytest
 
 from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
-from waybench.analysis import Estimate, LoggedEpisode, by_level, estimate, overall, rows, tidy
+from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, row, rows, set_aside, tidy
 from waybench.analysis._estimates import single_attempt
 from waybench.core import DataError, End, Usage, UsageError
 
@@ -121,15 +121,23 @@ def test_a_run_of_errors_only_does_not_hide_an_earlier_one() -> None:
     assert [row.aside for row in rows([*run("old", [], [lost]), *run("new", [], [lost])])] == ["repeated", ""]
 
 
+def all_but(episodes: list[LoggedEpisode], unconfirmed: int) -> list[Row]:
+    """Return rows of which a new simulation does not confirm one."""
+    return set_aside(row(episode, confirmed=number != unconfirmed) for number, episode in enumerate(episodes))
+
+
 def test_what_does_not_replay_is_no_episode() -> None:
     episodes = scores([[2, 0], [4]])
-    made = rows(episodes, {1})
+    made = all_but(episodes, 1)
     assert [row.aside for row in made] == ["", "does not replay", ""]
     (found,) = by_level(made)
     assert (found.aside, found.unconfirmed, found.attempts) == (1, 1, 2)
     assert found.best == only([episodes[0], episodes[2]]).best
     # Neither does it stand in for the same attempt that does.
-    assert [row.aside for row in rows([*scores([[2]]), *scores([[0]])], {1})] == ["", "does not replay"]
+    assert [row.aside for row in all_but([*scores([[2]]), *scores([[0]])], 1)] == ["", "does not replay"]
+    # Nor is anything of it measured, for anything may stand in it.
+    assert set(made[1].metrics.values()) == {None}
+    assert (made[1].series, made[1].sizes) == ({}, {})
 
 
 def test_different_settings_are_never_pooled() -> None:

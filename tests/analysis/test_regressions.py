@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy import stats
 
 from tests.analysis.episodes import failed, played
 from tests.analysis.maps import answered, corridor
-from waybench.analysis import Regression, regressions, rows, variables
+from waybench.analysis import Explanations, Regression, regressions, row, rows, variables
 from waybench.analysis._regressions import line
 from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step, map_variables, name_scores
 
@@ -139,3 +140,40 @@ def test_what_does_not_count_has_no_variables() -> None:
     assert variables(rows(gone), gone) == {}
     assert variables(rows(played("oracle", (5,))), played("oracle", (5,))) == {}
     assert regressions(rows(played("oracle", (5,))), {}) == []
+
+
+def test_variables_are_worked_out_once_for_each_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(place_map: PlaceMap, *rest: Any) -> Any:
+        asked.append(place_map.name)
+        return map_variables(place_map, *rest)
+
+    monkeypatch.setattr("waybench.envs.textmap.map_variables", counted)
+    maps = [corridor("a", 3), corridor("b", 4)]
+    episodes = [*answered("oracle", maps), *answered("null", maps, model="other"), *answered("null", maps[:1], key="k")]
+    found = Explanations()
+    made = [row(episode) for episode in episodes]
+    for one, episode in zip(made, episodes, strict=True):
+        found.add(one, episode.record)
+    assert sorted(asked) == ["a", "a", "b"]  # "a" of another set is another map
+    known = found.of(made)
+    assert known == variables(made, episodes)
+    assert {(group.model, group.key): len(some) for group, some in known.items()} == {
+        ("vendor/model", "mine"): 2,
+        ("other", "mine"): 2,
+        ("vendor/model", "k"): 1,
+    }
+
+
+def test_what_was_set_aside_later_has_no_variables() -> None:
+    episodes = answered("oracle", [corridor("a", 3), corridor("b", 4)], most=2)
+    found = Explanations()
+    made = [row(episode) for episode in episodes]
+    for one, episode in zip(made, episodes, strict=True):
+        found.add(one, episode.record)
+    aside = [replace(one, aside="repeated") if one.cluster.name == "a" else one for one in made]
+    ((_, own),) = found.of(aside).items()
+    assert {cluster.name: each["locations"] for cluster, each in own.items()} == {"b": 4}
+    with pytest.raises(ValueError, match="longer"):
+        found.of(made[:-1])

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from tests.analysis.worlds import FIND, searched
+from tests.report.pages import site
 from waybench.analysis import by_level, pairs, rows, text_table
-from waybench.report import write_report
 
 EPISODES = [*searched("oracle", "own"), *searched("null", "luanti"), *searched("oracle", "luanti", "beta")]
 
@@ -34,19 +34,23 @@ def test_no_pair_is_of_two_worlds() -> None:
     assert [(pair.first.apart, pair.second.apart) for pair in found] == [(("engine: luanti",),) * 2]
 
 
-def test_the_report_has_a_section_for_each(tmp_path: Path) -> None:
-    page = write_report(EPISODES, tmp_path).read_text(encoding="utf-8")
-    ids = re.findall(r'<h2 id="([^"]+)">([^<]+)', page)
-    assert ids == [
-        ("voxel-find-family", "Find a biome (after SmartPlay)"),
-        ("voxel-find", FIND.title),
-        ("voxel-findengine-luanti-family", "Find a biome (after SmartPlay), engine: luanti"),
-        ("voxel-findengine-luanti", f"{FIND.title}, engine: luanti"),
-    ]
-    parts = re.split(r'<section class="environment"', page)[1:]
-    assert [("alpha" in part, "beta" in part) for part in parts] == [(True, False)] * 2 + [(True, True)] * 2
-    assert all(f'href="#{target}"' in part for part, (target, _) in zip(parts[::2], ids[1::2], strict=True))
-    everything = re.findall(r' id="([^"]+)"', page)
-    assert len(everything) == len(set(everything))
+def test_the_report_has_a_section_and_a_page_for_each(tmp_path: Path) -> None:
+    made = site(tmp_path, EPISODES)
+    ids = re.findall(r'<h2 id="([^"]+)">([^<]+)', made.home.html)
+    own, other = "Find a biome (after SmartPlay)", "Find a biome (after SmartPlay), engine: luanti"
+    (apart,) = (name for name in made.tasks if name != "voxel-find")
+    assert re.fullmatch(r"voxel-find-engine-luanti-[0-9a-f]{8}", apart)
+    assert ids == [("voxel-find-family", own), (f"{apart}-family", other)]
+    parts = re.split(r'<section class="environment"', made.home.html)[1:]
+    assert [("alpha" in part, "beta" in part) for part in parts] == [(True, False), (True, True)]
+    for part, name in zip(parts, ("voxel-find", apart), strict=True):
+        assert set(re.findall(r'"tasks/([^"]+)\.html"', part)) == {name}
+    for name, title, models in (
+        ("voxel-find", FIND.title, {"alpha"}),
+        (apart, f"{FIND.title}, engine: luanti", {"alpha", "beta"}),
+    ):
+        page = made.tasks[name]
+        assert re.findall(r"<h1>([^<]+)</h1>", page.html) == [title]
+        assert {row[0] for row in page.table("How it went")[2:]} == models
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert len(summary["overall"]) == 3

@@ -7,7 +7,7 @@ from waybench.core import play_out, policy
 FIND = waybench.load("voxel/find")
 
 
-def searched(who: str, engine: str, model: str = "alpha", count: int = 2) -> list[LoggedEpisode]:
+def searched(who: str, engine: str, model: str = "alpha", count: int = 2, level: int = 1) -> list[LoggedEpisode]:
     """Return episodes of a search for a biome."""
     options = {"steps": 12, "wording": "one_question"}
     return [
@@ -17,5 +17,5 @@ def searched(who: str, engine: str, model: str = "alpha", count: int = 2) -> lis
             record=play_out(FIND, item, policy(who), options).record(),
             settings={"engine": engine, "goal": "any"},
         )
-        for item in FIND.source("worlds", 1).head(count)
+        for item in FIND.source("worlds", level).head(count)
     ]

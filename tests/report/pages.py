@@ -1,19 +1,27 @@
-"""Reading a page as a browser would, strictly."""
+"""Reading a site as a browser would, strictly."""
 
 import re
-from base64 import b64encode
-from hashlib import sha256
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
-import waybench.report
-
-SCRIPT = Path(waybench.report.__file__).parent / "templates" / "replay.js"
+from waybench.analysis import LoggedEpisode
+from waybench.report import write_report
 
 VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.
 SELF_CLOSING = {"path", "circle", "rect", "line", "use", "g", "text"}
-EXECUTABLE = {"script", "iframe", "object", "embed", "base", "link", "form", "foreignobject", "animate", "set", "img"}
+EXECUTABLE = {"iframe", "object", "embed", "base", "form", "foreignobject", "animate", "set", "img", "style"}
+FOLDERS = "tasks", "models", "results", "replays", "compare"
+POLICY = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
+    "script-src {}; base-uri 'none'; form-action 'none'"
+)
+DATA = {"replay": "frames", "compare": "data"}  # scripts that read data of the page's, by the id of these
+LINK = re.compile(rf"(?:(\.\./)?((?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|index\.html|summary\.json))?(?:#([\w-]+))?")
 
 
 class Page(HTMLParser):
@@ -61,36 +69,151 @@ class Page(HTMLParser):
     def all(self, tag: str) -> list[dict[str, str]]:
         return [attributes for name, attributes in self.elements if name == tag]
 
+    def links(self, start: str) -> set[str]:
+        """Return the targets of links that begin so."""
+        return {a["href"] for a in self.all("a") if a.get("href", "").startswith(start)}
+
+    def table(self, marker: str) -> list[list[str]]:
+        """Return the cells' texts of the table whose caption has a marker."""
+        table = next(part for part in self.html.split("<table")[1:] if marker in part).split("</table>")[0]
+        return [
+            [
+                " ".join(unescape(re.sub(r"<[^>]*>", " ", cell)).split())
+                for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.DOTALL)
+            ]
+            for row in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
+        ]
+
 
 def read(path: Path) -> Page:
-    """Read a page and check that nothing in it can be executed, leads outside or is left open."""
+    """Read a page of a site.
+
+    Nothing in it but the site's own scripts can be executed, nothing leads outside, nothing is left open, and what
+    links lead to is there.
+    """
     page = Page(path.read_text(encoding="utf-8"))
     assert page.problems == []
-    (policy,) = [meta["content"] for meta in page.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
-    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
-    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
-    assert len(ids) == len(set(ids))
-    # A page that runs a script has data for it, names that one alone in its policy, and is ours.
-    assert len(page.scripts) == len(page.all("script"))
-    if page.scripts:
-        assert page.all("script") == [{"type": "application/json", "id": "frames"}, {}]
-        assert page.scripts[1] == SCRIPT.read_text(encoding="utf-8")
-        digest = b64encode(sha256(page.scripts[1].encode()).digest()).decode()
-        assert policy.endswith(f"; script-src 'sha256-{digest}'")
-    else:
-        assert "script-src" not in policy
+    nested = path.parent.name in FOLDERS
+    folder, up = (path.parent.parent, "../") if nested else (path.parent, "")
+    listed = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    ids = set(listed)
+    assert len(ids) == len(listed)
+    _check_scripts(page, up)
+    assert page.all("link") == [
+        {"rel": "icon", "href": "data:,"},
+        {"rel": "stylesheet", "href": f"{up}assets/style.css"},
+    ]
     for tag, attributes in page.elements:
-        assert tag == "script" or tag not in EXECUTABLE
+        assert tag not in EXECUTABLE
         assert not [name for name in attributes if name.startswith("on")]
-        assert not {"src", "srcset", "srcdoc", "action", "formaction", "data", "xlink:href"} & set(attributes)
-        if href := attributes.get("href"):
-            inside = r"(\.\./)?(index\.html|summary\.json|models/[a-z0-9-]+\.html(#[\w-]+)?|replays/[a-z0-9-]+\.html)"
-            assert re.fullmatch(rf"#[\w-]+|{inside}", href)
-            assert not href.startswith("#") or href[1:] in ids
+        assert not {"srcset", "srcdoc", "action", "formaction", "data", "xlink:href", "ping", "target"} & set(
+            attributes
+        )
+        assert tag == "script" or "src" not in attributes
         assert "url(" not in attributes.get("style", "")
-        labelled = attributes.get("aria-labelledby")
-        assert labelled is None or labelled in ids
-    style = page.html[page.html.index("<style>") : page.html.index("</style>")]
-    assert "url(" not in style
-    assert "@import" not in style
+        assert "aria-labelledby" not in attributes or attributes["aria-labelledby"] in ids
+        if tag != "link" and "href" in attributes:
+            _check_link(folder, up, attributes["href"], ids)
     return page
+
+
+def _check_scripts(page: Page, up: str) -> None:
+    """A page's policy allows scripts where it loads some of ours, and only there; what stands in it is data."""
+    (policy,) = [meta["content"] for meta in page.all("meta") if "http-equiv" in meta]
+    loaded = [script for script in page.all("script") if "src" in script]
+    inline = [script for script in page.all("script") if "src" not in script]
+    assert policy == POLICY.format("'self'" if loaded else "'none'")
+    names = [script["src"].removeprefix(f"{up}assets/").removesuffix(".js") for script in loaded]
+    assert set(names) <= {"datatables", "tables", "replay", "compare"}
+    assert loaded == [{"src": f"{up}assets/{name}.js", "defer": ""} for name in names]
+    assert inline == [{"type": "application/json", "id": DATA[name]} for name in names if name in DATA]
+    assert len(page.scripts) == len(inline)
+
+
+def _check_link(folder: Path, up: str, href: str, ids: set[str]) -> None:
+    found = LINK.fullmatch(href)
+    assert found, href
+    back, name, fragment = found.groups()
+    if name is None:
+        assert fragment in ids, href
+        return
+    assert (back or "") == up, href
+    assert (folder / name).is_file(), href
+    if fragment:
+        there = (folder / name).stat()
+        assert fragment in _ids(folder / name, there.st_mtime_ns, there.st_size), href
+
+
+@lru_cache(maxsize=100)
+def _ids(path: Path, changed: int, size: int) -> set[str]:
+    return set(re.findall(r'\sid="([^"]+)"', path.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site that was written.
+
+    Attributes:
+        folder: Where it is.
+    """
+
+    folder: Path
+
+    @cached_property
+    def home(self) -> Page:
+        """The first page."""
+        return read(self.folder / "index.html")
+
+    @cached_property
+    def tasks(self) -> dict[str, Page]:
+        """The tasks' pages, by name: "search-dfs"."""
+        return self.named("tasks")
+
+    @cached_property
+    def models(self) -> list[Page]:
+        """The models' pages."""
+        return list(self.named("models").values())
+
+    @cached_property
+    def results(self) -> list[Page]:
+        """The pages of models' results at tasks."""
+        return list(self.named("results").values())
+
+    @cached_property
+    def replays(self) -> list[Page]:
+        """The attempts' pages."""
+        return list(self.named("replays").values())
+
+    @cached_property
+    def compared(self) -> dict[str, Page]:
+        """The pages of two models side by side, by the task's name."""
+        return self.named("compare") if (self.folder / "compare").exists() else {}
+
+    @property
+    def task(self) -> Page:
+        """The only task's page."""
+        (page,) = self.tasks.values()
+        return page
+
+    @property
+    def result(self) -> Page:
+        """The only page of results."""
+        (page,) = self.results
+        return page
+
+    @property
+    def pages(self) -> list[Page]:
+        """All pages."""
+        made = (*self.tasks.values(), *self.models, *self.results, *self.replays, *self.compared.values())
+        return [self.home, *made]
+
+    def named(self, folder: str) -> dict[str, Page]:
+        """Return the pages of a folder by name."""
+        found = sorted((self.folder / folder).iterdir())
+        return {path.stem: read(path) for path in found if path.suffix == ".html"}
+
+
+def site(out: Path, episodes: Iterable[LoggedEpisode], title: str = "waybench") -> Site:
+    """Write a site of some episodes."""
+    assert write_report(episodes, out, title=title).index == out / "index.html"
+    return Site(out)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.test_agents import played
-from waybench.report import write_report
+from tests.report.pages import site
 from waybench.report._radar import Web, radar_spec
 from waybench.report._svg import drawn
 
@@ -45,16 +45,25 @@ def test_a_drawing_is_nothing_but_shapes_and_text() -> None:
 def test_the_first_page(tmp_path: Path) -> None:
     hostile = "vendor/<img src=x onerror=alert(1)>\u202e"
     episodes = [*played("thompson", hostile), *played("random"), *played("oracle", "waybench/oracle")]
-    page = write_report(episodes, tmp_path).read_text(encoding="utf-8")
+    made = site(tmp_path, episodes)
+    page = made.home.html
     assert "<img" not in page
     assert "\u202e" not in page
     assert page.count("Human-normalised scores.") == 1
     assert page.count('class="chart"') >= 3
     assert "without RPS, Hanoi, Messenger L1, Messenger L2, Crafter, Minecraft" in page
+    # Each model's page has its own chart and nobody else's.
+    charts = [re.findall(r'aria-label="Capabilities of ([^:]*):', each.html) for each in made.models]
+    assert sorted(charts) == [
+        ["vendor/&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩"],
+        ["vendor/model"],
+        ["waybench/oracle"],
+    ]
+    assert all("Without RPS, Hanoi, Messenger L1" in each.text for each in made.models)
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert [agent["embedded"] for agent in summary["agents"]] == [False, False, True]
 
 
 def test_without_agents_nothing_is_said_of_them(tmp_path: Path) -> None:
-    page = write_report(played("oracle", steps=10), tmp_path).read_text(encoding="utf-8")
-    assert "Agents (SmartPlay)" not in page
+    made = site(tmp_path, played("oracle", steps=10))
+    assert not [page for page in made.pages if "Agents (SmartPlay)" in page.text or "Capabilities" in page.text]

@@ -32,20 +32,20 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     episode = play_out(environment, environment.source(level=9).item(0), policy("noisy-0.3"))
     assert len(episode.turns) == TURNS
     episodes: list[LoggedEpisode] = [logged(episode.record())]
-    return write_report(episodes, tmp_path_factory.mktemp("site"))
+    return write_report(episodes, tmp_path_factory.mktemp("site")).index
 
 
 @pytest.fixture
 def page(browser: Any, site: Path) -> Iterator[Any]:
     """Return the browser on the episode's page, as one gets there; in the end nothing was told on its console."""
     browser.get(site.as_uri())
-    browser.find_element("css selector", 'a[href^="models/"]').click()
+    browser.find_element("css selector", 'a[href^="results/"]').click()
     browser.find_element("css selector", 'a[href^="../replays/"]').click()
     assert "/replays/" in browser.current_url
     yield browser
     assert browser.get_log("browser") == []
     fetched = browser.execute_script("return performance.getEntriesByType('resource').map(each => each.name)")
-    assert fetched == []
+    assert {name.rpartition("/assets/")[2] for name in fetched} == {"style.css", "replay.js"}
 
 
 def where(page: Any) -> str:

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.episodes import failed, logged, played, said
-from tests.report.pages import read
-from waybench.analysis import LoggedEpisode
+from tests.report.pages import FOLDERS, site
+from waybench.analysis import LoggedEpisode, one_line
 from waybench.core import Reply
-from waybench.report import write_report
 from waybench.report._files import slug
 
 REPLIES = [
@@ -54,14 +53,17 @@ def test_replies_are_shown_as_text(tmp_path: Path) -> None:
         logged(said([reply, Reply(reply, "truncated"), Reply(reply, "refused")], number=number))
         for number, reply in enumerate(REPLIES)
     ]
-    home = read(write_report(episodes, tmp_path))
-    (path,) = (tmp_path / "models").iterdir()
-    page = read(path)
-    assert not INVISIBLE & set(page.html + home.html)
-    assert {"unparsed", "truncated", "refused"} <= set(page.words)
+    made = site(tmp_path, episodes)
+    assert len(made.replays) == len(REPLIES)
+    for page in made.pages:
+        assert not INVISIBLE & set(page.html)
+    for page in (made.result, *made.replays):
+        assert {"truncated", "refused"} <= {word.strip() for word in page.words}
     for reply in REPLIES:
         if all(32 <= ord(sign) < 127 for sign in reply):
-            assert page.words.count(reply) == 3  # as one piece of text, nothing in it taken for markup
+            found = [page.words.count(reply) for page in made.replays]
+            assert sorted(found) == [0] * (len(REPLIES) - 1) + [3]  # as one piece of text, nothing in it is markup
+            assert not [page for page in (made.home, made.task, made.result, *made.models) if reply in page.words]
 
 
 def test_names_stay_text_and_files_stay_inside(tmp_path: Path) -> None:
@@ -71,30 +73,58 @@ def test_names_stay_text_and_files_stay_inside(tmp_path: Path) -> None:
         episodes += [logged(e.record, name, name, name) for e in played("random", (5,), mazes=2)]
         episodes.append(logged(failed(said(["x"]), name), name, name, name))
         episodes.append(logged(said(["a", "b", "c"], number=1), name + " ", name))  # not the same model
-    home = write_report(episodes, out, title="".join(NAMES))
+    made = site(out, episodes, "".join(NAMES))
     files = {path.relative_to(out) for path in tmp_path.rglob("*") if path.is_file()}
     assert {str(file) for file in files if len(file.parts) == 1} == {"index.html", "summary.json"}
-    pages = [file for file in files if len(file.parts) > 1]
-    assert len([file for file in pages if file.parent == Path("models")]) == 2 * len(NAMES)
+    pages = [file for file in files if len(file.parts) > 1 and file.parts[0] != "assets"]
+    assert len(made.models) == len(made.results) == 2 * len(NAMES)
+    assert len(made.replays) == len(episodes)
     for file in pages:
-        assert file.parent in (Path("models"), Path("replays"))
-        assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,70}\.html", file.name)
-        assert not INVISIBLE & set(read(out / file).html)
-    assert {a["href"] for a in read(home).all("a") if a["href"].startswith("models/")} == {
-        str(file) for file in pages if file.parent == Path("models")
-    }
+        assert str(file.parent) in FOLDERS
+        assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,75}\.html", file.name)
+    for page in made.pages:
+        assert not INVISIBLE & set(page.html)
+        assert "49" not in [word for words in page.words for word in words.split()]
+    for folder in ("models", "results"):
+        assert made.home.links(f"{folder}/") == {str(file) for file in pages if str(file.parent) == folder}
+
+
+def test_names_stay_text_in_what_tables_are_sorted_by(tmp_path: Path) -> None:
+    quotes = [
+        '"onmouseover="alert(1)',
+        "' onfocus='alert(1)",
+        "`><script>",
+        "&quot;><script>alert(1)</script>",
+        "a\n\tb",
+    ]
+    names = [*NAMES, *quotes]
+    made = site(tmp_path, [logged(said(["a", "b", "c"]), name, name) for name in names])
+    cells = [a for _, a in made.home.elements if "data-order" in a]
+    heads = [a for a in made.home.all("th") if a.get("scope") == "row"]
+    assert [set(head) for head in heads] == [{"scope", "data-order"}] * len(names)
+    assert sorted(head["data-order"] for head in heads) == sorted(one_line(name, 80) for name in names)
+    assert all(set(cell) <= {"scope", "class", "data-order", "style"} for cell in cells)
+    (table,) = made.home.all("table")[:1]
+    assert table["data-search"] == "Models"
+    assert not INVISIBLE & set("".join(cell["data-order"] for cell in cells))
+    # A number is sorted by a number, and what is none by nothing.
+    numbers = [
+        cell["data-order"] for cell in made.home.all("td") if "data-order" in cell and cell.get("class") != "name"
+    ]
+    assert all(re.fullmatch(r"(\d+(\.\d+)?(e-\d+)?)?", number) for number in numbers)
 
 
 @pytest.mark.usefixtures("watchdog")
 def test_ten_megabytes_in_one_line_are_cut(tmp_path: Path) -> None:
     long = "<b>" + "\u202e" * 10_000_000
     error = failed(said(["x", "y"], number=1), "e" * 10_000_000)
-    home = write_report([logged(said([long, long, long])), logged(error)], tmp_path)
-    (path,) = (tmp_path / "models").iterdir()
-    assert path.stat().st_size < 1_000_000
-    assert home.stat().st_size < 200_000
-    page = read(path)
-    assert page.text.count("the first 20,000 of 10,000,003 characters are shown") == 3
+    made = site(tmp_path, [logged(said([long, long, long])), logged(error)])
+    for folder, size in (("models", 200_000), ("tasks", 200_000), ("results", 200_000), ("replays", 1_000_000)):
+        assert all(path.stat().st_size < size for path in (tmp_path / folder).iterdir())
+    assert (tmp_path / "index.html").stat().st_size < 200_000
+    first, second = (page.text for page in made.replays)
+    assert first.count("the first 20,000 of 10,000,003 characters are shown") == 3
+    assert "e" * 295 + "…" + "e" * 295 in second
 
 
 def test_slugs() -> None:
@@ -113,6 +143,5 @@ def test_slugs() -> None:
 def test_items_and_keys_of_any_name(tmp_path: Path) -> None:
     record = said(["a", "b", "c"])
     named = replace(record, item={**record.item, "id": "<b>../x\u202e" * 50, "key": "<i>\0"}, player="<u>")
-    write_report([logged(named)], tmp_path)
-    for path in tmp_path.rglob("*.html"):
-        assert not INVISIBLE & set(read(path).html)
+    for page in site(tmp_path, [logged(named)]).pages:
+        assert not INVISIBLE & set(page.html)

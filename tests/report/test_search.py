@@ -10,10 +10,10 @@ import pytest
 import waybench
 from tests.analysis.episodes import SCORE
 from tests.analysis.searches import LEVELS, answered, items, searched
-from tests.report.pages import Page, read
-from tests.report.test_site import rows_of, site
+from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode, Measure, as_metric, estimate, example_changes, measure, rows
 from waybench.core import Metric
+from waybench.report import write_report
 from waybench.report._chart import WIDE, Plot, chart_spec
 from waybench.report._families import family
 from waybench.report._format import part, value_text
@@ -50,16 +50,16 @@ def test_table_of_the_family(tmp_path: Path) -> None:
         *searched("random", "dfs", model="vendor/b"),
         *everywhere("oracle"),
     ]
-    home, _ = site(tmp_path, episodes)
+    home = site(tmp_path, episodes).home
     # At a level that is of no mode the environments of the same level stand side by side.
     found = {(e.group.model, e.group.env): e for e in estimate(episodes)}
-    table = rows_of(home, "Base environments, Level 6.")
+    table = home.table("Base environments, Level 6.")
     assert table[0] == ["Model", "guessnum"]
     assert table[1] == ["Err_min ↓", "Err_sum ↓", "ACC ↑"]
     (cell,) = [row[2] for row in table if row[0] == "vendor/ a"]
     mean = found["vendor/a", "search/guessnum"].metrics["err_sum"]
     assert cell == f"{mean.value:.2f} {mean.low:.2f} – {mean.high:.2f}"
-    walk = rows_of(home, "Base environments, Level 5.")
+    walk = home.table("Base environments, Level 5.")
     assert [row[0] for row in walk[2:]] == [
         "vendor/ a",
         "vendor/ b",
@@ -74,8 +74,8 @@ def test_modes_put_levels_of_different_environments_into_one_row(tmp_path: Path)
     episodes = [
         e for env, level in (("bfs", 15), ("guessnum", 15), ("dfs", 8)) for e in searched("oracle", env, level=level)
     ]
-    home, _ = site(tmp_path, episodes)
-    table = rows_of(home, "Base environments, EASY mode.")
+    made = site(tmp_path, episodes)
+    table = made.home.table("Base environments, EASY mode.")
     assert table[0] == ["Model", "guessnum", "dfs", "bfs"]
     assert len(table[1]) == 9
     (row,) = table[3:]
@@ -83,14 +83,14 @@ def test_modes_put_levels_of_different_environments_into_one_row(tmp_path: Path)
     assert family("search/coin").mode("search/coin", 25) == "HARD mode"
     assert family("search/coin").mode("search/coin", 8) == "Level 8"
     # One level is in the family's table already.
-    assert "by level." not in home.text
+    assert not [page for page in (made.home, *made.tasks.values()) if "by level." in page.text]
 
 
 def test_change_by_examples(tmp_path: Path) -> None:
     bare = searched("noisy-0.6", model="m", count=12)
     shown = searched("oracle", model="m", count=12, examples=2)
-    home, _ = site(tmp_path, [*shown, *bare])
-    first, second = rows_of(home, "Base environments, Level 6.")[2:]
+    home = site(tmp_path, [*shown, *bare]).home
+    first, second = home.table("Base environments, Level 6.")[2:]
     assert (first[0], second[0]) == ("m", "m examples: 2")
     (change,) = example_changes(rows([*bare, *shown]))
     moved = change.metrics["acc"].value
@@ -105,43 +105,47 @@ def test_change_by_examples(tmp_path: Path) -> None:
 
 def test_with_a_teacher_the_curve_stands_for_the_goal(tmp_path: Path) -> None:
     episodes = everywhere("noisy-0.3", model="m", teacher_guided=True, count=8)
-    home, models = site(tmp_path, episodes)
+    made = site(tmp_path, episodes)
+    home = made.home
     found = {e.group.env: e for e in estimate(episodes)}
     for env, level in (("guessnum", 6), ("dfs", 5)):
-        table = rows_of(home, f"With a teacher, Level {level}.")
+        table = home.table(f"With a teacher, Level {level}.")
         mean = found[f"search/{env}"].curves["follows"].average
         assert table[1] == ["Per-step accuracy ↑"]
         assert table[2][1].split()[0] == f"{mean.value:.3f}"
     assert "Err_min" not in home.text
     assert "reaching the goal is the teacher's merit" in home.text
-    solved = rows_of(home, "How it went")[2][3]
-    assert solved == "–"
-    for page in models:
-        assert "Ended: solved, by the teacher." in page.text
-        assert "Carried out in its place:" in page.text
-        assert rows_of(page, "By level.")[0][3] == "Per-step accuracy ↑"
+    assert [page.table("How it went")[2][3] for page in made.tasks.values()] == ["–", "–"]
+    assert [page.table("By level.")[0][3] for page in made.results] == ["Per-step accuracy ↑"] * 2
+    assert [page.text.count("solved, by the teacher") for page in made.results] == [8, 8]
+    assert len(made.replays) == 16
+    assert all("ended: solved, by the teacher." in page.text for page in made.replays)
+    for name in BOTH:
+        lead = f"{waybench.load(f'search/{name}').title}. Per-step accuracy "
+        told = [page.text for page in made.replays if lead in page.text]
+        assert len(told) == 8
+        assert any("Carried out in its place:" in text for text in told)
 
 
 def test_curves_are_drawn_for_every_environment(tmp_path: Path) -> None:
     guided = everywhere("noisy-0.3", model="a", teacher_guided=True)
     shown = everywhere("noisy-0.3", model="a", teacher_guided=True, examples=2)
-    home, _ = site(tmp_path, [*guided, *shown, *everywhere("oracle", teacher_guided=True), *everywhere("oracle")])
-    labels = charts(home)
-    for level in (6, 5):
+    made = site(tmp_path, [*guided, *shown, *everywhere("oracle", teacher_guided=True), *everywhere("oracle")])
+    for name, level in (("guessnum", 6), ("dfs", 5)):
         title = f"Per-step accuracy by step, level {level}, with a teacher"
-        assert labels.count(title) == 2  # one for wide pages, one for narrow ones
-        assert labels.count(f"{title}, with 2 in-context examples") == 2
-    assert len(labels) == 8
+        labels = charts(made.tasks[f"search-{name}"])
+        # One for wide pages, one for narrow ones.
+        assert sorted(labels) == sorted([title, f"{title}, with 2 in-context examples"] * 2)
 
 
 def test_number_of_examples_is_drawn_where_there_are_two(tmp_path: Path) -> None:
     episodes = [*searched("random", model="a"), *searched("random", model="a", examples=2), *searched("oracle")]
-    home, _ = site(tmp_path, episodes)
-    assert charts(home).count("Err_min by number of in-context examples for each model, level 6") == 2
+    made = site(tmp_path, episodes)
+    assert charts(made.task).count("Err_min by number of in-context examples for each model, level 6") == 2
     points = by_examples(estimate(episodes), Measure(ERR_MIN))
     assert [(point.label, point.at) for point in points] == [("a", 0), ("a", 2)]
-    alone, _ = site(tmp_path / "alone", searched("random", examples=2))
-    assert not [label for label in charts(alone) if "number of" in label]
+    alone = site(tmp_path / "alone", searched("random", examples=2))
+    assert not [label for page in alone.pages for label in charts(page) if "number of" in label]
 
 
 def test_curve_points_and_their_axis() -> None:
@@ -167,8 +171,7 @@ def test_one_set_is_drawn_and_all_are_spread(tmp_path: Path) -> None:
     estimates = estimate(episodes)
     assert [each.group.key for each in one_set(estimates, "search-v1")] == ["search-v1"]
     assert [each.group.key for each in one_set(estimates[:1], "search-v1")] == ["mine"]
-    home, _ = site(tmp_path, episodes)
-    table = rows_of(home, "Spread over several sets of cases.")
+    table = site(tmp_path, episodes).task.table("Spread over several sets of cases.")
     assert table[0] == ["Model", "Level", "Sets", "G_min ↓", "G_sum ↓", "ACC ↑"]
     values = [each.metrics["acc"].value for each in estimates]
     average = sum(values) / 3
@@ -179,8 +182,8 @@ def test_one_set_is_drawn_and_all_are_spread(tmp_path: Path) -> None:
     assert told["keys"] == list(keys)
     assert told["metrics"]["acc"]["margin_max"] == pytest.approx(max(values) - average)
     assert summary["levels"][0]["curves"]["follows"]["average"]["n"] == 6
-    one, _ = site(tmp_path / "one", searched("oracle"))
-    assert "Spread" not in one.text
+    one = site(tmp_path / "one", searched("oracle"))
+    assert not [page for page in one.pages if "Spread" in page.text]
 
 
 def test_summary_has_the_changes(tmp_path: Path) -> None:
@@ -189,23 +192,36 @@ def test_summary_has_the_changes(tmp_path: Path) -> None:
     assert (told["items"], told["metrics"]["err_min"]["value"]) == (3, 0)
 
 
-def test_what_is_the_same_for_all_items_is_on_the_page_once(tmp_path: Path) -> None:
-    _, (page,) = site(tmp_path, searched("noisy-0.1", "cavedfs", count=6, examples=2))
-    assert page.text.count("There is an expansive underground cave system") == 1
-    assert page.text.count("2 in-context examples, ") == 5  # the first item has them in full
-    assert page.text.count("Well Done.") == 2 + 6  # two examples and six episodes
-    assert len(charts(page)) == 1
-    assert "ACC" in " ".join(rows_of(page, "By level.")[0])
+def test_every_attempt_has_its_whole_prompt(tmp_path: Path) -> None:
+    episodes = searched("noisy-0.1", "cavedfs", count=6, examples=2)
+    made = site(tmp_path, episodes)
+    told = "There is an expansive underground cave system"
+    assert all(told not in page.text for page in (made.home, made.task, made.result))
+    assert len(made.replays) == 6
+    for page, episode in zip(made.replays, episodes, strict=True):
+        record = episode.record
+        said = [*(message.text for message in record.opening), *(turn.message for turn in record.turns)]
+        assert page.text.count("Well Done.") == sum(text.count("Well Done.") for text in said) == 3
+        assert page.text.count(told) == sum(text.count(told) for text in said) > 0
+        pieces = [text for message in record.opening for text in message.text.splitlines()]
+        assert [piece for piece in pieces if piece not in page.text] == []
+    assert len(charts(made.result)) == 1
+    assert "ACC" in " ".join(made.result.table("By level.")[0])
 
 
-def test_model_pages_of_many_episodes_stay_small(tmp_path: Path) -> None:
+def test_pages_of_many_episodes_stay_small(tmp_path: Path) -> None:
     count = 60
     episodes = searched("random", "bfs", model="m", count=count, level=15, examples=7)
     wordy = answered("bfs", items("bfs", 1, level=15)[0], ["I do not know. " * 2000] * 4)
-    _, pages = site(tmp_path, [*episodes, LoggedEpisode("wordy", "t", wordy)])
-    assert len(pages) == 2
-    large = max(path.stat().st_size for path in (tmp_path / "models").glob("m-*.html"))
-    assert large < 60_000 + 7_000 * count  # so that 400 episodes take less than 3 MB
+    write_report([*episodes, LoggedEpisode("wordy", "t", wordy)], tmp_path)
+    assert len(list((tmp_path / "results").iterdir())) == 2
+    (large,) = (tmp_path / "results").glob("m-*.html")
+    assert large.stat().st_size < 20_000 + 1_500 * count  # so that 1,000 episodes take less than 2 MB
+    assert len(list((tmp_path / "replays").glob("m-*.html"))) == count
+    assert max(path.stat().st_size for path in (tmp_path / "replays").glob("m-*.html")) < 40_000
+    (talk,) = (tmp_path / "replays").glob("wordy-*.html")
+    assert "first 20,000 of 30,000 characters are shown" in talk.read_text(encoding="utf-8")
+    assert talk.stat().st_size < 120_000
 
 
 def test_hostile_replies_to_a_search(tmp_path: Path) -> None:
@@ -215,10 +231,14 @@ def test_hostile_replies_to_a_search(tmp_path: Path) -> None:
         for env in LEVELS
         for guided in (False, True)
     ]
-    _, pages = site(tmp_path, [*episodes, *searched("oracle")])
-    assert all("\u202e" not in page.html for page in pages)
-    assert "<script>alert(1)</script>" in "".join(pages[0].words)  # of which the number is marked
-    assert read(tmp_path / "index.html").text.count("<b>m") > 6
+    made = site(tmp_path, [*episodes, *searched("oracle")])
+    assert all("\u202e" not in page.html for page in made.pages)
+    hostile = [page for page in made.replays if "<b>m" in page.text]
+    assert len(hostile) == len(episodes)
+    # Of which the number may be marked.
+    assert sum("<script>alert(1)</script>" in "".join(page.words) for page in hostile) == len(episodes)
+    assert all("<b>m" in page.text for page in made.tasks.values())
+    assert made.home.text.count("<b>m") > 6
 
 
 def test_measure_of_a_group() -> None:

@@ -11,13 +11,11 @@ import pytest
 import waybench
 from tests.analysis.episodes import failed
 from tests.analysis.maps import answered, corridor, easy
-from tests.report.pages import Page, read
-from tests.report.test_site import model_page, rows_of, site
+from tests.report.pages import site
 from waybench.analysis import LoggedEpisode, estimate, overall, pairs, regressions, rows, text_table, variables
-from waybench.core import Message, Usage, play_out, policy
+from waybench.core import Usage, play_out, policy
 from waybench.envs.textmap import MapQuestion, PlaceMap
 from waybench.report import write_report
-from waybench.report._openings import Opening, opening
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
 REFERENCES = ("null", "constant", "random", "walked", "reverse", "oracle")
@@ -45,8 +43,8 @@ def test_routes_and_destinations_stand_side_by_side(tmp_path: Path) -> None:
         *references(MAPS[:2]),
         *references(MAPS[:2], "destination"),
     ]
-    home, _ = site(tmp_path, episodes)
-    table = rows_of(home, "Routes and destinations, all questions.")
+    home = site(tmp_path, episodes).home
+    table = home.table("Routes and destinations, all questions.")
     assert table[0] == ["Model", "route", "destination"]
     assert (
         table[1]
@@ -65,8 +63,7 @@ def test_routes_and_destinations_stand_side_by_side(tmp_path: Path) -> None:
 def test_averages_over_maps(tmp_path: Path) -> None:
     episodes = answered(near, MAPS, model="vendor/a")
     (found,) = overall(rows(episodes))
-    home, _ = site(tmp_path, episodes)
-    head, line = rows_of(home, "Averages over maps.")
+    head, line = site(tmp_path, episodes).task.table("Averages over maps.")
     assert head[:3] == ["Model", "Maps", "Success ↑"]
     macro, micro = found.macro["success"], found.metrics["success"]
     assert line[:3] == ["vendor/ a", "6", f"{macro.value:.3f} {macro.low:.3f} – {macro.high:.3f}"]
@@ -78,8 +75,8 @@ def test_averages_over_maps(tmp_path: Path) -> None:
 
 def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -> None:
     episodes = answered("null", MAPS, model="vendor/mute")
-    home, (page,) = site(tmp_path, episodes)
-    for shown in (home, page):
+    made = site(tmp_path, episodes)
+    for shown in (made.home, made.task, made.result):
         assert "only answers that could be read do" in shown.text
         assert not re.search(r"missing or had fewer attempts", shown.text)
     table = text_table(estimate(episodes), totals=overall(rows(episodes)))
@@ -99,8 +96,8 @@ def test_models_in_pairs(tmp_path: Path) -> None:
         *answered(near, MAPS, model="vendor/b"),
         *answered("null", MAPS, model="waybench/null"),
     ]
-    home, _ = site(tmp_path, episodes)
-    table = rows_of(home, "Success on the questions that both answered.")
+    page = site(tmp_path, episodes).task
+    table = page.table("Success on the questions that both answered.")
     assert table[0] == ["Model", "vendor/a", "vendor/b", "waybench/null"]
     found = {pair.metric: pair for pair in pairs(rows(episodes), ("success_easy", "success_hard"))}
     easy_pair, hard_pair = found["success_easy"], found["success_hard"]
@@ -110,22 +107,22 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     assert table[2][1].startswith(f"{b:.3f} | {a:.3f} {easy_pair.items} questions −{a - b:.3f} −")
     assert table[1][2].startswith(f"1.000 | {hard_pair.second_mean.value:.3f} {hard_pair.items} questions +")
     assert (table[1][1], table[2][2], table[3][1:]) == ("*", "*", ["", "", "*"])
-    assert "Reasoning on the questions that both answered." in home.text
+    assert "Reasoning on the questions that both answered." in page.text
     summary = json.loads((tmp_path / "summary.json").read_text())
     model_of = {total["page"]: total["group"]["model"] for total in summary["overall"]}
     told = {(pair["metric"], model_of[pair["first"]], model_of[pair["second"]]): pair for pair in summary["pairs"]}
     assert told["success_easy", "vendor/a", "vendor/b"]["items"] == easy_pair.items
     assert told["success_hard", "vendor/a", "vendor/b"]["difference"]["clusters"] == len(MAPS)
-    assert home.html.count('<details class="fold" open>') == 4
+    assert page.html.count('<details class="fold" open>') == 4
 
 
 def test_one_model_has_no_pairs_and_many_are_folded(tmp_path: Path) -> None:
-    alone, _ = site(tmp_path, answered("oracle", MAPS[:1]))
-    assert "both answered" not in alone.text
+    alone = site(tmp_path / "alone", answered("oracle", MAPS[:1]))
+    assert not [page for page in alone.pages if "both answered" in page.text]
     many = [episode for number in range(13) for episode in answered("oracle", MAPS[:1], model=f"v/{number}", most=2)]
-    home, _ = site(tmp_path, many)
-    assert home.html.count('<details class="fold">') == 4
-    assert '<details class="fold" open>' not in home.html
+    page = site(tmp_path / "many", many).task
+    assert page.html.count('<details class="fold">') == 4
+    assert '<details class="fold" open>' not in page.html
 
 
 def test_pairs_of_other_settings_are_other_tables(tmp_path: Path) -> None:
@@ -135,35 +132,36 @@ def test_pairs_of_other_settings_are_other_tables(tmp_path: Path) -> None:
         for model in ("v/a", "v/b")
         for episode in answered("oracle", MAPS[:1], model=model, protocol=protocol)
     ]
-    home, _ = site(tmp_path, episodes)
-    assert home.text.count("Success, models in pairs (protocol: paper)") == 1
-    assert home.text.count("Success, models in pairs (protocol: sound)") == 1
+    page = site(tmp_path, episodes).task
+    assert page.text.count("Success, models in pairs (protocol: paper)") == 1
+    assert page.text.count("Success, models in pairs (protocol: sound)") == 1
 
 
 def test_what_makes_a_map_hard(tmp_path: Path) -> None:
     episodes = [*answered(near, MAPS, model="vendor/a"), *answered("oracle", MAPS, model="waybench/oracle")]
-    home, _ = site(tmp_path, episodes)
+    page = site(tmp_path / "all", episodes).task
     made = rows(episodes)
     found = {(each.group.model, each.metric): each for each in regressions(made, variables(made, episodes))}
-    table = rows_of(home, "Success, hard by map, on one variable at a time.")
+    table = page.table("Success, hard by map, on one variable at a time.")
     assert table[0][:5] == ["Model", "Maps", "Places", "Explicit edges", "Imputed edges"]
     slope = found["vendor/a", "success_hard"].slopes[0]
     assert slope.beta is not None
     assert slope.p is not None
     p = "p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"
-    assert table[1][:3] == ["vendor/ a", "6", f"−{-slope.beta:.3f} " + p.replace("<", "&lt;")]
+    assert table[1][:3] == ["vendor/ a", "6", f"−{-slope.beta:.3f} {p}"]
     assert table[3] == ["waybench/ oracle", "6", "– the score is the same for all maps"]
-    few, _ = site(tmp_path, answered(near, MAPS[:4], model="vendor/a"))
-    assert rows_of(few, "Success, easy by map")[1] == ["vendor/ a", "4", "– fewer than 5 maps"]
-    told = json.loads((tmp_path / "summary.json").read_text())["regressions"]
+    few = site(tmp_path / "few", answered(near, MAPS[:4], model="vendor/a")).task
+    assert few.table("Success, easy by map")[1] == ["vendor/ a", "4", "– fewer than 5 maps"]
+    told = json.loads((tmp_path / "few" / "summary.json").read_text())["regressions"]
     assert {slope["why"] for each in told for slope in each["slopes"]} == {"fewer than 5"}
 
 
-def test_model_page_has_its_maps_and_each_opening_once(tmp_path: Path) -> None:
-    maps = [corridor("small", 4, words=200), corridor("large", 9, words=120)]
+def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path) -> None:
+    maps = [corridor("small", 4, words=500), corridor("large", 9, words=300)]
     used = Usage(1000, 50, cached_tokens=900)
-    page = model_page(tmp_path, answered(near, maps, usage=used))
-    table = rows_of(page, "By map.")
+    made = site(tmp_path, answered(near, maps, usage=used))
+    page = made.result
+    table = page.table("By map.")
     assert table[0] == [
         "Map",
         "Size class",
@@ -176,31 +174,43 @@ def test_model_page_has_its_maps_and_each_opening_once(tmp_path: Path) -> None:
     ]
     assert [row[:4] for row in table[1:]] == [["small", "1", "4", "12"], ["large", "2", "9", "72"]]
     assert table[1][4:] == [f"{value:.3f}" for value in (10 / 12, 5 / 6, 5 / 6, 10 / 12)]
-    # The walkthrough is there once for each map, and every question by itself.
+    # The walkthrough is there once for each map, and every question on its page, with a link there.
     assert page.text.count("==>STEP NUM: 0") == 2
-    assert page.text.count('!!! Can you find a path from "room') == 12 + 72
     assert page.text.count("What the prompts of these questions begin with") == 2
+    assert "!!! Can you find a path" not in page.text
+    assert len(made.replays) == 12 + 72
+    for attempt in made.replays:
+        assert attempt.text.count('!!! Can you find a path from "room') == 1
+        assert "==>STEP NUM" not in attempt.text
+        assert len([link for link in attempt.links("../results/") if "#b" in link]) == 1
     assert "90.0 % of input tokens read from the provider's cache" in page.text
     assert re.search(r"9\d\.\d % shared prefix with the other questions about the same map;", page.text)
     assert "Difficulty hard" in page.text
-    home = read(tmp_path / "index.html")
-    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", rows_of(home, "How it went")[2][10])
-    by_class = rows_of(page, "By size class.")
+    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", made.task.table("How it went")[2][10])
+    by_class = page.table("By size class.")
     assert [row[0] for row in by_class] == ["Size class", "1", "2", "all"]
 
 
+def test_short_openings_are_with_each_attempt(tmp_path: Path) -> None:
+    made = site(tmp_path, answered("oracle", [corridor("m", 4, words=30)], most=3))
+    assert "begin with" not in made.result.text
+    assert [page.text.count("==>STEP NUM: 0") for page in made.replays] == [1, 1, 1]
+    assert [page.text.count('!!! Can you find a path from "room') for page in made.replays] == [1, 1, 1]
+
+
 def test_a_long_prompt_by_itself_is_cut_in_its_middle(tmp_path: Path) -> None:
-    page = model_page(tmp_path, answered("oracle", [corridor("m", 5, words=800)], most=1))
+    (page,) = site(tmp_path, answered("oracle", [corridor("m", 5, words=800)], most=1)).replays
     assert "==>STEP NUM: 0" in page.text
     assert '!!! Can you find a path from "room 0" to "room 1"' in page.text
+    assert re.search(r"Cut here: the first 6,667 and the last 1,333 of [\d,]+ characters are shown", page.text)
 
 
 def test_maps_of_one_question_each_are_no_table_of_maps(tmp_path: Path) -> None:
-    home, (page,) = site(tmp_path, answered("oracle", MAPS, most=1))
-    assert "By map." not in page.text
-    assert page.text.count("Question m") == len(MAPS)
-    assert "Averages over maps" not in home.text
-    assert "interval over maps" in home.text
+    made = site(tmp_path, answered("oracle", MAPS, most=1))
+    assert "By map." not in made.result.text
+    assert made.result.text.count("Question m") == len(MAPS)
+    assert "Averages over maps" not in made.task.text
+    assert "interval over maps" in made.home.text
 
 
 def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
@@ -211,12 +221,13 @@ def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
         for player in ("oracle", "random")
         for item in found.source().head(12 if env == "minigame" else 2)
     ]
-    home, _ = site(tmp_path, episodes)
-    assert rows_of(home, "Minigames, all questions.")[1][:3] == [
+    made = site(tmp_path, episodes)
+    assert made.home.table("Minigames, all questions.")[1][:3] == [
         *("Success ↑", "Success, known moves ↑", "Success, new moves ↑"),
     ]
-    assert rows_of(home, "Extraction and search, all questions.")[1][0] == "Success ↑"
-    assert "Success in minigames on the questions that both answered." in home.text
+    assert made.home.table("Extraction and search, all questions.")[1][0] == "Success ↑"
+    told = "Success in minigames on the questions that both answered."
+    assert [told in page.text for page in made.tasks.values()] == [False, True]  # extract, minigame
 
 
 def test_pages_of_a_thousand_questions_stay_small(tmp_path: Path) -> None:
@@ -224,19 +235,22 @@ def test_pages_of_a_thousand_questions_stay_small(tmp_path: Path) -> None:
     episodes = answered(lambda question: "oracle" if easy(question) else "random", maps)
     assert len(episodes) == 1008
     assert len(episodes[0].record.opening[0].text) > 20_000
-    site(tmp_path, episodes)
-    (path,) = (tmp_path / "models").iterdir()
-    assert path.stat().st_size < 3_000_000
+    write_report(episodes, tmp_path)
+    (path,) = (tmp_path / "results").iterdir()
+    assert path.stat().st_size < 2_000_000
+    sizes = [path.stat().st_size for path in (tmp_path / "replays").iterdir()]
+    assert len(sizes) == 1008
+    assert max(sizes) < 20_000
 
 
 def test_records_that_do_not_replay_are_in_no_map(tmp_path: Path) -> None:
     first, *others = answered("oracle", MAPS[:2], most=3)
     turn = first.record.turns[0]
     forged = replace(first.record, turns=(turn._replace(reply="nothing"),), instance={"map": {"name": "<b>"}})
-    home, (page,) = site(tmp_path, [replace(first, record=forged), *others])
-    assert [row[:4] for row in rows_of(page, "By map.")[1:]] == [["m3", "1", "3", "2"], ["m4", "1", "4", "3"]]
-    assert "does not agree with a new simulation" in page.text
-    assert "Set aside" in home.text
+    made = site(tmp_path, [replace(first, record=forged), *others])
+    assert [row[:4] for row in made.result.table("By map.")[1:]] == [["m3", "1", "3", "2"], ["m4", "1", "4", "3"]]
+    assert sum("does not agree with a new simulation" in page.text for page in made.replays) == 1
+    assert "Set aside" in made.task.text
 
 
 @pytest.mark.parametrize("name", ['</h3><script>alert(1)</script>{{ 7 * 7 }}"', "x" * 1000, "a" * 61 + "<b>"])
@@ -247,29 +261,8 @@ def test_hostile_names_of_maps_and_models(tmp_path: Path, name: str) -> None:
         *answered("walked", maps, model="<i>" + name, most=6),
         *answered("oracle", maps, model="waybench/oracle", most=6),
     ]
-    home = read(write_report(answers, tmp_path, title=name))
-    assert "both answered" in home.text
-    for path in (tmp_path / "models").iterdir():
-        page: Page = read(path)
-        assert len(rows_of(page, "By map.")) == 7
+    made = site(tmp_path, answers, name)
+    assert "both answered" in made.task.text
+    assert [len(page.table("By map.")) for page in made.results] == [7, 7, 7]
+    for page in made.pages:
         assert "49" not in [word for words in page.words for word in words.split()]
-
-
-def test_what_prompts_begin_with() -> None:
-    def user(text: str) -> Message:
-        return Message("user", text)
-
-    system, long = Message("system", "Be brief."), "A line of a walkthrough.\n" * 40
-    assert opening([]) == Opening()
-    assert opening([(), (user(long),)]) == Opening()
-    assert opening([(user(long),)]) == Opening()
-    assert opening([(user(long + "a"),), (user(long + "a"),)]) == Opening()
-    assert opening([(system, user("a")), (system, user("b"))]) == Opening((system,))
-    shared = opening([(system, user(long + "ab")), (system, user(long + "ac"))])
-    assert shared == Opening((system,), user(long))
-    assert shared.rest((system, user(long + "ab"), user("c"))) == [user("ab"), user("c")]
-    assert [said.text.text for said in shared.said(100_000)] == ["Be brief.", long]
-    assert opening([(user("short\na"),), (user("short\nb"),)]) == Opening()
-    assert opening([(user(long + "a"),), (Message("system", long + "b"),)]) == Opening()
-    # Of a text that is all of another one's beginning nothing is left.
-    assert opening([(user(long),), (user(long + "b"),)]) == Opening((), user(long))

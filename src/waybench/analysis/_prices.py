@@ -11,6 +11,7 @@ from waybench.core import EpisodeRecord, UsageError
 MILLION = 1_000_000
 _FIELDS = ("input", "output", "input_cache_read")
 _UNUSED = "input_cache_write"  # in Inspect's files, which may be given here; records do not count these tokens apart
+_HIGHEST = MILLION  # a dollar for each token
 _SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'
 
 
@@ -60,7 +61,8 @@ def read_prices(path: Path) -> dict[str, Price]:
 def _price(path: Path, name: str, given: Any) -> Price:
     fields: Mapping[str, Any] = cast(dict[str, Any], given) if isinstance(given, dict) else {}
     found = {field: fields[field] for field in _FIELDS if field in fields}
-    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) and each >= 0 for each in found.values())
-    if not {"input", "output"} <= found.keys() or not numbers or fields.keys() - {*_FIELDS, _UNUSED}:
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in found.values())
+    within = numbers and all(0 <= each <= _HIGHEST for each in found.values())  # no NaN is, which JSON can tell here
+    if not {"input", "output"} <= found.keys() or not within or fields.keys() - {*_FIELDS, _UNUSED}:
         raise UsageError(f"{path}: the prices of {name[:80]!r} are not understood: they should be as in {_SHAPE}")
     return Price(found["input"], found["output"], found.get("input_cache_read", found["input"]))

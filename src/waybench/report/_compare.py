@@ -37,7 +37,8 @@ class Comparison:
         lower: Whether less of it is better.
         data: For the page's script, as JSON: `models` (name, settings, pages of results and of attempts), `items`
             (id, level), and for each model in the items' order `scores`, `solved` and `replays` (number of the
-            attempt's page), each null where there is none; `differences` by the two models' numbers.
+            attempt's page), each null where there is none; `differences` by the two models' numbers: of how many
+            items, and their mean with its interval's ends.
     """
 
     metric: str
@@ -117,18 +118,18 @@ def _solved(some: Sequence[Row] | None) -> int | None:
 
 def _differences(
     groups: Sequence[Group], best: Mapping[Group, Mapping[ItemKey, Row]], metric: Metric
-) -> dict[str, list[str]]:
-    """Return for each two models the mean difference of their scores and its interval, as texts."""
+) -> dict[str, tuple[int, list[str]]]:
+    """Return for each two models at how many items both have scores, their mean difference, and its interval."""
     values = {
         group: {key: value for key, row in some.items() if (value := row.metrics[metric.name]) is not None}
         for group, some in best.items()
     }
-    found: dict[str, list[str]] = {}
+    found: dict[str, tuple[int, list[str]]] = {}
     for (number, one), (other_number, other) in combinations(enumerate(groups), 2):
         mean = mean_difference(values[one], values[other], metric)
         if mean is not None:
             ends = [change_text(end, metric) for end in (mean.low, mean.high) if end is not None]
             turned = [change_text(-end, metric) for end in (mean.high, mean.low) if end is not None]
-            found[f"{number} {other_number}"] = [change_text(mean.value, metric), *ends]
-            found[f"{other_number} {number}"] = [change_text(-mean.value, metric), *turned]
+            found[f"{number} {other_number}"] = mean.n, [change_text(mean.value, metric), *ends]
+            found[f"{other_number} {number}"] = mean.n, [change_text(-mean.value, metric), *turned]
     return found

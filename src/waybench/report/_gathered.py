@@ -59,7 +59,7 @@ class Gathered:
         self.again: list[Simulated] = []
         self._heads: list[LoggedEpisode] = []
         self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
-        self._last: tuple[str, Instance] | None = None
+        self._last: tuple[str, str, Instance] | None = None
         try:
             self._gather(episodes, prices)
         except BaseException:
@@ -118,14 +118,15 @@ class Gathered:
 
     def _instance(self, record: EpisodeRecord, again: Simulated) -> Instance | None:
         """Return a record's instance; that of the last one is kept, for attempts at an item follow each other."""
-        if again.confirmed and self._last is not None and self._last[0] == record.instance_hash:
-            return self._last[1]
+        place = record.env, record.instance_hash
+        if again.confirmed and self._last is not None and self._last[:2] == place:
+            return self._last[2]
         try:
             instance = registry.load(record.env).decode(record.instance)
         except Exception:  # a record is data from outside, and its page says that it is none
             return None
         if again.confirmed:
-            self._last = record.instance_hash, instance
+            self._last = (*place, instance)
         return instance
 
 

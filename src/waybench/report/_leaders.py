@@ -122,7 +122,7 @@ def leaders(
         for group, cells in groups.items():
             if only is None or group.model == only:
                 differs = differing(group, groups)
-                found.append(_leader(total_of[group], sorted(cells), most, differs, pages, model_pages))
+                found.append(_leader(total_of[group], cells, most, differs, pages, model_pages))
     return Leaders(
         [line for line in found if not line.group.embedded],
         [line for line in found if line.group.embedded],
@@ -132,7 +132,7 @@ def leaders(
 
 def _leader(
     total: Estimate,
-    levels: Sequence[int],
+    cells: Mapping[int, Estimate],
     most: Sequence[int],
     differs: list[str],
     pages: Mapping[Group, str],
@@ -140,7 +140,9 @@ def _leader(
 ) -> Leader:
     group, env = total.group, registry.load(total.group.env)
     measured = measure(env, total.guided)
-    mean, note = _overall(measured.mean(total), levels, most, measured.metric, ladder=env.best_of, words=group.env)
+    # Curves are of one level: with a teacher there is a score where all episodes are of the same.
+    mean = measured.mean(total if len(cells) > 1 else next(iter(cells.values())))
+    mean, note = _overall(mean, cells, most, measured.metric)
     return Leader(
         group=group,
         model_page=model_pages[group.model],
@@ -164,21 +166,30 @@ def _leader(
 
 
 def _overall(
-    mean: Mean | None, levels: Sequence[int], most: Sequence[int], metric: Metric, *, ladder: bool, words: str
+    mean: Mean | None, cells: Mapping[int, Estimate], most: Sequence[int], metric: Metric
 ) -> tuple[Mean | None, str]:
     """Return the score over all levels, and what has to be said of it where others were given other levels."""
-    if mean is None or list(levels) == list(most):
+    levels = sorted(cells)
+    if mean is None or levels == list(most):
         return mean, ""
-    names = family(words).levels
-    told = f"{names} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{family(words).level} {levels[0]}"
-    # A ladder ends where nothing was reached, so that beyond it there is nothing to be had; each level has as many
-    # items as another.
-    begun = list(most[: len(levels)]) == list(levels)
-    if not (ladder and begun and metric.better == "higher" and metric.low == 0):
+    words = family(cells[levels[0]].group.env)
+    told = f"{words.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{words.level} {levels[0]}"
+    begun = list(most[: len(levels)]) == levels
+    if not (begun and _ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
         return mean, f"{told} only"
-    share = len(levels) / len(most)
+    share = len(levels) / len(most)  # each level has as many items as another
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
     return replace(mean, value=mean.value * share, low=low, high=high), f"{told}; 0 beyond"
+
+
+def _ended(last: Estimate) -> bool:
+    """Return whether a ladder ended at a level, so that beyond it there is nothing to be had.
+
+    It does where nothing was reached. After something was, the next level was not asked for, or is still to come; and
+    nothing follows from an infrastructure error, nor from what does not replay.
+    """
+    ladder = registry.load(last.group.env).best_of and not last.guided
+    return ladder and not (last.solved_items or last.errors or last.unconfirmed)
 
 
 def _percent(share: float | None) -> Number:

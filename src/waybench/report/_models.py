@@ -20,11 +20,13 @@ class Part:
 
     Attributes:
         env: The environment.
+        apart: Settings, in words, that keep its scores out of others' charts.
         family: What is known of its family.
         figures: The charts.
     """
 
     env: Environment[Any, Any, Any]
+    apart: tuple[str, ...]
     family: Family
     figures: list[Figure]
 
@@ -75,10 +77,10 @@ def model(
     """
     own = [each for each in estimates if each.group.model == name]
     parts: list[Part] = []
-    for env_id, some in grouped(own, lambda each: each.group.env).items():
+    for (env_id, apart), some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
         env, words = registry.load(env_id), family(env_id)
         if charts := [*level_figures(env, words, some, name), *step_figures(env, words, some, name)]:
-            parts.append(Part(env, words, charts))
+            parts.append(Part(env, apart, words, charts))
     of_model = [total for total in totals if total.group.model == name]
     return Model(
         name=name,

@@ -1,9 +1,10 @@
 """The chart of what replies came to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
-from waybench.analysis import Estimate, one_line
+from waybench.analysis import Estimate, Group, differing, grouped, one_line
 from waybench.core import Outcome
 from waybench.envs import registry
 from waybench.report._figures import Figure
@@ -20,6 +21,7 @@ _COLOURS = {
 }
 _BAR = 22
 _LETTERS = 34
+_LONGEST = 60
 
 
 def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Figure | None:
@@ -30,23 +32,36 @@ def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Figure | N
         label: What the chart shows, for those who cannot see it.
         caption: What is said below it.
     """
-    data = [each for total in totals if total.replies for each in _pieces(total)]
+    names = _names([total.group for total in totals])
+    data = [each for total in totals if total.replies for each in _pieces(total, names)]
     if not data:
         return None
     model, spec = totals[0].group.model, outcomes_spec(data)
     return Figure(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, label), None, caption, spec)
 
 
-def _pieces(total: Estimate) -> list[dict[str, Any]]:
-    title = one_line(registry.load(total.group.env).title, _LETTERS)
+def _names(groups: Sequence[Group]) -> dict[Group, str]:
+    """Return a name for each group's bar: its task's, and what tells it from others of that; no two have the same."""
+    found: dict[str, Group] = {}
+    for env, own in grouped(groups, lambda group: group.env).items():
+        title = registry.load(env).title
+        for group in own:
+            name = one_line(", ".join([one_line(title, _LETTERS), *differing(group, own)]), _LONGEST)
+            numbered = (f"{name} [{number}]" if number > 1 else name for number in count(1))
+            found[next(each for each in numbered if each not in found)] = group
+    return {group: name for name, group in found.items()}
+
+
+def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]:
+    name = names[total.group]
     return [
         {
-            "task": f"{title} ({total.group.task})" if len(title) + len(total.group.task) < _LETTERS else title,
+            "task": name,
             "outcome": str(outcome),
             "order": number,
-            "share": total.outcomes.get(str(outcome), 0.0),
+            "share": total.outcomes[str(outcome)],
             "colour": colour,
-            "text": f"{title}: {100 * total.outcomes[str(outcome)]:.1f} % of {total.replies:,} replies {outcome}",
+            "text": f"{name}: {100 * total.outcomes[str(outcome)]:.1f} % of {total.replies:,} replies {outcome}",
         }
         for number, (outcome, colour) in enumerate(_COLOURS.items())
         if total.outcomes.get(str(outcome))
@@ -69,7 +84,7 @@ def outcomes_spec(data: Sequence[dict[str, Any]]) -> Spec:
         "legend": {**text, "orient": "top", "symbolType": "square"},
     }
     shares = {"format": "%", "grid": False, "tickCount": 5}
-    tasks = {"labelLimit": 260, "ticks": False, "domain": False}
+    tasks = {"labelLimit": 340, "ticks": False, "domain": False}
     encoding = {
         "x": quantitative("share", stack="zero", title="share of replies", axis=shares),
         "y": nominal("task", sort=None, title=None, axis=tasks),

@@ -145,12 +145,13 @@ class _Site:
             self.files(self.charts.of(shown.figures))
         self.files(assets())
         self.folder.write("summary.json", _summary(title, self, compared, [each.to_json() for each in played]))
-        shown_sections = sections(*given, compared, self.pages)
-        compared_on = {section.anchor for section in shown_sections if self._compare(section)}
-        for section in shown_sections:
-            side_by_side = section.anchor in compared_on
-            self.page(f"tasks/{section.anchor}.html", "task.html", section=section, side_by_side=side_by_side)
-            self.files(self.charts.of([*section.by_level, *section.figures]))
+        families = _by_family(sections(*given, compared, self.pages))
+        compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
+        for _, own in families:
+            for section in own:
+                on = section.anchor in compared_on
+                self.page(f"tasks/{section.anchor}.html", "task.html", section=section, first=own[0], side_by_side=on)
+                self.files(self.charts.of([*section.by_level, *section.figures]))
         self.files(self.charts.of(line.chart for line in tables.lines) if tables else ())
         table = leaders(*given, self.pages, self.model_pages)
         self.files(exports(rows, given, table, self.charts, self.templates))
@@ -159,7 +160,7 @@ class _Site:
             "index.html",
             leaders=table,
             outcomes=OUTCOMES,
-            families=_by_family(shown_sections),
+            families=families,
             compared_on=compared_on,
             agent_tables=tables,
             about=_about(self),

@@ -90,7 +90,7 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
     kept = ElementTree.Element(name, attributes)
     kept.text = element.text if name in ("text", "title") else None
     description = element.get("aria-label")
-    if description and element.get("aria-roledescription") == "point":
+    if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
     kept.extend(child for found in element if (child := _kept(found)) is not None)
     empty = (name == "g" and not len(kept)) or (name == "path" and not kept.get("d"))

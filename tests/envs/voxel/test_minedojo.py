@@ -169,10 +169,12 @@ def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Pat
     with pytest.raises(LiveError, match="alive and cannot be simulated again"):
         replay(FIND, record)
     episodes = [LoggedEpisode(model="m", task="voxel_find", record=record, settings={"engine": "minedojo"})]
-    index = write_report(episodes, tmp_path)
-    (page,) = (tmp_path / "models").glob("*.html")
-    assert "Played in a world that is alive" in page.read_text(encoding="utf-8")
-    assert "engine: minedojo" in index.read_text(encoding="utf-8")
+    report = write_report(episodes, tmp_path)
+    assert report.unconfirmed == 0
+    for folder in ("results", "replays"):
+        (page,) = (tmp_path / folder).glob("*.html")
+        assert "Played in a world that is alive" in page.read_text(encoding="utf-8")
+    assert "engine: minedojo" in report.index.read_text(encoding="utf-8")
     (made,) = rows(episodes)
     assert (made.metrics["score"], made.aside, made.group.apart) == (
         float(record.turns[-1].reward),

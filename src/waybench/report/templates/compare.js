@@ -83,7 +83,7 @@
     at("other-fails").textContent = `${second} does not`;
     document.querySelector(".first-name").textContent = first;
     document.querySelector(".other-name").textContent = second;
-    const difference = differences[`${a} ${b}`];
+    const [both, difference] = differences[`${a} ${b}`] ?? [];
     at("told").textContent =
       a === b
         ? "Choose two models."
@@ -91,7 +91,7 @@
           ? `There is no ${words.item} at which both have a score.`
           : `Mean difference, the first less the second: ${difference[0]}` +
             (difference.length > 1 ? `, interval ${difference[1]} to ${difference[2]}` : "") +
-            `, over ${common} ${common === 1 ? words.item : words.items}.`;
+            `, over ${both} ${both === 1 ? words.item : words.items}.`;
     const differ = models[a].settings.filter((each) => !models[b].settings.includes(each));
     at("settings").hidden = a === b || !differ.length;
     at("settings").textContent =

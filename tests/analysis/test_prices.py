@@ -1,0 +1,173 @@
+"""What episodes cost, by a table of prices, and what that comes to for each solved item."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.analysis.episodes import detour, failed, item, logged, said
+from tests.analysis.maps import answered, corridor
+from tests.cli.support import one_line_error
+from waybench.analysis import Estimate, LoggedEpisode, Price, by_level, overall, read_prices, row, set_aside, tidy
+from waybench.cli import main
+from waybench.core import EpisodeRecord, Usage
+
+PRICE = Price(input=2.5, output=10, input_cache_read=0.25)
+SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'
+
+
+def used(record: EpisodeRecord, *usages: Usage | None) -> EpisodeRecord:
+    """Return a record of which the turns took so many tokens; the last number is that of all others too."""
+    each = [*usages, *[usages[-1]] * len(record.turns)]
+    turns = (turn._replace(usage=usage) for turn, usage in zip(record.turns, each, strict=False))
+    return replace(record, turns=tuple(turns))
+
+
+def test_what_an_episode_costs_by_hand() -> None:
+    three = said(["", "hm", "?"])
+    taken = used(three, Usage(1000, 100, cached_tokens=400), None, Usage(2000, 50, reasoning_tokens=30))
+    # 2,600 tokens read, 400 from the cache, and 150 written, reasoning included.
+    assert PRICE.of(taken) == pytest.approx((2600 * 2.5 + 400 * 0.25 + 150 * 10) / 1_000_000)
+    assert row(logged(taken), price=PRICE).cost == PRICE.of(taken)
+    assert row(logged(taken)).cost is None
+
+
+def test_what_nobody_counted_has_no_cost() -> None:
+    for record in (said([""]), used(said([""]), Usage(seconds=2.0))):
+        assert PRICE.of(record) is None
+    assert Price(0, 0, 0).of(used(said([""]), Usage(10, 1))) == 0
+
+
+def costs(attempts: list[tuple[EpisodeRecord, int]], price: Price | None = PRICE) -> Estimate:
+    """Return the estimate of attempts, each of one reply with so many input tokens."""
+    made = [row(logged(used(record, Usage(tokens, 10))), price=price) for record, tokens in attempts]
+    (found,) = by_level(set_aside(made))
+    return found
+
+
+def test_cost_and_tokens_for_each_solved_item() -> None:
+    solved, other = item(5, 0), item(5, 1)
+    # Two attempts reach one exit, and one attempt fails elsewhere: a solved item took all three.
+    lost = said(["x"], level=5, number=1, attempt=2)  # it has no end
+    nothing = replace(said(["x", "x", "x"], level=5, number=1), turns=said(["x"], level=5, number=1).turns)
+    found = costs([(detour(solved, 2), 1000), (detour(solved, 4, 2), 2000), (nothing, 3000), (lost, 50_000)])
+    assert (found.items, found.attempts, found.solved_items, found.errors) == (2, 3, 1, 1)
+    each = [(tokens * 2.5 + 10 * 10) / 1_000_000 for tokens in (1000, 2000, 3000)]
+    assert found.cost == pytest.approx(sum(each) / 3)
+    assert found.per_solved(found.cost) == pytest.approx(sum(each))
+    assert found.tokens == pytest.approx((1000 + 2000 + 3000 + 30) / 3)
+    assert found.per_solved(found.tokens) == pytest.approx(6030)
+    told = found.to_json()
+    assert (told["cost_per_solved"], told["tokens_per_solved"]) == (pytest.approx(sum(each)), pytest.approx(6030))
+    both = costs([(detour(solved, 2), 1000), (detour(other, 2), 1000)])
+    assert both.solved_items == 2
+    assert both.per_solved(both.tokens) == pytest.approx(1010)
+
+
+def test_where_nothing_is_solved_or_known_there_is_no_number() -> None:
+    none = costs([(said(["x"] * 3), 1000)])
+    assert none.solved_items == 0
+    assert none.tokens == 3 * 1010
+    assert none.cost is not None
+    assert (none.per_solved(none.tokens), none.per_solved(none.cost)) == (None, None)
+    (bare,) = by_level([row(logged(detour(item(), 2)), price=PRICE)])
+    assert (bare.solved_items, bare.cost, bare.tokens, bare.per_solved(bare.cost)) == (1, None, None, None)
+    assert (bare.to_json()["cost"], bare.to_json()["cost_per_solved"]) == (None, None)
+    unpriced = costs([(detour(item(), 2), 1000)], None)
+    assert (unpriced.cost, unpriced.per_solved(unpriced.tokens)) == (None, 1010)
+
+
+def test_an_item_that_is_solved_twice_is_one() -> None:
+    episodes = [episode for _ in range(2) for episode in answered("oracle", [corridor("m", 3)], most=2)]
+    repeated = [replace(episode, run=f"run {number // 2}") for number, episode in enumerate(episodes)]
+    (found,) = overall(set_aside(row(episode) for episode in repeated))
+    assert (found.items, found.attempts, found.solved_items) == (2, 2, 2)
+
+
+def test_with_a_teacher_nothing_is_solved_by_the_player() -> None:
+    from tests.analysis.searches import searched
+
+    guided = searched("oracle", teacher_guided=True)
+    assert {str(episode.record.end) for episode in guided} == {"solved"}
+    (found,) = overall(set_aside(row(episode) for episode in guided))
+    assert (found.solved_items, found.per_solved(1.0)) == (0, None)
+
+
+def test_errors_and_what_does_not_replay_are_in_no_mean() -> None:
+    good, dear = used(detour(item(), 2), Usage(1000, 10)), Usage(1_000_000, 10)
+    episodes: list[tuple[LoggedEpisode, bool]] = [
+        (logged(good), True),
+        (logged(used(detour(item(5, 1), 2), dear)), False),
+        (logged(failed(used(said(["x", "y"], level=5, number=2), dear))), True),
+    ]
+    made = set_aside(row(episode, confirmed=confirmed, price=PRICE) for episode, confirmed in episodes)
+    (found,) = by_level(made)
+    assert found.cost == PRICE.of(good)
+    assert found.tokens == 1010
+    assert [each["cost"] is None for each in tidy(made)] == [False, False, False]  # each episode has its own
+
+
+def test_a_table_of_prices(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    given = {
+        "a/b": {"input": 2.5, "output": 10, "input_cache_read": 1.25, "input_cache_write": 3.75},
+        "c": {"input": 0, "output": 0.5},
+        "": {"input": 1e-9, "output": 1_000_000},
+    }
+    path.write_text(json.dumps(given), encoding="utf-8")
+    assert read_prices(path) == {"a/b": Price(2.5, 10, 1.25), "c": Price(0, 0.5, 0), "": Price(1e-9, 1e6, 1e-9)}
+    path.write_text("{}")
+    assert read_prices(path) == {}
+
+
+def failure(folder: Path, path: Path) -> str:
+    """Return what `waybench report` says of a file of prices, on one line."""
+    return one_line_error(CliRunner().invoke(main, ["report", str(folder), "--prices", str(path)]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "nothing", "[" * 100_000, '{"a": {"input": 1, "output": 1}} x', "\ufeff{}"),
+        *("[]", "3", "null", '"a"'),
+    ],
+)
+def test_what_is_no_table_is_told_in_a_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(text, encoding="utf-8")
+    told = failure(tmp_path, path)
+    assert f"{path} is no " in told
+    assert told.endswith(f"it should be {SHAPE}\n")
+
+
+def test_bytes_that_are_no_text_are_told_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_bytes(b'{"\xff": {}}')
+    assert f"{path} is no JSON" in failure(tmp_path, path)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("1", "null", "[]", "{}", '{"input": 1}', '{"output": 1}', '{"input": "1", "output": 1}'),
+        *('{"input": true, "output": 1}', '{"input": -0.1, "output": 1}', '{"input": null, "output": 1}'),
+        *('{"input": NaN, "output": 1}', '{"input": 1, "output": Infinity}', '{"input": 1e999, "output": 1}'),
+        *(f'{{"input": 1{"0" * 400}, "output": 1}}', '{"input": 1, "output": 1, "input_cache_read": "half"}'),
+        *('{"input": 1, "output": 1, "cached": 2}', '{"Input": 1, "output": 1}', '{"input": [1], "output": 1}'),
+    ],
+)
+def test_prices_that_are_none_are_told_in_a_line(tmp_path: Path, given: str) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(f'{{"fine": {{"input": 1, "output": 1}}, "vendor/m\\n\\u001b": {given}}}', encoding="utf-8")
+    told = failure(tmp_path, path)
+    assert told == f"Error: {path}: the prices of 'vendor/m\\n\\x1b' are not understood: they should be as in {SHAPE}\n"
+
+
+def test_a_file_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
+    missing = tmp_path / "none.json"
+    assert failure(tmp_path, missing) == (
+        f"Error: cannot read {missing} (No such file or directory): give a file of prices\n"
+    )
+    assert "(Is a directory)" in failure(tmp_path, tmp_path)

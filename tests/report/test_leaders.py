@@ -1,0 +1,216 @@
+"""The table of all results: a row for each model at each task."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.episodes import detour, failed, item, logged, played, said
+from tests.analysis.searches import searched
+from tests.analysis.worlds import searched as looked_for
+from tests.report.pages import read, site
+from waybench.analysis import LoggedEpisode, Mean, Price, by_level, overall, row, rows, set_aside
+from waybench.core import Usage
+from waybench.report import write_report
+from waybench.report._leaders import Leader, Leaders, leaders
+
+WAYS = [5, 7, 9]
+
+
+def table(
+    episodes: Sequence[LoggedEpisode], only: str | None = None, price: Price | None = None, unconfirmed: int = -1
+) -> Leaders:
+    made = set_aside(row(e, confirmed=number != unconfirmed, price=price) for number, e in enumerate(episodes))
+    totals = overall(made)
+    pages = {total.group: f"page-{number}.html" for number, total in enumerate(totals)}
+    return leaders(by_level(made), totals, pages, {total.group.model: "model.html" for total in totals}, only)
+
+
+def line(found: Leaders, model: str) -> Leader:
+    (one,) = [each for each in (*found.models, *found.references) if each.group.model == model]
+    return one
+
+
+def solved(levels: Sequence[int], extra: int = 2, model: str = "vendor/m") -> list[LoggedEpisode]:
+    """Return two mazes of each level whose exit is reached."""
+    return [logged(detour(item(level, number), extra), model) for level in levels for number in (0, 1)]
+
+
+def lost(level: int, model: str = "vendor/m") -> list[LoggedEpisode]:
+    """Return two mazes in which nothing is reached."""
+    return [logged(said(["", "", ""], level=level, number=number), model) for number in (0, 1)]
+
+
+def best(episodes: Sequence[LoggedEpisode]) -> Mean:
+    """Return the mean over all mazes of the best attempt."""
+    (total,) = overall(rows(episodes))
+    assert total.best is not None
+    return total.best
+
+
+def test_a_ladder_that_ended_has_nothing_beyond() -> None:
+    ended = [*solved([5]), *lost(7)]
+    found = table([*ended, *solved(WAYS, model="vendor/high")])
+    high, low = line(found, "vendor/high"), line(found, "vendor/m")
+    mean = best(ended)
+    assert mean.low is not None
+    assert mean.high is not None
+    assert low.score.order == pytest.approx(mean.value * 2 / 3)
+    assert low.score.text == f"{mean.value * 2 / 3:.1f}"
+    assert low.interval == f"{mean.low * 2 / 3:.1f} – {mean.high * 2 / 3:.1f}"
+    assert low.part == pytest.approx(mean.value * 2 / 300, abs=1e-3)
+    assert low.note == "dimensions 5 to 7; 0 beyond"
+    assert high.note == ""
+    assert high.score.order == pytest.approx(best(solved(WAYS)).value)
+    assert found.noted
+    assert [each.group.model for each in found.models] == ["vendor/high", "vendor/m"]
+    once = line(table([*lost(5), *solved(WAYS, model="vendor/high")]), "vendor/m")
+    assert (once.score.order, once.note) == (0, "dimension 5; 0 beyond")
+
+
+@pytest.mark.parametrize(
+    ("case", "note"),
+    [
+        ("it was asked for no more", "dimensions 5 to 7 only"),
+        ("an error took what would have followed", "dimensions 5 to 7 only"),
+        ("what was said does not replay", "dimensions 5 to 7 only"),
+        ("it began elsewhere", "dimensions 7 to 9 only"),
+    ],
+)
+def test_one_that_did_not_end_is_not_zero_beyond(case: str, note: str) -> None:
+    unconfirmed = -1
+    if case == "it was asked for no more":
+        own = solved([5, 7])
+    elif case == "an error took what would have followed":
+        own = [*solved([5]), *lost(7), logged(failed(detour(item(7, 2), 2)), "vendor/m")]
+    elif case == "what was said does not replay":
+        own, unconfirmed = [*solved([5]), *lost(7), logged(detour(item(7, 2), 2), "vendor/m")], 4
+    else:
+        own = [*solved([7]), *lost(9)]
+    found = line(table([*own, *solved(WAYS, model="vendor/high")], unconfirmed=unconfirmed), "vendor/m")
+    assert found.note == note
+    assert found.score.order == pytest.approx(best(own[:4]).value)  # not scaled
+
+
+def test_levels_of_no_ladder_are_compared_with_care() -> None:
+    found = table([*searched("random", "dfs", model="a"), *searched("random", "dfs", model="b", level=8)])
+    assert {each.group.model: each.note for each in found.models} == {"a": "level 5 only", "b": "level 8 only"}
+    same = table([*searched("random", "dfs", model="a"), *searched("random", "dfs", model="b")])
+    assert [each.note for each in same.models] == ["", ""]
+    assert not same.noted
+
+
+def test_models_are_ordered_by_family_task_and_merit() -> None:
+    episodes = [
+        *solved([5], 8, "vendor/worse"),
+        *solved([5], 0, "vendor/better"),
+        *searched("random", "dfs", model="vendor/worse"),
+        *searched("oracle", "dfs", model="vendor/better"),
+        *searched("oracle", "bfs", model="vendor/better"),
+        *played("oracle", (5,)),
+    ]
+    found = table(episodes)
+    assert [(each.family, each.title.split(" ")[0], each.group.model) for each in found.models] == [
+        ("Algorithmic search (AQA-Bench)", *("Breadth-first", "vendor/better")),
+        ("Algorithmic search (AQA-Bench)", *("Depth-first", "vendor/better")),
+        ("Algorithmic search (AQA-Bench)", *("Depth-first", "vendor/worse")),
+        ("Mazes (AliciaBench)", *("Mazes", "vendor/better")),
+        ("Mazes (AliciaBench)", *("Mazes", "vendor/worse")),
+    ]
+    assert [each.group.model for each in found.references] == ["waybench/oracle"]
+    assert found.families == ["Algorithmic search (AQA-Bench)", "Mazes (AliciaBench)"]
+    alone = table(episodes, only="vendor/worse")
+    assert [each.group.env for each in alone.models] == ["search/dfs", "maze/alicia"]
+    assert alone.references == []
+    assert "lower is better" in line(table(searched("random", model="m")), "m").metric
+
+
+def test_shares_of_replies_and_errors() -> None:
+    wall = '{"movements": [{"direction": "up", "cells": 9}]}'
+    episodes = [
+        logged(said(["hm", wall, ""], level=5)),
+        logged(detour(item(5, 1), 2)),
+        logged(failed(detour(item(5, 2), 2))),
+    ]
+    (found,) = table(episodes).models
+    assert (found.items.order, found.solved.order, found.errors) == (2, 50, 1)
+    assert [one.order for one in found.outcomes] == [50, 25, 0, 0]  # unparsed, illegal, truncated, refused
+    assert [one.text for one in found.outcomes] == ["50.0", "25.0", "0.0", "0.0"]
+    (gone,) = table([logged(failed(detour(item(), 2)))]).models
+    assert (gone.score, gone.solved, gone.items.order, gone.errors) == (("–", None), ("–", None), 0, 1)
+    assert [one.order for one in gone.outcomes] == [None] * 4
+
+
+def test_tokens_and_cost_for_each_solved_item(tmp_path: Path) -> None:
+    def used(record: LoggedEpisode, tokens: int) -> LoggedEpisode:
+        turns = tuple(turn._replace(usage=Usage(tokens, 10)) for turn in record.record.turns)
+        return replace(record, record=replace(record.record, turns=turns))
+
+    episodes = [used(one, 1000) for one in solved([5])] + [used(one, 500) for one in lost(7)]
+    found = line(table(episodes, price=Price(2, 10, 2)), "vendor/m")
+    # Two mazes were solved; all eight replies of all four attempts were paid for.
+    dollars = (2 * (1000 * 2 + 100) + 6 * (500 * 2 + 100)) / 1_000_000 / 2
+    assert found.cost.order == pytest.approx(dollars)
+    assert found.cost.text == f"${dollars:.4f}"
+    assert found.tokens == ("2,540", pytest.approx(2540))
+    free = table(episodes)
+    assert not free.priced
+    assert line(free, "vendor/m").cost == ("–", None)
+    none = line(table([used(one, 500) for one in lost(7)], price=Price(2, 10, 2)), "vendor/m")
+    assert (none.cost, none.tokens) == (("–", None), ("–", None))
+    # In the page: a column of cost, where some price is known, and none where none is.
+    for name, prices in (("with", {"vendor/m": Price(2, 10, 2)}), ("without", {"vendor/other": Price(2, 10, 2)})):
+        write_report(episodes, tmp_path / name, prices=prices)
+    priced, bare = (read(tmp_path / name / "index.html").table("Models.") for name in ("with", "without"))
+    assert (priced[0][-1], priced[1][-1]) == ("Cost per solved", found.cost.text)
+    assert (bare[0][-1], bare[1][-1]) == ("Tokens per solved", "2,540")
+    (told,) = json.loads((tmp_path / "with" / "summary.json").read_text())["overall"]
+    assert told["cost_per_solved"] == pytest.approx(dollars)
+
+
+def test_with_a_teacher_the_score_is_that_of_the_curve() -> None:
+    guided = searched("noisy-0.3", "dfs", model="m", teacher_guided=True, count=6)
+    (found,) = table(guided).models
+    (estimate,) = by_level(rows(guided))
+    mean = estimate.curves["follows"].average
+    assert mean is not None
+    assert found.score == (f"{mean.value:.3f}", mean.value)
+    assert (found.metric, found.solved.order, found.tokens.order) == ("Per-step accuracy", None, None)
+    # Over several levels there is no curve.
+    both = table([*guided, *searched("oracle", "dfs", model="m", teacher_guided=True, level=8)])
+    assert [each.score for each in both.models] == [("–", None)]
+
+
+def test_what_is_kept_apart_is_ranked_apart() -> None:
+    found = table([*looked_for("null", "own"), *looked_for("oracle", "luanti"), *looked_for("null", "own", "beta")])
+    assert [(each.group.model, each.apart) for each in found.models] == [
+        ("alpha", ()),
+        ("beta", ()),
+        ("alpha", ("engine: luanti",)),
+    ]
+
+
+def test_settings_that_tell_rows_apart_are_named(tmp_path: Path) -> None:
+    episodes = [*played("null", (5,), model="m"), *played("null", (5,), model="m", wording="ascii")]
+    assert [each.differs for each in table(episodes).models] == [["wording: matrix"], ["wording: ascii"]]
+    assert [each.differs for each in table(episodes[:9]).models] == [[]]
+    made = site(tmp_path, [*episodes, *played("oracle", (5,))])
+    head, *lines = made.home.table("Models.")
+    assert head[:6] == ["Model", "Family", "Task", "Score", "Items", "Solved, %"]
+    assert [each[0] for each in lines] == ["m wording: matrix", "m wording: ascii"]
+    assert made.home.table("Reference players, not models.")[1][0] == "waybench/ oracle wording: matrix"
+    # Each table names what its search and its list of families go by.
+    assert [(one["id"], one["data-search"], one["data-choose"]) for one in made.home.all("table")[:2]] == [
+        ("leaders", "Models", "1"),
+        ("references", "Reference players, not models", "1"),
+    ]
+    assert head[1] == "Family"
+    scripts = [script["src"] for script in made.home.all("script")]
+    assert scripts == ["assets/datatables.js", "assets/tables.js"]
+    # A row leads to the model and to its results.
+    for row_html in re.findall(r"<tr>\n<th scope=\"row\".*?</tr>", made.home.html, re.DOTALL):
+        assert re.search(r'<th [^>]*><a href="models/[^"]+">', row_html)
+        assert re.search(r'<td class="name"[^>]*><a href="results/[^"]+">', row_html)

@@ -1,0 +1,140 @@
+"""The pages of models: their results at all tasks, what their replies came to, and their charts."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.analysis.episodes import failed, logged, played, said
+from tests.analysis.searches import searched
+from tests.analysis.test_agents import played as pulled
+from tests.analysis.worlds import FIND
+from tests.analysis.worlds import searched as looked_for
+from tests.report.pages import Page, Site, site
+from waybench.analysis import LoggedEpisode, overall, rows
+from waybench.core import Reply
+from waybench.report._outcomes import outcomes, outcomes_spec
+
+WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
+
+
+def page_of(made: Site, model: str) -> Page:
+    (page,) = [page for page in made.models if re.search(rf"<h1>{model.replace('/', '/<wbr>')}</h1>", page.html)]
+    return page
+
+
+def charts(page: Page) -> list[str]:
+    return [svg["aria-label"] for svg in page.all("svg")]
+
+
+def test_a_model_has_one_page_for_all_tasks_and_settings(tmp_path: Path) -> None:
+    episodes = [
+        *played("random", (5, 7), model="vendor/a"),
+        *played("null", (5,), model="vendor/a", wording="ascii"),
+        *searched("random", "dfs", model="vendor/a"),
+        *searched("oracle", "dfs", model="vendor/b"),
+        *searched("oracle", "dfs"),
+    ]
+    made = site(tmp_path, episodes)
+    assert len(made.models) == 3
+    page = page_of(made, "vendor/a")
+    table = page.table("Models.")
+    tasks = [row[2].split()[0] for row in table[1:]]
+    assert tasks == ["Depth-first", "Mazes", "Mazes"]
+    assert {row[0] for row in table[1:]} == {"vendor/ a", "vendor/ a wording: matrix", "vendor/ a wording: ascii"}
+    # They are rows of the first page's table, as they stand there.
+    assert [row for row in made.home.table("Models.")[1:] if row[0].startswith("vendor/ a")] == table[1:]
+    assert len(page.links("../results/")) == 3
+    assert page.links("../results/") < {f"../{link}" for link in made.home.links("results/")}
+    assert any(label.startswith("Score by dimension") for label in charts(page))
+    assert "One of waybench's own players" not in page.text
+    own = page_of(made, "waybench/oracle")
+    assert "One of waybench's own players, a reference and no model." in own.text
+    assert [row[0] for row in own.table("Reference players, not models.")[1:]] == ["waybench/ oracle"]
+    assert "They mark the floor" not in own.text
+    assert "They mark the floor" in made.home.text
+
+
+def test_ways_of_asking_are_agents_of_one_model(tmp_path: Path) -> None:
+    episodes = [*pulled("thompson", "m"), *pulled("random", "m", wording="one_question"), *pulled("oracle", "other")]
+    made = site(tmp_path, episodes)
+    page = page_of(made, "m")
+    found = [label for label in charts(page) if label.startswith("Capabilities of ")]
+    assert len(found) == 2
+    assert all(label.startswith("Capabilities of m:") for label in found)
+    assert "wording: one question" in page.text or "wording: one_question" in page.text
+    assert [label for label in charts(page_of(made, "other")) if label.startswith("Capabilities of m")] == []
+
+
+def test_worlds_that_are_not_comparable_are_in_charts_of_their_own(tmp_path: Path) -> None:
+    episodes = [
+        *(e for level in (1, 2) for e in looked_for("oracle", "own", level=level)),
+        *(e for level in (1, 2) for e in looked_for("null", "luanti", level=level)),
+    ]
+    made = site(tmp_path, episodes)
+    (page,) = made.models
+    heads = [" ".join(re.sub(r"<[^>]*>", " ", head).split()) for head in re.findall(r"<h2[^>]*>(.*?)</h2>", page.html)]
+    name = "Find a biome (after SmartPlay)"
+    assert heads == [f"{FIND.title} {name}", f"{FIND.title}, engine: luanti {name}"]
+    parts = page.html.split("<h2 ")[1:]
+    assert all(part.count("<figure>") == 1 for part in parts)
+
+
+def test_bars_of_the_chart_of_outcomes_are_shares_of_the_replies(tmp_path: Path) -> None:
+    episodes = [
+        logged(said(["x", WALL, Reply("x", "truncated")])),
+        logged(said(["x", Reply("x", "refused"), WALL], number=1)),
+        logged(failed(said(["x", "x", "x"], number=2))),  # in no denominator
+    ]
+    made = site(tmp_path, episodes)
+    (bars,) = (part for part in made.models[0].html.split("<svg ")[1:] if "What the replies came to" in part)
+    told = re.findall(r"<title>([^<]*)</title>", bars.split("</svg>")[0])
+    title = "Mazes (AliciaBench)"
+    assert sorted(told) == sorted(
+        f"{title}: {share} % of 6 replies {outcome}"
+        for outcome, share in (("illegal", "33.3"), ("unparsed", "33.3"), ("truncated", "16.7"), ("refused", "16.7"))
+    )
+
+
+def pieces(episodes: list[LoggedEpisode]) -> list[dict[str, Any]]:
+    """Return what the chart of outcomes is made of."""
+    from waybench.report import _outcomes
+
+    totals = overall(rows(episodes))
+    names = _outcomes._names([total.group for total in totals])
+    return [piece for total in totals for piece in _outcomes._pieces(total, names)]
+
+
+def test_each_task_with_its_settings_is_one_bar_of_a_hundred_per_cent() -> None:
+    episodes = [
+        *played("random", (5,), model="m"),
+        *played("null", (5,), model="m", wording="ascii"),
+        *played("oracle", (5,), model="m", wording="prose"),
+        *searched("random", "dfs", model="m"),
+        # Names that are cut to the same.
+        *(logged(said(["x", WALL, "x"]), "m", f"{'a' * 100}{end}{'z' * 100}") for end in "bc"),
+    ]
+    found = pieces(episodes)
+    bars = list(dict.fromkeys(piece["task"] for piece in found))
+    assert len(bars) == 6
+    for bar in bars:
+        assert sum(piece["share"] for piece in found if piece["task"] == bar) == 1
+    assert any(bar.startswith("Mazes (AliciaBench), ") and "ascii" in bar for bar in bars)
+    spec = outcomes_spec(found)
+    assert spec["encoding"]["x"]["stack"] == "zero"
+    assert spec["height"] == 22 * 6
+    assert spec["encoding"]["color"]["scale"]["domain"] == list(dict.fromkeys(spec["encoding"]["color"]["sort"]))
+
+
+def test_where_nothing_was_said_there_is_no_chart() -> None:
+    assert outcomes(overall(rows([logged(failed(said(["x"])))])), "label") is None
+    assert outcomes(overall(rows(played("null", (5,)))), "label") is not None
+
+
+def test_no_name_of_a_task_ends_the_drawing() -> None:
+    # Some of these abort the program that draws, and with it the whole report.
+    names = ["\ud800", "\0", "\udfff\ud800", "<script>", "\u202e", "datum.x", "{{ x }}", ""]
+    totals = overall(rows([logged(said([name] * 3), "m", name) for name in names]))
+    drawn = outcomes(totals, "label")
+    assert drawn is not None
+    assert "<script" not in drawn
+    assert "\ud800" not in drawn
