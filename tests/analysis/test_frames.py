@@ -68,7 +68,7 @@ def test_what_an_episode_says() -> None:
         seconds=2.5,
         cost=0.0125,
         setting="Easy",
-        log="file:///home/somebody/secret/run.eval",
+        log="file:///somebody/secret/run.eval",
         run="r1",
     )
     (found,) = episode_frame([played_]).records()

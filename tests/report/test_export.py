@@ -298,11 +298,11 @@ def test_names_of_any_kind_stay_in_their_cells(tmp_path: Path) -> None:
     record = said(["a", "b", "c"])
     hostile = replace(record, item={**record.item, "id": "=1\n\ud800", "key": "@x"})
     model = "\ud800=cmd|'/C calc'!A0"
-    write_report([logged(hostile, model=model, task="+t", log="/home/x/=log.eval")], tmp_path)
+    write_report([logged(hostile, model=model, task="+t", log="/somebody/secret/=log.eval")], tmp_path)
     (found,) = pq.read_table(tmp_path / "data" / "episodes.parquet").to_pylist()
     assert (found["item"], found["key"], found["task"], found["log"]) == ("=1\n\\ud800", "@x", "+t", "=log.eval")
     assert found["model"] == "\\ud800=cmd|'/C calc'!A0"
     with (tmp_path / "data" / "episodes.csv").open(encoding="utf-8", newline="") as file:
         (line,) = csv.DictReader(file)
     assert (line["item"], line["key"], line["task"], line["log"]) == ("'=1\n\\ud800", "'@x", "'+t", "'=log.eval")
-    assert "/home/x" not in (tmp_path / "data" / "episodes.csv").read_text(encoding="utf-8")
+    assert "/somebody/secret" not in (tmp_path / "data" / "episodes.csv").read_text(encoding="utf-8")
