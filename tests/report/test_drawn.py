@@ -1,6 +1,5 @@
 """Replays of searches, slot machines and matches, as they are on the report's pages."""
 
-import json
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -9,6 +8,7 @@ import pytest
 
 import waybench
 from tests.report.pages import Page
+from tests.report.test_frames import drawings
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, policy
 from waybench.report import write_report
@@ -43,8 +43,7 @@ def test_nothing_moves_and_nothing_is_said_in_a_replay(site: Path, env: str) -> 
     (path,) = (site / "replays").glob(f"*{env.replace('/', '-')}*")
     page = Page(path.read_text(encoding="utf-8"))
     assert page.problems == []
-    data = json.loads(page.scripts[0])
-    made = ["".join(data["pieces"][piece] for piece in frame) for frame in data["frames"]]
+    made = drawings(page.scripts[0])
     assert len(made) == len(played(env).turns) + 1
     roots = [ElementTree.fromstring(each) for each in made]
     assert len({root.get("viewBox") for root in roots}) == 1

@@ -12,7 +12,7 @@ import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import answered as asked
-from tests.analysis.searches import items, searched
+from tests.analysis.searches import items
 from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode
 from waybench.core import EpisodeRecord, Message, Reply, play_out, policy
@@ -130,7 +130,8 @@ def test_what_is_drawn_and_what_is_not(tmp_path: Path) -> None:
     assert len(data["frames"]) == len(data["turns"]) > 1
     assert "Simulated again from the record." in drawn.text
     assert "Show a shortest path" in drawn.text
-    plain = site(tmp_path / "b", searched("random", count=1)).replays[0]
+    claimed = replace(said(["a", "b"]), instance_hash="0" * 64)  # what is not confirmed is not drawn
+    plain = site(tmp_path / "b", [logged(claimed)]).replays[0]
     assert not plain.all("svg")
     data = json.loads(plain.scripts[0])
     turns = [a for _, a in plain.elements if "data-turn" in a]

@@ -21,9 +21,9 @@ from waybench.report._replay import MOST_FRAMES, Frames, by_prefixes, frames
 DRAWN = [entry.id for entry in registry.entries if family(entry.id).drawer]
 
 
-def drawings(made: Frames) -> list[str]:
-    """Put the drawings together as the page's script does."""
-    data = json.loads(made.data)
+def drawings(made: Frames | str) -> list[str]:
+    """Put the drawings together as the page's script does, of frames or of their data as a page has it."""
+    data = json.loads(made if isinstance(made, str) else made.data)
     found: list[str] = []
     for frame in data["frames"]:
         numbers: list[int] = []

@@ -75,8 +75,8 @@ def test_names_stay_text_and_files_stay_inside(tmp_path: Path) -> None:
         episodes.append(logged(said(["a", "b", "c"], number=1), name + " ", name))  # not the same model
     made = site(out, episodes, "".join(NAMES))
     files = {path.relative_to(out) for path in tmp_path.rglob("*") if path.is_file()}
-    assert {str(file) for file in files if len(file.parts) == 1} == {"index.html", "summary.json"}
-    pages = [file for file in files if len(file.parts) > 1 and file.parts[0] != "assets"]
+    assert {str(file) for file in files if len(file.parts) == 1} == {"index.html", "summary.json", "table.md"}
+    pages = [file for file in files if len(file.parts) > 1 and file.parts[0] not in ("assets", "charts", "data")]
     assert len(made.models) == len(made.results) == 2 * len(NAMES)
     assert len(made.replays) == len(episodes)
     for file in pages:

@@ -107,8 +107,9 @@ def test_models_by_task_with_intervals(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_marked(tmp_path: Path) -> None:
     episodes = [
-        *played("oracle", (5, 7), model="a/far"),
+        *played("oracle", (5, 7, 9), model="a/far"),
         *played("oracle", (5,), model="b/near"),
+        *played("null", (7,), model="b/near"),
         logged(failed(detour(item(5), 2)), model="c/broken"),
         logged(detour(item(5), 0), model="d/half"),
         logged(failed(detour(item(5, 1), 2)), model="d/half"),
@@ -116,10 +117,10 @@ def test_what_is_missing_is_marked(tmp_path: Path) -> None:
     ((_, *lines),), text = table(tmp_path, episodes)
     shown = {name: cell for name, cell in lines}
     assert shown["a/far"].startswith("100.0 (")
-    assert shown["b/near"].endswith("†")  # of a ladder of two steps it has climbed one
-    assert shown["b/near"].startswith("50.0 (")
+    assert shown["b/near"].endswith("†")  # of a ladder of three steps it has climbed one
+    assert shown["b/near"].startswith("33.3 (")
     assert shown["c/broken"] == "n/a"
-    assert shown["d/half"].endswith("*†")
+    assert shown["d/half"].endswith("*‡")  # it was not asked to go further
     assert "†: a ladder ended early" in text
     assert "n/a: infrastructure errors only" in text
     assert "\\*: infrastructure errors left something out" in text

@@ -216,9 +216,9 @@ def test_pages_of_many_episodes_stay_small(tmp_path: Path) -> None:
     write_report([*episodes, LoggedEpisode("wordy", "t", wordy)], tmp_path)
     assert len(list((tmp_path / "results").iterdir())) == 2
     (large,) = (tmp_path / "results").glob("m-*.html")
-    assert large.stat().st_size < 20_000 + 1_500 * count  # so that 1,000 episodes take less than 2 MB
+    assert large.stat().st_size < 20_000 + 6_000 * count  # with a drawing each, which a page has only so many of
     assert len(list((tmp_path / "replays").glob("m-*.html"))) == count
-    assert max(path.stat().st_size for path in (tmp_path / "replays").glob("m-*.html")) < 40_000
+    assert max(path.stat().st_size for path in (tmp_path / "replays").glob("m-*.html")) < 80_000
     (talk,) = (tmp_path / "replays").glob("wordy-*.html")
     assert "first 20,000 of 30,000 characters are shown" in talk.read_text(encoding="utf-8")
     assert talk.stat().st_size < 120_000
