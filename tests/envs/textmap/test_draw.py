@@ -349,6 +349,11 @@ def test_an_extraction_step_by_step() -> None:
     }
 
 
+def test_an_extraction_that_was_broken_off() -> None:
+    svg = draw(TASK, turns_of(TASK, *said(extract.TRUTH[5])))
+    assert told(svg) == "Step 6 of 9: 1 of 1 triplets right"
+
+
 @pytest.mark.parametrize(("protocol", "right"), [("paper", 2), ("sound", 7)])
 def test_an_extraction_at_once(protocol: str, right: int) -> None:
     # The third triplet is left out: compared one by one with the steps, all that follow are wrong.

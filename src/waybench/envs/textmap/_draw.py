@@ -13,7 +13,6 @@ from waybench.envs.textmap._minigame import Minigame
 
 Asked = MapQuestion | Minigame | Extraction
 
-_LARGE = 5  # places; a larger map's drawing takes two columns of the page
 _ROUND = 'stroke-linecap="round"'
 _STUB = 17  # how far a move is drawn that leads nowhere
 
@@ -30,10 +29,10 @@ def draw(instance: Asked, turns: Sequence[TurnRecord] = (), *, board_id: str = "
         reuse: Whether the page holds a drawing with this id already, whose map is shown again.
 
     Returns:
-        An `<svg>` element. Classes: textmap, maze-large (all but the smallest), reference, and textmap-floor,
-        textmap-walked, textmap-imputed, textmap-later, textmap-head, textmap-place, textmap-untold, textmap-name,
-        textmap-meant, textmap-told, textmap-band, textmap-came, textmap-ahead, textmap-missed, tiles-trail, tiles-stop,
-        tiles-start, tiles-goal, maze-hit.
+        An `<svg>` element. Classes: textmap, reference, textmap-floor, textmap-walked, textmap-imputed, textmap-later,
+        textmap-head, textmap-place, textmap-untold, textmap-name, textmap-meant, textmap-told, textmap-band,
+        textmap-right, textmap-came, textmap-ahead, textmap-missed, tiles-trail, tiles-stop, tiles-start, tiles-goal,
+        maze-hit.
     """
     (seen,) = scenes(instance, turns, [len(turns)])
     if reuse:
@@ -59,8 +58,7 @@ def _drawing(instance: Asked, seen: Scene, shapes: str) -> str:
         *_marks(where, seen),
         text("textmap-told", 12, 21, seen.told, 13),
     ]
-    classes, label = "textmap maze-large" if places > _LARGE else "textmap", f"Map of {places} places. {seen.told}"
-    return drawing(classes, where.width, where.height, label, parts)
+    return drawing("textmap", where.width, where.height, f"Map of {places} places. {seen.told}", parts)
 
 
 def _names(where: Board, seen: Scene) -> str:
@@ -124,5 +122,7 @@ def _marks(where: Board, seen: Scene) -> Iterator[str]:
         yield f'<circle class="tiles-stop" fill="#0072b2" cx="{x:.4g}" cy="{y:.4g}" r="{where.radius + 1:.3g}"/>'
     for place, (east, south) in seen.crosses:
         (x, y), far = where.at[place], _STUB / max(1.0, hypot(east, south))
-        stub = f"M{x:.4g} {y:.4g}l{far * east:.3g} {far * south:.3g}" if east or south else f"M{x:.4g} {y:.4g}"
-        yield path("maze-hit", "#d55e00", 2.5, [f"{stub}m-5-5l10 10m0-10l-10 10"], _ROUND)
+        leaves = bool(east or south)
+        stub, arm = f"l{far * east:.3g} {far * south:.3g}" if leaves else "", 5 if leaves else where.radius + 5
+        cross = f"m-{arm:g}-{arm:g}l{2 * arm:g} {2 * arm:g}m0-{2 * arm:g}l-{2 * arm:g} {2 * arm:g}"
+        yield path("maze-hit", "#d55e00", 2.5, [f"M{x:.4g} {y:.4g}{stub}{cross}"], _ROUND)
