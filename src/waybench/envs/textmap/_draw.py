@@ -1,8 +1,9 @@
 """A question about a map as a drawing (SVG): what was told of the map, what was answered, and what was meant."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
+from math import hypot
 
+from waybench._svg import drawing, path, text
 from waybench.core import TurnRecord
 from waybench.envs.textmap._draw_board import Board, Pair, board, written
 from waybench.envs.textmap._draw_scene import Scene, scenes
@@ -12,7 +13,7 @@ from waybench.envs.textmap._minigame import Minigame
 
 Asked = MapQuestion | Minigame | Extraction
 
-_LARGE = 5  # places; a larger map's drawing takes two columns of the page
+_ROUND = 'stroke-linecap="round"'
 _STUB = 17  # how far a move is drawn that leads nowhere
 
 
@@ -28,10 +29,10 @@ def draw(instance: Asked, turns: Sequence[TurnRecord] = (), *, board_id: str = "
         reuse: Whether the page holds a drawing with this id already, whose map is shown again.
 
     Returns:
-        An `<svg>` element. Classes: textmap, maze-large (all but the smallest), reference, and textmap-floor,
-        textmap-walked, textmap-imputed, textmap-later, textmap-head, textmap-place, textmap-untold, textmap-name,
-        textmap-meant, textmap-told, textmap-band, textmap-came, textmap-ahead, textmap-missed, tiles-trail, tiles-stop,
-        tiles-start, tiles-goal, maze-hit.
+        An `<svg>` element. Classes: textmap, reference, textmap-floor, textmap-walked, textmap-imputed, textmap-later,
+        textmap-head, textmap-place, textmap-untold, textmap-name, textmap-meant, textmap-told, textmap-band,
+        textmap-right, textmap-came, textmap-ahead, textmap-missed, tiles-trail, tiles-stop, tiles-start, tiles-goal,
+        maze-hit.
     """
     (seen,) = scenes(instance, turns, [len(turns)])
     if reuse:
@@ -47,23 +48,17 @@ def draw_frames(instance: Asked, turns: Sequence[TurnRecord], counts: Sequence[i
 
 
 def _drawing(instance: Asked, seen: Scene, shapes: str) -> str:
-    where, told = board(instance.map), escape(seen.told)
-    size = f"{where.width:.4g}", f"{where.height:.4g}"
-    classes = "textmap maze-large" if len(instance.map.places) > _LARGE else "textmap"
-    look = 'class="textmap-told" fill="#1c2230" font-family="sans-serif" font-size="13"'
+    where, places = board(instance.map), len(instance.map.places)
     parts = [
-        f'<path class="textmap-floor" fill="#fff" d="M0 0h{size[0]}v{size[1]}h-{size[0]}z"/>',
+        f'<path class="textmap-floor" fill="#fff" d="M0 0h{where.width:g}v{where.height:g}h-{where.width:g}z"/>',
         _band(where, seen),
         shapes,
         _moves(where, seen),
         _names(where, seen),
         *_marks(where, seen),
-        f'<text {look} x="12" y="21">{told}</text>',
+        text("textmap-told", 12, 21, seen.told, 13),
     ]
-    return (
-        f'<svg class="{classes}" viewBox="0 0 {size[0]} {size[1]}" role="img" '
-        f'aria-label="Map of {len(instance.map.places)} places. {told}">{"".join(parts)}</svg>'
-    )
+    return drawing("textmap", where.width, where.height, f"Map of {places} places. {seen.told}", parts)
 
 
 def _names(where: Board, seen: Scene) -> str:
@@ -79,39 +74,35 @@ def _names(where: Board, seen: Scene) -> str:
 
 def _band(where: Board, seen: Scene) -> str:
     """Return the reference: a wide line below the map, and the place where it ends."""
-    data = "".join(where.path(*pair) for pair in dict.fromkeys(seen.reference))
-    look = 'class="textmap-band" fill="none" stroke="#e69f00" stroke-opacity="0.5" stroke-width="11"'
-    band = f'<path {look} stroke-linecap="round" stroke-linejoin="round" d="{data}"/>' if data else ""
+    lines = (where.path(*move) for move in dict.fromkeys(seen.reference))
+    band = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
     end = _square(where, seen.right, "#e69f00", "textmap-right") if seen.right else ""
     return f'<g class="reference">{band}{end}</g>' if band or end else ""
 
 
 def _square(where: Board, place: str, colour: str, name: str) -> str:
     (x, y), side = where.at[place], where.radius + 5
-    return (
-        f'<path class="{name}" fill="none" stroke="{colour}" stroke-width="2.5" '
-        f'd="M{x - side:.4g} {y - side:.4g}h{2 * side:.4g}v{2 * side:.4g}h-{2 * side:.4g}z"/>'
-    )
+    return path(name, colour, 2.5, [f"M{x - side:.4g} {y - side:.4g}h{2 * side:g}v{2 * side:g}h-{2 * side:g}z"])
 
 
 def _moves(where: Board, seen: Scene) -> str:
-    def lines(name: str, moves: Iterable[Pair], look: str) -> str:
-        data = "".join(where.path(*move) for move in dict.fromkeys(moves))
-        return f'<path class="{name}" fill="none" stroke-linecap="round" {look} d="{data}"/>' if data else ""
+    def lines(moves: Iterable[Pair]) -> Iterator[str]:
+        return (where.path(*move) for move in dict.fromkeys(moves))
 
-    def halves(name: str, moves: Iterable[Pair], look: str) -> str:
+    def halves(name: str, colour: str, width: float, moves: Iterable[Pair]) -> str:
         # Apart, so that frames of a replay have them in common.
         paths = "".join(f'<path d="{where.own(*move)}"/>' for move in moves)
-        return f'<g class="{name}" fill="none" stroke-linecap="round" {look}>{paths}</g>' if paths else ""
+        look = f'fill="none" stroke="{colour}" stroke-width="{width}" {_ROUND}'
+        return f'<g class="{name}" {look}>{paths}</g>' if paths else ""
 
     heads = "".join(where.head(*move) for move in dict.fromkeys(seen.taken))
     return "".join(
         (
-            lines("textmap-came", seen.came, 'stroke="#0072b2" stroke-opacity="0.35" stroke-width="5"'),
-            halves("textmap-missed", seen.missed, 'stroke="#d55e00" stroke-opacity="0.6" stroke-width="3"'),
-            halves("tiles-trail", seen.found, 'stroke="#0072b2" stroke-width="3.5"'),
-            lines("tiles-trail", seen.taken, 'stroke="#0072b2" stroke-width="3"'),
-            lines("maze-hit", seen.made_up, 'stroke="#d55e00" stroke-width="4" stroke-dasharray="0 8"'),
+            path("textmap-came", "#0072b2", 5, lines(seen.came), f'stroke-opacity="0.35" {_ROUND}'),
+            halves("textmap-missed", "#d55e00", 3, seen.missed),
+            halves("tiles-trail", "#0072b2", 3.5, seen.found),
+            path("tiles-trail", "#0072b2", 3, lines(seen.taken), _ROUND),
+            path("maze-hit", "#d55e00", 4, lines(seen.made_up), f'stroke-dasharray="0 8" {_ROUND}'),
             f'<path class="textmap-ahead" fill="#0072b2" d="{heads}"/>' if heads else "",
         )
     )
@@ -130,9 +121,8 @@ def _marks(where: Board, seen: Scene) -> Iterator[str]:
         x, y = where.at[place]
         yield f'<circle class="tiles-stop" fill="#0072b2" cx="{x:.4g}" cy="{y:.4g}" r="{where.radius + 1:.3g}"/>'
     for place, (east, south) in seen.crosses:
-        (x, y), far = where.at[place], _STUB / max(1.0, (east * east + south * south) ** 0.5)
-        stub = f"M{x:.4g} {y:.4g}l{far * east:.3g} {far * south:.3g}" if east or south else f"M{x:.4g} {y:.4g}"
-        yield (
-            f'<path class="maze-hit" fill="none" stroke="#d55e00" stroke-width="2.5" stroke-linecap="round" '
-            f'd="{stub}m-5-5l10 10m0-10l-10 10"/>'
-        )
+        (x, y), far = where.at[place], _STUB / max(1.0, hypot(east, south))
+        leaves = bool(east or south)
+        stub, arm = f"l{far * east:.3g} {far * south:.3g}" if leaves else "", 5 if leaves else where.radius + 5
+        cross = f"m-{arm:g}-{arm:g}l{2 * arm:g} {2 * arm:g}m0-{2 * arm:g}l-{2 * arm:g} {2 * arm:g}"
+        yield path("maze-hit", "#d55e00", 2.5, [f"M{x:.4g} {y:.4g}{stub}{cross}"], _ROUND)

@@ -5,6 +5,7 @@ from functools import lru_cache
 from html import escape
 from math import hypot
 
+from waybench._svg import path
 from waybench.envs.textmap._draw_layout import Cell, between, layout
 from waybench.envs.textmap._draw_names import FONT, LINE, Name, Names, Point, shown
 from waybench.envs.textmap._labels import reached
@@ -109,12 +110,9 @@ class Board:
                 best[pair] = max(best[pair], rank.index(_kind(edge, cutoff)))
         parts: list[str] = []
         for number, (kind, (colour, wide, dash)) in enumerate(_KINDS.items()):
-            data = "".join(self.own(*pair) for pair, found in best.items() if found == number)
-            dashes = f' stroke-dasharray="{dash}"' if dash else ""
-            look = (
-                f'class="textmap-{kind}" fill="none" stroke="{colour}" stroke-width="{wide * self._thin:.3g}"{dashes}'
-            )
-            parts.append(f'<path {look} d="{data}"/>' if data else "")
+            own = (self.own(*pair) for pair, found in best.items() if found == number)
+            dashes = f'stroke-dasharray="{dash}"' if dash else ""
+            parts.append(path(f"textmap-{kind}", colour, round(wide * self._thin, 2), own, dashes))
         heads = "".join(self.head(*pair, 0.72, 4) for pair, kind in best.items() if kind and pair[::-1] not in best)
         parts.append(f'<path class="textmap-head" fill="#5a6372" d="{heads}"/>' if heads else "")
         told = {place for pair, kind in best.items() if kind for place in pair}

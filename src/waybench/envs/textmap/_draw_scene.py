@@ -223,8 +223,14 @@ def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence
 
 
 def _is_whole(task: Extraction, turns: Sequence[TurnRecord]) -> bool:
-    """Return whether all triplets were asked for at once, which neither the task nor a turn says."""
-    return len(turns) == 1 and (len(_done(turns[0])) > 1 or task.cutoff > EXAMPLES + 1)
+    """Return whether all triplets were asked for at once; only what came of the first answer tells."""
+    if len(turns) != 1:
+        return False
+    said, right, reward = _done(turns[0]), turns[0].events.get("right"), turns[0].reward
+    if right is None:
+        return not said  # several where one is asked for come to nothing
+    # One triplet of several steps is worth its part.
+    return len(said) > 1 or (task.cutoff > EXAMPLES + 1 and right in (0, reward))
 
 
 def _in_place(truth: Trajectory, said: Said, turn: TurnRecord) -> bool:
