@@ -13,7 +13,7 @@ from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode
-from waybench.core import LiveError, Reply
+from waybench.core import LiveError, Message, Reply
 from waybench.report._results import KINDS
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
@@ -184,3 +184,20 @@ def test_items_of_a_map_stand_together(tmp_path: Path) -> None:
     by_map = page.table("By map.")
     assert [(row[0], row[3]) for row in by_map[1:]] == [("b <i>", "3"), ("a", "3")]  # by size
     assert page.links("#b") == {"#b1-1", "#b1-2"}
+
+
+def test_one_opening_of_a_level_has_all_the_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waybench.report._results.OPENINGS_OF_A_PAGE", 12_000)
+    told = "".join(f"Line {number} of a long story.\n" for number in range(400))
+    assert 8_000 < len(told) < 12_000
+    records = [detour(item(5, number), 2) for number in range(6)]
+    longer = [replace(record, opening=(Message("system", told), *record.opening)) for record in records]
+    made = site(tmp_path, [logged(record) for record in longer])
+    assert made.result.text.count("What the prompts of all mazes begin with") == 1
+    assert told in "".join(made.result.words)
+    assert all("shown there once" in page.text and "Line 7 of" not in page.text for page in made.replays)
+    # Where each of several maps has its own, they share the room.
+    maps = [corridor(f"m{number}", 4, words=600) for number in range(6)]
+    many = result(tmp_path / "maps", answered("oracle", maps, most=2))
+    assert many.text.count("What the prompts of these questions begin with") == 6
+    assert len(re.findall(r"Cut here: the first 1,667 and the last 333 of", many.text)) == 6

@@ -21,7 +21,7 @@ _COLOURS = {
 }
 _BAR = 22
 _LETTERS = 34
-_LONGEST = 60
+_LONGEST = 50
 
 
 def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Figure | None:
@@ -94,4 +94,6 @@ def outcomes_spec(data: Sequence[dict[str, Any]]) -> Spec:
     }
     bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
     made = {"data": {"values": list(data)}, "mark": bar, "encoding": encoding}
-    return specification(460, _BAR * rows, **made, config=config)
+    # The page's letters can be wider than those that the names were measured by.
+    room = {"left": 30, "right": 5, "top": 5, "bottom": 5}
+    return specification(460, _BAR * rows, **made, padding=room, config=config)

@@ -204,8 +204,8 @@ class Results:
         rows = self._found.rows
         together = _are_together(rows[position] for position in positions)
         by_level = grouped(positions, lambda position: rows[position].level)
-        drawn = {(rows[position].level, rows[position].cluster) for position in positions}
-        longest = each_of(OPENINGS_OF_A_PAGE, len(drawn), LONGEST_OPENING)
+        shown = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
+        longest = each_of(OPENINGS_OF_A_PAGE, len(shown), LONGEST_OPENING)
         found: list[Level] = []
         for estimate in estimates:
             level = estimate.level or 0
