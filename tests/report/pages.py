@@ -21,7 +21,7 @@ POLICY = (
     "script-src {}; base-uri 'none'; form-action 'none'"
 )
 DATA = {"replay": "frames", "compare": "data"}  # scripts that read data of the page's, by the id of these
-LINK = re.compile(rf"(?:(\.\./)?((?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|index\.html|summary\.json))?(?:#([\w-]+))?")
+LINK = re.compile(rf"(?:(\.\./)?((?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|(?:data/)?index\.html))?(?:#([\w-]+))?")
 
 
 class Page(HTMLParser):
