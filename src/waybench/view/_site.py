@@ -22,6 +22,7 @@ _TYPES = {
     ".js": "text/javascript",
     ".json": "application/json",
     ".md": "text/plain",
+    ".parquet": "application/vnd.apache.parquet",
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
