@@ -1,5 +1,6 @@
 """Reading a site as a browser would, strictly."""
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +22,11 @@ POLICY = (
     "script-src {}; base-uri 'none'; form-action 'none'"
 )
 DATA = {"replay": "frames", "compare": "data"}  # scripts that read data of the page's, by the id of these
-LINK = re.compile(rf"(?:(\.\./)?((?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|(?:data/)?index\.html))?(?:#([\w-]+))?")
+LINK = re.compile(r"((?:\.\./)?(?:[a-z]+/)?[a-z0-9.-]+\.[a-z]+)?(?:#([\w-]+))?")
+INSIDE = re.compile(
+    rf"(?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|index\.html|summary\.json|table\.md|charts/index\.json|"
+    r"data/(?:index\.html|summary\.schema\.json|[a-z]+\.(?:csv|parquet))"
+)
 
 
 class Page(HTMLParser):
@@ -93,8 +98,7 @@ def read(path: Path) -> Page:
     """
     page = Page(path.read_text(encoding="utf-8"))
     assert page.problems == []
-    nested = path.parent.name in FOLDERS
-    folder, up = (path.parent.parent, "../") if nested else (path.parent, "")
+    up = "../" if path.parent.name in (*FOLDERS, "data") else ""
     listed = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     ids = set(listed)
     assert len(ids) == len(listed)
@@ -113,7 +117,7 @@ def read(path: Path) -> Page:
         assert "url(" not in attributes.get("style", "")
         assert "aria-labelledby" not in attributes or attributes["aria-labelledby"] in ids
         if tag != "link" and "href" in attributes:
-            _check_link(folder, up, attributes["href"], ids)
+            _check_link(path.parent, path.parents[len(up) // 3], attributes["href"], ids)
     return page
 
 
@@ -130,18 +134,17 @@ def _check_scripts(page: Page, up: str) -> None:
     assert len(page.scripts) == len(inline)
 
 
-def _check_link(folder: Path, up: str, href: str, ids: set[str]) -> None:
+def _check_link(here: Path, site: Path, href: str, ids: set[str]) -> None:
     found = LINK.fullmatch(href)
     assert found, href
-    back, name, fragment = found.groups()
+    name, fragment = found.groups()
     if name is None:
         assert fragment in ids, href
         return
-    assert (back or "") == up, href
-    assert (folder / name).is_file(), href
-    if fragment:
-        there = (folder / name).stat()
-        assert fragment in _ids(folder / name, there.st_mtime_ns, there.st_size), href
+    there = Path(os.path.normpath(here / name))
+    assert INSIDE.fullmatch(there.relative_to(site).as_posix()), href
+    state = there.stat()
+    assert fragment is None or fragment in _ids(there, state.st_mtime_ns, state.st_size), href
 
 
 @lru_cache(maxsize=100)
@@ -205,7 +208,7 @@ class Site:
     def pages(self) -> list[Page]:
         """All pages."""
         made = (*self.tasks.values(), *self.models, *self.results, *self.replays, *self.compared.values())
-        return [self.home, *made]
+        return [self.home, read(self.folder / "data" / "index.html"), *made]
 
     def named(self, folder: str) -> dict[str, Page]:
         """Return the pages of a folder by name."""

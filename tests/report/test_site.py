@@ -7,7 +7,7 @@ import pytest
 
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
-from tests.report.pages import FOLDERS, Page, site
+from tests.report.pages import FOLDERS, Page, read, site
 from waybench.analysis import estimate
 from waybench.core import DataError, End, UsageError
 from waybench.report import SUMMARY_SCHEMA, Report, write_report
@@ -247,19 +247,16 @@ def test_every_page_is_reached_from_the_first_one(tmp_path: Path) -> None:
     claimed = replace(said(["a", "b", "c"], level=5, number=3), instance_hash="0" * 64)
     two = [*searched("oracle", "dfs"), *searched("null", "dfs")]
     episodes = [*played("random", (5,)), *two, *searched("null", "bfs"), logged(claimed, "other")]
-    made = site(tmp_path, episodes)
-    names = {f"{folder}/{path.name}" for folder in FOLDERS for path in (tmp_path / folder).iterdir()}
-    pages = {"index.html": made.home} | {
-        f"{folder}/{name}.html": page for folder in FOLDERS for name, page in made.named(folder).items()
-    }
-    reached, waiting = set[str](), {"index.html"}
+    write_report(episodes, tmp_path)
+    wanted = {path for path in tmp_path.rglob("*") if path.is_file() and path.parent.name not in ("assets", "charts")}
+    reached, waiting = set[Path](), {tmp_path / "index.html"}
     while waiting:
-        name = waiting.pop()
-        reached.add(name)
-        if name in pages:
-            links = {a["href"].partition("#")[0].removeprefix("../") for a in pages[name].all("a")}
-            waiting |= {link for link in links if link} - reached
-    assert reached == names | {"index.html", "data/index.html"}
+        path = waiting.pop()
+        reached.add(path)
+        if path.suffix == ".html":
+            links = {a["href"].partition("#")[0] for a in read(path).all("a")}
+            waiting |= {Path(os.path.normpath(path.parent / link)) for link in links if link} - reached
+    assert reached == wanted | {tmp_path / "charts" / "index.json"}
 
 
 def test_nothing_is_on_disk_but_the_site(tmp_path: Path) -> None:
