@@ -1,29 +1,132 @@
-"""A real browser: Chromium, driven by Selenium."""
+"""Pages in a real browser: Debian's Chromium, driven by Playwright."""
 
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tests.conftest import missing
+if TYPE_CHECKING:  # no package of those that every test may count on
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+# Nothing but this machine has an address, whatever a page or the browser itself asks for.
+_ARGUMENTS = ("--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost")
+
+
+def lacking() -> str:
+    """Return what there is to do before a browser can be started; "" for nothing."""
+    if shutil.which("chromium") is None:
+        return "no browser: install Debian's package chromium"
+    if find_spec("playwright") is None or find_spec("axe_playwright_python") is None:
+        return "nothing drives the browser: run `make test-all`, which installs it"
+    return ""
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """Start a browser; without one tests are skipped, but with CI=true they fail."""
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if binary is None or driver is None or find_spec("selenium") is None:
-        missing("no browser: install Debian's packages chromium and chromium-driver, and run `make test-all`")
-    selenium: Any = import_module("selenium.webdriver")  # not there where types are checked
-    options = selenium.ChromeOptions()
-    options.binary_location = binary
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    started = selenium.Chrome(options=options, service=selenium.ChromeService(driver))
-    try:
-        yield started
-    finally:
-        started.quit()
+def chromium() -> "Iterator[Browser]":
+    """Start the browser, and end it.
+
+    In between this thread has a running loop of asyncio, so that nothing else can run one.
+    """
+    with import_module("playwright.sync_api").sync_playwright() as playwright:
+        # No network of its own, and no sandbox, are Playwright's defaults.
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Visits:
+    """Opens pages, each in a browser of its own, and takes down what they should not do.
+
+    Attributes:
+        complaints: Errors and warnings on consoles, breaches of policies among them; dialogs; and requests to anywhere
+            but the site.
+    """
+
+    def __init__(self, browser: "Browser") -> None:
+        self.complaints: list[str] = []
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
+
+    def __call__(
+        self,
+        site: Path | str,
+        page: str = "index.html",
+        *,
+        phone: bool = False,
+        dark: bool = False,
+        scripts: bool = True,
+        **options: Any,
+    ) -> "Page":
+        """Open a page.
+
+        Args:
+            site: A folder, or the address of a server, without a slash at its end.
+            page: Where in it.
+            phone: Whether the window is as narrow as a phone's.
+            dark: Whether dark colours are preferred.
+            scripts: Whether scripts run.
+            **options: Of Playwright's `Browser.new_context`.
+        """
+        root = site if isinstance(site, str) else site.as_uri()
+        context = self._browser.new_context(
+            viewport=PHONE if phone else WIDE,
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=scripts,
+            **options,
+        )
+        self._contexts.append(context)
+        context.on("console", self._told)
+        context.on("weberror", lambda error: self.complaints.append(f"error: {error.error}"))
+        context.on("dialog", self._asked)
+        context.on("request", lambda request: self._fetched(request, root))
+        opened = context.new_page()
+        opened.goto(f"{root}/{page}")
+        return opened
+
+    def close(self) -> None:
+        """Close all pages."""
+        for context in self._contexts:
+            context.close()
+        self._contexts.clear()
+
+    def _told(self, message: "ConsoleMessage") -> None:
+        if message.type in ("error", "warning", "assert"):
+            self.complaints.append(f"console: {message.text}")
+
+    def _asked(self, dialog: Any) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _fetched(self, request: "Request", root: str) -> None:
+        # The pages' icon is an empty one in the page itself.
+        if not request.url.startswith((f"{root}/", "data:")):
+            self.complaints.append(f"request: {request.url}")
+
+
+def too_wide(page: "Page") -> list[str]:
+    """Return the elements that stick out of the window, if the page is wider than it; as they begin."""
+    found: list[str] = page.evaluate("""() => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        if (scrollWidth <= clientWidth) return [];
+        const out = [...document.querySelectorAll("body *")].filter(
+            (each) => each.getBoundingClientRect().right > clientWidth + 1 && !each.closest(".scroll, pre"));
+        return [`${scrollWidth} > ${clientWidth}`, ...out.map((each) => each.outerHTML.slice(0, 120))];
+    }""")
+    return found
+
+
+def barriers(page: "Page") -> list[str]:
+    """Return what axe finds on a page that keeps people out, of any impact."""
+    axe = import_module("axe_playwright_python.sync_playwright").Axe()
+    # It would fetch style sheets, to see what is hidden on a turned screen; the pages' policy forbids that.
+    found = axe.run(page, options={"preload": False, "resultTypes": ["violations"]})
+    return [
+        f"{rule['id']} ({rule['impact']}): {rule['help']}: {node['html'][:200]}"
+        for rule in found.response["violations"]
+        for node in rule["nodes"]
+    ]

@@ -1,14 +1,16 @@
-"""Fixtures for all tests: the folder of shared files, a watchdog, and settings of hypothesis."""
+"""Fixtures for all tests: the folder of shared files, a watchdog, a browser, and settings of hypothesis."""
 
 import os
 import signal
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import browser
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = "golden "  # how the name of a property of a report begins that counts what was compared with published results
@@ -75,6 +77,24 @@ def watchdog() -> Iterator[None]:
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Return a browser; a module's own, for while there is one nothing else can run a loop of asyncio."""
+    if lacking := browser.lacking():
+        missing(lacking)
+    with browser.chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[browser.Visits]:
+    """Return a function that opens a page; one that complains, or fetches what is not its site's, fails its test."""
+    visits = browser.Visits(chromium)
+    yield visits
+    visits.close()
+    assert visits.complaints == []
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,115 +1,251 @@
-"""The report in a real browser: Chromium, driven by Selenium."""
+"""The report in a real browser: its first page, and the way from there to a replay."""
 
+import re
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
-import waybench
-from tests.analysis.episodes import logged
-from tests.browser import chromium
-from waybench.analysis import LoggedEpisode
-from waybench.core import play_out, policy
-from waybench.report import write_report
+from tests.browser import Visits, too_wide
+from tests.report import sites
+from waybench.analysis import estimate, visible
 
 pytestmark = pytest.mark.slow
-TURNS = 3
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Return a browser."""
-    with chromium() as found:
-        yield found
+def number(text: str) -> float | None:
+    """Return a cell's number; None for a dash."""
+    found = re.match(r"[-−$]*([\d,.]+)", text)
+    return float(found[1].replace(",", "")) if found else None
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the first page of a report on one episode of three turns."""
-    environment = waybench.load("maze/alicia")
-    episode = play_out(environment, environment.source(level=9).item(0), policy("noisy-0.3"))
-    assert len(episode.turns) == TURNS
-    episodes: list[LoggedEpisode] = [logged(episode.record())]
-    return write_report(episodes, tmp_path_factory.mktemp("site")).index
+def column(page: Any, name: str) -> list[float | None]:
+    """Return a column of the first page's first table, as it is shown."""
+    heads = [head.splitlines()[0] for head in page.locator("#leaders thead th").all_inner_texts()]
+    cells = page.locator(f"#leaders tbody tr > :nth-child({heads.index(name) + 1})")
+    return [number(text) for text in cells.all_inner_texts()]
 
 
-@pytest.fixture
-def page(browser: Any, site: Path) -> Iterator[Any]:
-    """Return the browser on the episode's page, as one gets there; in the end nothing was told on its console."""
-    browser.get(site.as_uri())
-    browser.find_element("css selector", 'a[href^="results/"]').click()
-    browser.find_element("css selector", 'a[href^="../replays/"]').click()
-    assert "/replays/" in browser.current_url
-    yield browser
-    assert browser.get_log("browser") == []
-    fetched = browser.execute_script("return performance.getEntriesByType('resource').map(each => each.name)")
-    assert fetched == []
+def in_order(values: list[float | None]) -> bool:
+    """Return whether numbers rise, and whether the empty ones are all before them."""
+    return values == sorted(values, key=lambda value: (value is not None, value or 0.0))
 
 
-def where(page: Any) -> str:
-    text: str = page.find_element("id", "where").text
-    return text
+def every_page(page: Any, site: Path) -> Iterator[str]:
+    """Go to all pages but for replays, of which it is one of each run and all that show a hostile reply; yield them."""
+    replies = [str(escape(reply)) for reply in sites.REPLIES]
+    for path in sorted(site.glob("**/*.html")):
+        of_a_reply = path.parent.name == "replays" and not path.name.endswith("-1.html")
+        if not of_a_reply or any(map(path.read_text(encoding="utf-8").__contains__, replies)):
+            page.goto(path.as_uri())
+            yield path.relative_to(site).as_posix()
 
 
-def current(page: Any) -> list[str]:
-    return [each.get_attribute("data-turn") for each in page.find_elements("css selector", "[aria-current=step]")]
+def test_a_page_that_does_what_it_should_not_is_noticed(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "outside.js").write_text("")
+    site = tmp_path / "site"
+    site.mkdir()
+
+    def complaints(html: str, **options: Any) -> list[str]:
+        (site / "index.html").write_text(f'<!doctype html><link rel="icon" href="data:,"><title>x</title>{html}')
+        visits = Visits(chromium)
+        visits(site, **options)
+        visits.close()
+        return [re.split(r"[: ]", complaint)[0] for complaint in visits.complaints]
+
+    policy = "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'\">"
+    assert complaints("<p>fine") == []
+    assert complaints("<script>throw new Error('x')</script>") == ["error"]
+    assert complaints("<script>console.warn('x')</script>") == ["console"]
+    assert complaints("<script>alert(1)</script>") == ["dialog"]
+    assert complaints("<script>alert(1)</script>", scripts=False) == []
+    assert complaints('<script src="../outside.js"></script>') == ["request"]
+    assert "request" in complaints('<img src="http://127.0.0.1:9/x.png">')
+    assert complaints(f"{policy}<script>1</script>") == ["console"]
 
 
-def press(page: Any, key: str) -> None:
-    page.find_element("tag name", "body").send_keys(key)
+@pytest.mark.parametrize("head", ["Score", "Solved, %", "Tokens per solved", "Cost per solved"])
+def test_a_columns_head_sorts_by_numbers(visit: Visits, site: Path, head: str) -> None:
+    page = visit(site)
+    cell = page.locator("#leaders thead th", has_text=head)
+    before = column(page, head)
+    assert not in_order(before)
+    cell.click()
+    page.wait_for_selector("#leaders th[aria-sort=ascending]")
+    rising = column(page, head)
+    assert in_order(rising)
+    assert sorted(map(str, rising)) == sorted(map(str, before))
+    # The same by the keyboard, the other way round; the empty ones change sides with it.
+    button = cell.get_by_role("button")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#leaders th[aria-sort=descending]")
+    assert in_order(column(page, head)[::-1])
 
 
-def test_keys_and_buttons_go_through_the_turns(page: Any) -> None:
-    keys: Any = import_module("selenium.webdriver.common.keys").Keys
-    told = ["Start", *(f"Turn {turn} of {TURNS}" for turn in range(1, TURNS + 1))]
-    assert (where(page), current(page)) == ("Start", [])
-    trails = []
-    for turn in range(1, TURNS + 1):
-        press(page, keys.ARROW_RIGHT)
-        assert (where(page), current(page)) == (told[turn], [str(turn)])
-        trails.append(page.find_element("id", "board").get_attribute("innerHTML"))
-        assert page.current_url.endswith(f"#turn={turn}")
-    assert len(set(trails)) == TURNS
-    press(page, keys.ARROW_RIGHT)  # it ends where the record ends
-    assert where(page) == told[-1]
-    for key, wanted in ((keys.HOME, 0), (keys.END, TURNS), (keys.ARROW_LEFT, TURNS - 1)):
-        press(page, key)
-        assert where(page) == told[wanted]
-    for button, wanted in (("first", 0), ("next", 1), ("end", TURNS), ("back", TURNS - 1)):
-        page.find_element("id", button).click()
-        assert where(page) == told[wanted]
-    page.find_element("id", "slider").send_keys(keys.ARROW_LEFT)
-    assert where(page) == told[TURNS - 2]
+def test_numbers_are_sorted_as_numbers(visit: Visits, site: Path) -> None:
+    page = visit(site)
+    page.locator("#leaders thead th", has_text="Score").click()
+    values = [value for value in column(page, "Score") if value is not None]
+    assert values == sorted(values) != sorted(values, key=str)
 
 
-def test_it_plays_to_the_end_and_stops(page: Any) -> None:
-    ui: Any = import_module("selenium.webdriver.support.ui")
-    ui.Select(page.find_element("id", "speed")).select_by_visible_text("10")
-    play = page.find_element("id", "play")
-    play.click()
-    assert play.get_attribute("aria-pressed") == "true"
-    ui.WebDriverWait(page, 20).until(lambda _: play.get_attribute("aria-pressed") == "false")
-    assert (where(page), play.text) == (f"Turn {TURNS} of {TURNS}", "Play")
+def test_the_table_is_searched_and_narrowed_to_a_family(visit: Visits, site: Path) -> None:
+    page = visit(site)
+    bar = page.locator(".narrow-down").first
+    rows = page.locator("#leaders tbody tr")
+    total = rows.count()
+    assert bar.locator("output").inner_text() == f"{total} rows"
+    family = bar.get_by_label("Family")
+    family.select_option("Mazes (AliciaBench)")
+    mazes = rows.count()
+    assert mazes == len(sites.MODELS)
+    assert set(rows.locator("td.name").all_inner_texts()) == {"Mazes (AliciaBench)"}
+    assert bar.locator("output").inner_text() == f"{mazes} of {total} rows"
+    bar.get_by_label("Search").fill("steady")
+    assert rows.locator("th").all_inner_texts() == [sites.STEADY]
+    family.select_option("all")
+    assert set(rows.locator("th").all_inner_texts()) == {sites.STEADY}
+    assert 1 < rows.count() < total
+    bar.get_by_label("Search").fill("<script>")
+    assert set(rows.locator("th").all_inner_texts()) == {sites.SCRIPT}
+    bar.get_by_label("Search").fill("nothing of the kind")
+    assert bar.locator("output").inner_text() == f"0 of {total} rows"
+    # The other table stays as it is.
+    assert page.locator("#references tbody tr").count() > 1
 
 
-def test_the_shortest_path_is_switched_off(page: Any) -> None:
-    def shown() -> bool:
-        seen: bool = page.find_element("css selector", "#board .reference").is_displayed()
-        return seen
-
-    assert shown()
-    page.find_element("id", "show-reference").click()
-    assert not shown()
-
-
-def test_on_a_phone_nothing_is_wider_than_the_page(page: Any) -> None:
-    page.set_window_size(500, 900)
-    try:
-        width, wanted = page.execute_script(
-            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+def test_a_chart_shows_the_means_of_the_episodes(visit: Visits, site: Path) -> None:
+    figure = visit(site).locator("section:has(> #maze-alicia-family) figure .wide")
+    marks = [
+        (title, float(place))
+        for title, place in figure.locator("path:has(title)").evaluate_all(
+            "all => all.map(each => [each.textContent, each.getAttribute('transform').match(/,([-\\d.]+)\\)/)[1]])"
         )
-        assert width <= wanted
-    finally:
-        page.set_window_size(1280, 900)
+    ]
+    shown = [re.fullmatch(r"(.*), (\d+): ([\d.]+)(?: \(.*\))?", title) for title, _ in marks]
+    wanted = {
+        (each.group.model, each.level): each.best.value
+        for each in estimate(each for each in sites.episodes() if each.record.instance_hash != sites.FORGED)
+        if each.group.env == "maze/alicia" and each.best
+    }
+    assert sorted((int(each[2]), each[3]) for each in shown if each) == sorted(
+        (level, f"{value:.1f}") for (_, level), value in wanted.items()
+    )
+    steady = {int(each[2]): each[3] for each in shown if each and each[1] == "steady"}
+    assert steady == {level: f"{value:.1f}" for (model, level), value in wanted.items() if model == sites.STEADY}
+    # Each mark is as high as its number says.
+    heights = sorted((float(each[3]), place) for each, (_, place) in zip(shown, marks, strict=True) if each)
+    (low, bottom), (high, top) = heights[0], heights[-1]
+    assert (low, high) == (0.0, 100.0)
+    assert bottom - top > 100
+    for value, place in heights:
+        assert place == pytest.approx(bottom + (top - bottom) * value / 100, abs=0.3)
+
+
+def test_from_the_first_page_to_a_replay(visit: Visits, site: Path) -> None:
+    page = visit(site)
+    page.locator("#leaders").get_by_role("link", name=sites.STEADY).first.click()
+    assert page.locator("h1").inner_text() == sites.STEADY
+    page.locator("#leaders").get_by_role("link", name="Mazes (AliciaBench)").click()
+    assert page.locator("h1").inner_text() == f"{sites.STEADY}: Mazes (AliciaBench)"
+    page.locator("article", has_text="Maze 701").get_by_role("link", name="attempt 1").click()
+    assert page.locator("h1").inner_text() == "Maze 701"
+    page.get_by_role("navigation").get_by_role("link", name="Mazes (AliciaBench)").click()
+    assert page.url.endswith("#i7-1")  # back where it is among the others
+    page.get_by_role("navigation").get_by_role("link", name=sites.STEADY).click()
+    page.get_by_role("navigation").get_by_role("link", name=sites.TITLE).click()
+    page.get_by_role("link", name="All tables and curves of Mazes (AliciaBench)").click()
+    assert page.locator("h1").inner_text() == "Mazes (AliciaBench)"
+    page.get_by_role("link", name="Two models side by side").click()
+    assert page.locator("h1").inner_text() == "Two models side by side"
+
+
+def test_results_are_narrowed_to_what_happened(visit: Visits, site: Path) -> None:
+    page = visit(site)
+    page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes").click()
+    mazes = page.locator("article")
+    total = mazes.count()
+
+    def shown() -> list[str]:
+        return mazes.filter(visible=True).locator("h3").all_text_contents()
+
+    for kind, wanted in {
+        f"all {total}": total,
+        "not solved (2)": 2,
+        "with an unparsed reply (2)": 2,
+        "with an infrastructure error (1)": 1,
+        "with an attempt set aside (1)": 1,
+    }.items():
+        page.get_by_role("radio", name=kind).check()
+        assert len(shown()) == wanted
+    assert shown() == ["Maze 501"]
+    page.get_by_role("radio", name="with an infrastructure error").check()
+    (failed,) = shown()
+    assert failed == "Maze 904"
+    page.get_by_role("link", name="infrastructure error").first.click()
+    assert page.locator("h1").inner_text() == failed
+    assert page.locator("main .warning").inner_text() == "Counts in no score: Timeout <b>after</b> 600 s"
+    page.go_back()
+    page.get_by_role("radio", name="all").check()
+    reference = page.locator("article .reference").first
+    # A straight line has no width by which it could be seen.
+    display = "each => getComputedStyle(each).display"
+    assert reference.evaluate(display) != "none"
+    page.get_by_label("a shortest path").uncheck()
+    assert reference.evaluate(display) == "none"
+
+
+def test_hostile_text_is_text_on_every_page(visit: Visits, site: Path) -> None:
+    shown: set[str] = set()
+    page = visit(site)
+    for name in every_page(page, site):
+        assert page.evaluate("window.owned") is None, name
+        assert page.locator("img, iframe, main h1, svg[onload], a[href^='javascript']").count() == 0, name
+        assert page.locator("style, link[rel=stylesheet]").count() == 1, name
+        text = page.locator("body").evaluate("each => each.textContent")
+        assert "\u202e" not in text, name
+        shown |= {hostile for hostile in (*sites.REPLIES, *sites.MODELS, sites.TITLE) if visible(hostile) in text}
+    assert shown == {*sites.REPLIES, *sites.MODELS, sites.TITLE}
+
+
+def test_on_a_phone_no_page_is_wider_than_the_window(visit: Visits, site: Path) -> None:
+    page = visit(site, phone=True)
+    assert {name: guilty for name in every_page(page, site) if (guilty := too_wide(page))} == {}
+
+
+def test_a_page_that_is_too_wide_is_noticed(visit: Visits, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text('<meta name="viewport" content="width=device-width"><p style="width:400px">x')
+    (width, guilty) = too_wide(visit(tmp_path, phone=True))
+    assert width.endswith("> 390") and guilty.startswith("<p")
+
+
+@pytest.mark.parametrize("name", ["index.html", "tasks/maze-alicia.html", "compare/maze-alicia.html"])
+def test_dark_pages_are_dark(visit: Visits, site: Path, name: str) -> None:
+    def shade(dark: bool) -> float:
+        page = visit(site, name, dark=dark)
+        colour: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
+
+    assert shade(dark=True) < 60 < 200 < shade(dark=False)
+
+
+def test_without_scripts_pages_can_be_read(visit: Visits, site: Path) -> None:
+    page = visit(site, scripts=False)
+    assert page.locator("#leaders tbody tr").count() == 14
+    assert page.locator("figure .wide svg").first.is_visible()
+    page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes").click()
+    page.get_by_role("radio", name="with an infrastructure error").check()  # by the style sheet alone
+    assert page.locator("article").filter(visible=True).count() == 1
+    page.get_by_role("radio", name="all").check()
+    page.locator("article", has_text="Maze 503").get_by_role("link", name="attempt 3").click()
+    board = page.locator("#board svg")
+    assert board.is_visible() and board.get_attribute("aria-label")
+    # The last drawing, which has the way that was walked.
+    assert page.locator("#board .maze-trail").count() > 0
+    assert page.locator(".turn").count() > 1
+    assert page.locator("#controls").is_hidden()
+    compare = visit(site, "compare/maze-alicia.html", scripts=False)
+    assert "scripts are off" in compare.locator("main").inner_text()

@@ -1,13 +1,13 @@
 """Pages in a real browser: they reload when a log is added, and leave the reader where he was."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser import chromium
+from tests.browser import Visits
 from tests.cli.support import watched
 from tests.view.support import PATIENCE, served, until
 from waybench.llm import evaluate
@@ -17,65 +17,52 @@ from waybench.view._site import Site
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Return a browser."""
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Callable[[str], None]:
-    """Return a function that has a player play in a folder, whose logs appear in another one when it is through."""
-
-    def play(player: str) -> None:
-        out = tmp_path / player
+@pytest.fixture(scope="module", autouse=True)
+def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the logs of two players; made before there is a browser, beside which nothing is evaluated."""
+    found: dict[str, Path] = {}
+    for player in ("noisy-0.3", "oracle"):
+        out = tmp_path_factory.mktemp(player)
         entry = next(entry for entry in TASKS if entry.name == "alicia")
         assert evaluate([partial(load_task(entry), max_dimension=5)], [f"waybench/{player}"], out) == []
-        (log,) = out.glob("*.eval")
-        log.rename(tmp_path / "logs" / log.name)
-
-    (tmp_path / "logs").mkdir()
-    return play
+        (found[player],) = out.glob("*.eval")
+    return found
 
 
-def mark(browser: Any) -> Callable[[], bool]:
+def mark(page: Any) -> Callable[[], bool]:
     """Leave a mark on the page as it is loaded; return whether it has been loaded again."""
-    browser.execute_script("window.marked = true")
-    return lambda: browser.execute_script("return document.readyState === 'complete' && !window.marked")
+    page.evaluate("window.marked = true")
+    return lambda: page.evaluate("document.readyState === 'complete' && !window.marked")
 
 
-def text(browser: Any) -> str:
-    return browser.find_element("tag name", "body").text
+def text(page: Any) -> str:
+    found: str = page.locator("body").inner_text()
+    return found
 
 
-def follow(browser: Any, selector: str) -> None:
-    """Go where the first such link leads."""
-    browser.get(browser.find_element("css selector", selector).get_property("href"))
-
-
-def test_an_open_page_reloads_when_a_log_is_added(browser: Any, run: Callable[[str], None], tmp_path: Path) -> None:
-    command = ("view", str(tmp_path / "logs"), "--port", "0", "--every", "0.2")
+def test_an_open_page_reloads_when_a_log_is_added(visit: Visits, logs: dict[str, Path], tmp_path: Path) -> None:
+    command = ("view", str(tmp_path), "--port", "0", "--every", "0.2")
     with watched(*command, patience=4 * PATIENCE, text=True) as process:
         assert process.stdout
-        browser.get(process.stdout.readline().split()[1])
-        until(lambda: "No episodes yet" in text(browser))
-        again = mark(browser)
-        run("noisy-0.3")
+        page = visit(process.stdout.readline().split()[1].rstrip("/"), "")
+        until(lambda: "No episodes yet" in text(page))
+        again = mark(page)
+        logs["noisy-0.3"].rename(tmp_path / logs["noisy-0.3"].name)
         until(again)
-        assert "noisy-0.3" in text(browser) and "oracle" not in text(browser)
-        again = mark(browser)
-        run("oracle")
+        assert "noisy-0.3" in text(page) and "oracle" not in text(page)
+        again = mark(page)
+        logs["oracle"].rename(tmp_path / logs["oracle"].name)
         until(again)
-        assert "oracle" in text(browser)
+        assert "oracle" in text(page)
         # The page of an episode is the same as before, with all that there is to see and to try.
-        follow(browser, 'a[href^="models/"]')
-        while "/replays/" not in browser.current_url:
-            follow(browser, 'main a[href*="/replays/"], main a[href*="/results/"]')
-        assert browser.find_element("id", "where").text == "Start"
-        browser.find_element("id", "next").click()
-        assert browser.current_url.endswith("#turn=1")
-        assert browser.get_log("browser") == []
+        page.locator("main a[href^='results/']").first.click()
+        page.locator("main a[href^='../replays/']").first.click()
+        page.locator("#controls").wait_for()
+        assert page.locator("#where").inner_text() == "Start"
+        page.locator("#next").click()
+        assert page.url.endswith("#turn=1")
+        # Nobody asks the server any more when it ends.
+        visit.close()
         process.terminate()
         process.communicate()
 
@@ -95,48 +82,52 @@ PAGE = """<!doctype html>
 """
 
 
-def test_a_page_that_reloads_is_left_as_it_was(browser: Any, tmp_path: Path) -> None:
+def test_a_page_that_reloads_is_left_as_it_was(visit: Visits, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(PAGE.format("", "before"))
 
     def state() -> Any:
-        return browser.execute_script(
-            "return [location.hash, [...document.querySelectorAll('#b details')].map(each => each.open),"
+        return page.evaluate(
+            "[location.hash, [...document.querySelectorAll('#b details')].map(each => each.open),"
             "words.value, box.checked, document.querySelector('select').value]"
         )
 
     with served(Site(tmp_path, "")) as port:
-        browser.get(f"http://localhost:{port}/#turn=3")
-        browser.execute_script(
+        page = visit(f"http://localhost:{port}", "#turn=3")
+        page.evaluate(
             "second.open = true; words.value = 'maze'; box.checked = false;"
             "document.querySelector('select').value = 'two'; scrollTo(0, 700)"
         )
         wanted = ["#turn=3", [False, True], "maze", False, "two"]
         assert state() == wanted
-        again = mark(browser)
+        again = mark(page)
         (tmp_path / "index.html").write_text(PAGE.format("<details><summary>New</summary></details>", "after"))
         until(again)
-        assert "after" in text(browser)
+        assert "after" in text(page)
         assert state() == wanted
         # What is new at the top may be allowed for, so that what was in sight still is.
-        assert abs(browser.execute_script("return scrollY") - 700) < 50
+        assert abs(page.evaluate("scrollY") - 700) < 50
+        assert visit.complaints == []
         # A page that is gone on the server is left as it is.
-        again = mark(browser)
-        browser.execute_script("history.replaceState(null, '', '/gone-already.html')")
-        looked = "return performance.getEntriesByType('resource').filter(each => each.initiatorType === 'fetch').length"
-        count = browser.execute_script(looked)
-        until(lambda: browser.execute_script(looked) > count + 1)
+        again = mark(page)
+        page.evaluate("history.replaceState(null, '', '/gone-already.html')")
+        looked = "performance.getEntriesByType('resource').filter(each => each.initiatorType === 'fetch').length"
+        count = page.evaluate(looked)
+        until(lambda: page.evaluate(looked) > count + 1)
         assert not again()
-    errors = [entry["message"] for entry in browser.get_log("browser")]
-    assert all("404" in error or "ERR_CONNECTION" in error for error in errors), errors
+        visit.close()
+    assert visit.complaints and all("404" in complaint for complaint in visit.complaints)
+    visit.complaints.clear()
 
 
-def test_pages_run_no_script_but_those_of_the_site(browser: Any, tmp_path: Path) -> None:
+def test_pages_run_no_script_but_those_of_the_site(visit: Visits, tmp_path: Path) -> None:
     hostile = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">"
     (tmp_path / "index.html").write_text(PAGE.format(hostile, ""))
     with served(Site(tmp_path, "")) as port:
-        browser.get(f"http://127.0.0.1:{port}/")
-        again = mark(browser)
+        page = visit(f"http://127.0.0.1:{port}", "")
+        again = mark(page)
         (tmp_path / "index.html").write_text(PAGE.format(hostile, "new"))
         until(again)  # ours does run
-        assert browser.title == "x"
-    assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
+        assert page.title() == "x"
+        visit.close()
+    assert visit.complaints and all("Content Security Policy" in complaint for complaint in visit.complaints)
+    visit.complaints.clear()

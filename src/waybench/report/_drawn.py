@@ -108,7 +108,7 @@ def averages(
         pages: File names of the groups' pages.
     """
     metrics = [metric for metric in env.metrics if metric.name in words.metrics]
-    if not metrics or all(total_of[group].items <= _most(total_of[group]) for group in ordered):
+    if not (words.cluster and metrics) or all(total_of[group].items <= _most(total_of[group]) for group in ordered):
         return None
     lines = [
         (group, AverageLine(group.model, pages[group], differing(group, ordered), _most(total_of[group]), cells))

@@ -101,7 +101,7 @@ def _level_figure(
 ) -> list[Figure]:
     measured = measure(env, guided=False)
     plot = Plot(by_level(estimates, measured), measured.metric, words.level.capitalize())
-    label = f"{measured.metric.title} by {words.level} for each model; the table below has the same numbers"
+    label = f"{measured.metric.title} by {words.level} for each model; the tables of the task have the same numbers"
     caption = (
         f"{heading(measured.metric)}, by {words.level}: the mean over {words.items}"
         f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}. A {words.level} without a point was "

@@ -77,14 +77,12 @@ class Leaders:
     Attributes:
         models: Rows of models.
         references: Rows of the embedded players.
-        families: The families' names, in order.
         priced: Whether some row has a cost.
         noted: Whether some row has a note.
     """
 
     models: list[Leader]
     references: list[Leader]
-    families: list[str]
 
     @property
     def priced(self) -> bool:
@@ -126,7 +124,6 @@ def leaders(
     return Leaders(
         [line for line in found if not line.group.embedded],
         [line for line in found if line.group.embedded],
-        list(dict.fromkeys(line.family for line in found)),
     )
 
 

@@ -19,7 +19,8 @@ _COLOURS = {
     Outcome.TRUNCATED: "var(--c3)",
     Outcome.REFUSED: "var(--c6)",
 }
-_BAR = 22
+_FONT = 12
+_WIDEST = 340  # pixels of a name
 _LETTERS = 34
 _LONGEST = 50
 
@@ -37,7 +38,8 @@ def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Figure | N
     if not data:
         return None
     model, spec = totals[0].group.model, outcomes_spec(data)
-    return Figure(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, label), None, caption, spec)
+    narrow = drawn(outcomes_spec(data, narrow=True), label)
+    return Figure(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, label), narrow, caption, spec)
 
 
 def _names(groups: Sequence[Group]) -> dict[Group, str]:
@@ -68,32 +70,42 @@ def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]
     ]
 
 
-def outcomes_spec(data: Sequence[dict[str, Any]]) -> Spec:
+def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Spec:
     """Return the chart as a Vega-Lite specification.
 
     Args:
         data: Pieces of bars: "task", "outcome", "order", "share", "colour", "text".
+        narrow: Whether a bar's name is above it, and not beside it.
     """
     met = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
     colours = [_COLOURS[Outcome(outcome)] for outcome in met]
-    rows = len(dict.fromkeys(piece["task"] for piece in data))
-    text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": 12, "titleFontSize": 12}
+    names = list(dict.fromkeys(piece["task"] for piece in data))
+    text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": _FONT, "titleFontSize": _FONT}
     config = {
         "view": {"stroke": None},
         "axis": {**text, "titleFontWeight": "normal", "tickColor": "var(--rule-strong)"},
-        "legend": {**text, "orient": "top", "symbolType": "square"},
+        "legend": {**text, "orient": "top", "symbolType": "square", "columnPadding": 24},
     }
     shares = {"format": "%", "grid": False, "tickCount": 5}
-    tasks = {"labelLimit": 340, "ticks": False, "domain": False}
+    # Room for the names in whatever font the page has.
+    room = min(_WIDEST, round(0.58 * _FONT * max(map(len, names))))
+    beside = {"labelLimit": _WIDEST, "ticks": False, "domain": False, "minExtent": room}
+    y = nominal("task", sort=None, title=None, axis=None if narrow else beside)
     encoding = {
-        "x": quantitative("share", stack="zero", title="share of replies", axis=shares),
-        "y": nominal("task", sort=None, title=None, axis=tasks),
+        "x": quantitative("share", stack="zero", title="Share of replies", axis=shares),
+        "y": y,
         "color": nominal("outcome", title=None, scale={"domain": met, "range": colours}, sort=met),
         "order": quantitative("order"),
         "description": nominal("text"),
     }
     bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
-    made = {"data": {"values": list(data)}, "mark": bar, "encoding": encoding}
-    # The page's letters can be wider than those that the names were measured by.
-    room = {"left": 30, "right": 5, "top": 5, "bottom": 5}
-    return specification(460, _BAR * rows, **made, padding=room, config=config)
+    if not narrow:
+        bars = {"data": {"values": list(data)}, "mark": bar, "encoding": encoding}
+        return specification(460, 22 * len(names), **bars, config=config)
+    above = {
+        "data": {"values": [{"task": name} for name in names]},
+        "mark": {"type": "text", "align": "left", "dy": -8, "fontSize": _FONT, "color": "var(--soft)"},
+        "encoding": {"x": {"value": 0}, "y": y, "text": nominal("task")},
+    }
+    below = {"data": {"values": list(data)}, "mark": {**bar, "height": 14, "yOffset": 8}, "encoding": encoding}
+    return specification(300, 40 * len(names), layer=[below, above], config=config)

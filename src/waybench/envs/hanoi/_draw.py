@@ -124,7 +124,7 @@ def _frame(frame: Frame, disks: int) -> str:
             f'H{target:g}{cross}"/>'
         )
     drawn = "".join(parts)
-    return f'<g class="reference" opacity="0.55">{drawn}</g>' if frame.goal else drawn
+    return f'<g class="reference" opacity="0.7">{drawn}</g>' if frame.goal else drawn
 
 
 def _disk(disk: int, middle: float, top: float, new: bool) -> str:

@@ -109,9 +109,13 @@ def _board(case: TileMap) -> str:
         for column, sign in enumerate(signs)
         if sign in walkable
     )
+    numbered = {(objective.row, objective.column) for objective in case.objectives}
     signs = "".join(
         f'<text x="0" y="{row + 0.78:g}" textLength="{case.width}" xml:space="preserve">'
-        f"{escape(line.replace(PLAYER, ' '))}</text>"
+        + escape(
+            "".join(" " if sign == PLAYER or (row, column) in numbered else sign for column, sign in enumerate(line))
+        )
+        + "</text>"
         for row, line in enumerate(case.rows)
     )
     return (

@@ -12,6 +12,12 @@
     for (const [place, model] of models.entries()) select.add(new Option(model.name, String(place)));
   }
 
+  // A name may be broken after each slash.
+  const named = (id, name, rest = "") => {
+    const parts = `${name}${rest}`.split("/").flatMap((part, place) => (place ? ["/", document.createElement("wbr"), part] : [part]));
+    at(id).replaceChildren(...parts);
+  };
+
   const chosen = () => [Number(one.value), Number(other.value)];
 
   const kinds = (a, b, item) => {
@@ -76,13 +82,14 @@
     at("rows").replaceChildren(rows);
     at("shown").textContent = `${listed} of ${common} ${words.items}.`;
     for (const kind of ["both", "one-alone", "other-alone", "neither"]) at(kind).textContent = String(counts[kind] ?? 0);
+    for (const each of document.querySelectorAll("[data-count]")) each.textContent = `(${counts[each.dataset.count] ?? 0})`;
     const [first, second] = [models[a].name, models[b].name];
-    at("one-solves").textContent = `${first} solves`;
-    at("one-fails").textContent = `${first} does not`;
-    at("other-solves").textContent = `${second} solves`;
-    at("other-fails").textContent = `${second} does not`;
-    document.querySelector(".first-name").textContent = first;
-    document.querySelector(".other-name").textContent = second;
+    named("one-solves", first, " solves");
+    named("one-fails", first, " does not");
+    named("other-solves", second, " solves");
+    named("other-fails", second, " does not");
+    named("first-name", first);
+    named("other-name", second);
     const [both, difference] = differences[`${a} ${b}`] ?? [];
     at("told").textContent =
       a === b
@@ -117,7 +124,9 @@
     [one.value, other.value] = [other.value, one.value];
     show();
   });
-  addEventListener("hashchange", linked);
+  addEventListener("hashchange", () => {
+    if (location.hash.startsWith("#one=")) linked(); // and not where the link to the content leads
+  });
   at("comparison").hidden = false;
   linked();
 })();

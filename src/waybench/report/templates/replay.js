@@ -18,6 +18,9 @@
     const from = made ? turns[made - 1].querySelector(".answer") : document.querySelector("#prompt .said:last-of-type");
     const shown = document.createElement("pre");
     shown.className = "observation";
+    shown.tabIndex = 0;
+    shown.setAttribute("role", "region");
+    shown.setAttribute("aria-label", "What the player was told");
     shown.textContent = [...(from?.querySelectorAll("pre") ?? [])].map((each) => each.textContent).join("\n…\n");
     return shown;
   };
@@ -104,7 +107,9 @@
     const frame = data.turns.findIndex((count) => count >= made);
     return Number.isFinite(made) && frame >= 0 ? frame : 0;
   };
-  addEventListener("hashchange", () => show(linked()));
+  addEventListener("hashchange", () => {
+    if (location.hash.startsWith("#turn=")) show(linked()); // and not where the link to the content leads
+  });
   slider.max = String(last);
   controls.hidden = false;
   show(linked());

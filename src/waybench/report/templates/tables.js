@@ -1,4 +1,4 @@
-// Tables that are sorted by a click on a column's head, searched, and narrowed to one value of a column.
+// Tables that are sorted by a click on a column's head, searched, and narrowed to the rows of one kind.
 (() => {
   "use strict";
   const { default: DataTable } = globalThis.DataTables;
@@ -24,18 +24,20 @@
     const search = document.createElement("input");
     search.type = "search";
     search.addEventListener("input", () => made.search(search.value).draw());
-    field(`Search: ${table.dataset.search}`, search);
+    field("Search", search);
+    search.setAttribute("aria-label", `Search: ${table.dataset.search}`);
     if (choose !== undefined) {
-      const column = made.column(Number(choose));
-      const values = [...new Set(column.nodes().toArray().map((cell) => cell.textContent.trim()))];
+      const valueOf = (row) => row.dataset[choose.toLowerCase()];
+      const values = [...new Set(made.rows().nodes().toArray().map(valueOf))];
       if (values.length > 1) {
         const select = document.createElement("select");
         for (const value of ["all", ...values]) select.add(new Option(value, value));
+        select.setAttribute("aria-label", `${choose}: ${table.dataset.search}`);
         select.addEventListener("change", () => {
-          const wanted = select.value;
-          column.search(select.selectedIndex ? (text) => text.trim() === wanted : "").draw();
+          const wanted = select.selectedIndex && ((text, data, index) => valueOf(made.row(index).node()) === select.value);
+          made.search.fixed("chosen", wanted || null).draw();
         });
-        field(column.header().textContent.trim(), select);
+        field(choose, select);
       }
     }
     const count = document.createElement("output");

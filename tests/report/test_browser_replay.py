@@ -1,0 +1,150 @@
+"""The pages on which an episode can be followed, in a real browser."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.analysis.episodes import MAZE
+from tests.browser import Visits
+from tests.report import sites
+from tests.report.pages import Page
+from waybench.core import EpisodeRecord
+from waybench.envs.maze._draw import draw
+
+pytestmark = pytest.mark.slow
+GUESS = "search/guessnum"
+
+
+@pytest.fixture
+def walk(site: Path) -> tuple[str, EpisodeRecord]:
+    """Return the page of an attempt at a maze of three requests, and its record."""
+    found = [each for each in sites.replays(site, sites.SCRIPT, MAZE.id) if each[1].attempt > 1]
+    return next(each for each in found if len(each[1].turns) == 3 and all(turn.action for turn in each[1].turns))
+
+
+def where(page: Any) -> str:
+    text: str = page.locator("#where").inner_text()
+    return text
+
+
+def current(page: Any) -> list[str]:
+    found: list[str] = page.locator("[aria-current=step]").evaluate_all("all => all.map(each => each.dataset.turn)")
+    return found
+
+
+def shapes(drawing: str) -> list[tuple[str, dict[str, str]]]:
+    """Return a drawing's elements; HTML writes some of their names otherwise."""
+    return [
+        (tag.lower(), {name.lower(): text for name, text in found.items()}) for tag, found in Page(drawing).elements
+    ]
+
+
+@pytest.mark.parametrize(("fragment", "turn"), [("", 0), ("#turn=2", 2), ("#turn=99", 0), ("#turn=x", 0)])
+def test_a_link_leads_to_a_turn(
+    visit: Visits, site: Path, walk: tuple[str, EpisodeRecord], fragment: str, turn: int
+) -> None:
+    name, record = walk
+    page = visit(site, f"{name}{fragment}")
+    assert where(page) == (f"Turn {turn} of 3" if turn else "Start")
+    assert current(page) == ([str(turn)] if turn else [])
+    later = page.locator(".turn.later").evaluate_all("all => all.map(each => each.dataset.turn)")
+    assert later == [str(number) for number in range(turn + 1, 4)]
+    wanted = draw(MAZE.decode(record.instance), record.turns[:turn])
+    assert shapes(page.locator("#board").inner_html()) == shapes(wanted)
+    assert page.locator("#controls").is_visible()
+
+
+def test_keys_and_buttons_go_through_the_turns(visit: Visits, site: Path, walk: tuple[str, EpisodeRecord]) -> None:
+    page = visit(site, walk[0])
+    told = ["Start", *(f"Turn {turn} of 3" for turn in (1, 2, 3))]
+    assert (where(page), current(page)) == ("Start", [])
+    drawn = []
+    for turn in (1, 2, 3):
+        page.keyboard.press("ArrowRight")
+        assert (where(page), current(page)) == (told[turn], [str(turn)])
+        assert page.url.endswith(f"#turn={turn}")
+        drawn.append(page.locator("#board").inner_html())
+    assert len(set(drawn)) == 3
+    page.keyboard.press("ArrowRight")  # it ends where the record ends
+    assert where(page) == told[3]
+    for key, wanted in (("Home", 0), ("End", 3), ("ArrowLeft", 2)):
+        page.keyboard.press(key)
+        assert where(page) == told[wanted]
+    for button, wanted in (("To the start", 0), ("A step ahead", 1), ("To the end", 3), ("A step back", 2)):
+        page.get_by_role("button", name=button).click()
+        assert where(page) == told[wanted]
+    slider = page.get_by_role("slider", name="Turn")
+    slider.press("ArrowLeft")
+    assert (where(page), slider.get_attribute("aria-valuetext")) == (told[1], told[1])
+    slider.fill("3")
+    assert where(page) == told[3]
+
+
+def test_it_plays_to_the_end_and_stops(visit: Visits, site: Path, walk: tuple[str, EpisodeRecord]) -> None:
+    page = visit(site, walk[0])
+    page.get_by_label("Speed").select_option("10")
+    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.get_by_role("button", name="Play").wait_for()
+    assert where(page) == "Turn 3 of 3"
+    # From the end it begins again, here by the keyboard, and can be halted.
+    page.get_by_label("Speed").select_option("half")
+    page.locator("h1").click()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Pause").click()
+    assert where(page) == "Start"
+    assert page.locator("#play").get_attribute("aria-pressed") == "false"
+
+
+def test_the_shortest_path_is_switched_off(visit: Visits, site: Path, walk: tuple[str, EpisodeRecord]) -> None:
+    page = visit(site, walk[0])
+    reference = page.locator("#board .reference")
+    assert reference.is_visible()
+    page.get_by_label("a shortest path").uncheck()
+    assert not reference.is_visible()
+    page.keyboard.press("End")  # it stays off from turn to turn
+    assert reference.count() == 1 and not reference.is_visible()
+
+
+def test_without_a_drawing_what_the_player_was_told_is_shown(visit: Visits, site: Path) -> None:
+    name, record = sites.replays(site, sites.STEADY, GUESS)[0]
+    assert len(record.turns) > 2
+    page = visit(site, name)
+    shown = page.locator("#board pre")
+    assert shown.inner_text().strip() == record.opening[-1].text.strip()
+    for turn, made in enumerate(record.turns, start=1):
+        page.keyboard.press("ArrowRight")
+        assert (where(page), shown.inner_text()) == (f"Turn {turn} of {len(record.turns)}", made.message)
+    assert page.locator("#board svg").count() == 0
+    assert page.get_by_label("Show", exact=False).count() == 0
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_what_a_player_said_is_text(visit: Visits, site: Path, number: int) -> None:
+    found = [*sites.replays(site, sites.IMAGE, GUESS), *sites.replays(site, sites.SCRIPT, MAZE.id)[-3:]]
+    name, record = found[number]
+    page = visit(site, f"{name}#turn={len(record.turns)}")
+    assert page.locator(".reply pre").all_text_contents() == [turn.reply for turn in record.turns]
+    assert set(page.locator(".reply pre").all_text_contents()) <= set(sites.REPLIES)
+    assert page.evaluate("window.owned") is None
+
+
+def test_an_attempt_that_the_infrastructure_ended(visit: Visits, site: Path) -> None:
+    ((name, record),) = sites.replays(site, sites.TURNED, GUESS)
+    assert record.error
+    page = visit(site, name)
+    assert page.locator("main .warning").inner_text() == f"Counts in no score: {record.error}"
+    page.keyboard.press("End")
+    assert where(page) == f"Turn {len(record.turns)} of {len(record.turns)}"
+    assert page.locator(".turn").count() == len(record.turns) > 0
+
+
+def test_a_record_that_does_not_replay_says_so(visit: Visits, site: Path) -> None:
+    name, record = sites.replays(site, sites.TURNED, MAZE.id)[0]
+    assert record.instance_hash == sites.FORGED
+    page = visit(site, f"{name}#turn=1")
+    assert "The record does not agree with a new simulation" in page.locator("main .warning").inner_text()
+    # Nothing is drawn of what nothing confirms.
+    assert page.locator("#board svg").count() == 0
+    assert page.locator("#board pre").inner_text() == record.turns[0].message
