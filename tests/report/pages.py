@@ -86,7 +86,7 @@ class Page(HTMLParser):
                 " ".join(unescape(re.sub(r"<[^>]*>", " ", cell)).split())
                 for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.DOTALL)
             ]
-            for row in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
+            for row in re.findall(r"<tr[ >].*?</tr>", table, re.DOTALL)
         ]
 
 

@@ -64,7 +64,10 @@ def test_an_attempt_with_a_prompt_of_its_own_shows_it(tmp_path: Path) -> None:
     assert "Only the second attempt was told this." in other.text
     for page in made.replays:
         assert first.opening[0].text.strip()[:200] in page.text
-    assert [head for head in re.findall(r"<h5>([^<]*)", other.html) if "rompt" in head] == ["System prompt", "Prompt"]
+    assert [head for head in re.findall(r"<h2 class=\"title\">([^<]*)", other.html) if "rompt" in head] == [
+        "System prompt",
+        "Prompt",
+    ]
 
 
 def test_a_prompt_that_nothing_confirms_is_shown_and_takes_nothing_from_others(tmp_path: Path) -> None:
@@ -80,7 +83,7 @@ def test_a_prompt_that_nothing_confirms_is_shown_and_takes_nothing_from_others(t
     assert ["shown there once" in page.text for page in made.replays] == [True, False, True]
     # Nothing of the others is lost: what is on their pages and what is on that of the results is the whole prompt.
     (opening,) = (part for part in said_in(made.result, "prompt") if "ANOTHER TALE" not in part)
-    (there,) = re.findall(r"<pre>(.*?)</pre>", opening, re.DOTALL)
+    (there,) = re.findall(r"<pre tabindex=0>(.*?)</pre>", opening, re.DOTALL)
     assert "ANOTHER TALE" not in made.result.text
     for page, episode in ((made.replays[0], mixed[0]), (made.replays[2], mixed[2])):
         (shown,) = re.findall(r"<pre>(.*?)</pre>", said_in(page, "prompt")[0], re.DOTALL)

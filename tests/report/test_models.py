@@ -37,19 +37,21 @@ def test_a_model_has_one_page_for_all_tasks_and_settings(tmp_path: Path) -> None
     made = site(tmp_path, episodes)
     assert len(made.models) == 3
     page = page_of(made, "vendor/a")
-    table = page.table("Models.")
-    tasks = [row[2].split()[0] for row in table[1:]]
-    assert tasks == ["Depth-first", "Mazes", "Mazes"]
-    assert {row[0] for row in table[1:]} == {"vendor/ a", "vendor/ a wording: matrix", "vendor/ a wording: ascii"}
+    head, *lines = page.table("Tasks.")
+    maze = "Mazes (AliciaBench)"
+    assert [line[0] for line in lines[1:]] == [f"{maze} wording: matrix", f"{maze} wording: ascii"]
+    assert lines[0][0].startswith("Depth-first")
     # They are rows of the first page's table, as they stand there.
-    assert [row for row in made.home.table("Models.")[1:] if row[0].startswith("vendor/ a")] == table[1:]
+    home = made.home.table("Models.")
+    assert head == home[0][1:]
+    assert [row[2:] for row in home[1:] if row[0].startswith("vendor/ a")] == [line[1:] for line in lines]
     assert len(page.links("../results/")) == 3
     assert page.links("../results/") < {f"../{link}" for link in made.home.links("results/")}
     assert any(label.startswith("Score by dimension") for label in charts(page))
     assert "One of waybench's own players" not in page.text
     own = page_of(made, "waybench/oracle")
     assert "One of waybench's own players, a reference and no model." in own.text
-    assert [row[0] for row in own.table("Reference players, not models.")[1:]] == ["waybench/ oracle"]
+    assert [row[0].split()[0] for row in own.table("Tasks.")[1:]] == ["Depth-first"]
     assert "They mark the floor" not in own.text
     assert "They mark the floor" in made.home.text
 
@@ -86,13 +88,14 @@ def test_bars_of_the_chart_of_outcomes_are_shares_of_the_replies(tmp_path: Path)
         logged(failed(said(["x", "x", "x"], number=2))),  # in no denominator
     ]
     made = site(tmp_path, episodes)
-    (bars,) = (part for part in made.models[0].html.split("<svg ")[1:] if "What the replies came to" in part)
-    told = re.findall(r"<title>([^<]*)</title>", bars.split("</svg>")[0])
+    drawings = [part for part in made.models[0].html.split("<svg ")[1:] if "What the replies came to" in part]
+    assert len(drawings) == 2  # a wide and a narrow one
     title = "Mazes (AliciaBench)"
-    assert sorted(told) == sorted(
-        f"{title}: {share} % of 6 replies {outcome}"
-        for outcome, share in (("illegal", "33.3"), ("unparsed", "33.3"), ("truncated", "16.7"), ("refused", "16.7"))
-    )
+    shares = ("illegal", "33.3"), ("unparsed", "33.3"), ("truncated", "16.7"), ("refused", "16.7")
+    for bars in drawings:
+        told = re.findall(r"<title>([^<]*)</title>", bars.split("</svg>")[0])
+        assert sorted(told) == sorted(f"{title}: {share} % of 6 replies {outcome}" for outcome, share in shares)
+        assert f">{title}</text>" in bars
 
 
 def pieces(episodes: list[LoggedEpisode]) -> list[dict[str, Any]]:

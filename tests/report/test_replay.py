@@ -1,22 +1,16 @@
-"""The pages on which an episode can be followed, in a real browser too."""
+"""The pages on which an episode can be followed."""
 
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import waybench
 from tests.analysis.episodes import failed, logged, played, said
-from tests.conftest import missing
-from tests.report.pages import Page, read, site
+from tests.report.pages import read, site
 from waybench.analysis import LoggedEpisode
-from waybench.core import Episode, TurnRecord, play_out, policy
-from waybench.envs.maze._draw import draw
+from waybench.core import Episode, play_out, policy
 from waybench.report import write_report
 
 
@@ -53,51 +47,6 @@ def test_pages_of_an_earlier_report_go(tmp_path: Path) -> None:
     assert "mine.html" in after
     assert not before & after
     assert len(after) == 2
-
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-def opened(page: Path, fragment: str) -> tuple[Page, str]:
-    """Return what a browser has made of a page, and what it told on its console."""
-    if CHROMIUM is None:
-        missing("no Chromium: install Debian's package chromium")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]
-    done = subprocess.run(
-        [CHROMIUM, *options, "--virtual-time-budget=3000", f"{page.as_uri()}{fragment}"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    told = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
-    return Page(done.stdout), told
-
-
-def shapes(drawing: str) -> list[tuple[str, dict[str, str]]]:
-    return [
-        (tag.lower(), {name.lower(): text for name, text in found.items()}) for tag, found in Page(drawing).elements
-    ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("fragment", "turn"), [("", 0), ("#turn=2", 2), ("#turn=99", 0), ("#turn=x", 0)])
-def test_in_a_browser(tmp_path: Path, fragment: str, turn: int) -> None:
-    done = episode()
-    turns: tuple[TurnRecord, ...] = done.turns
-    write_report([logged(done.record())], tmp_path)
-    (path,) = (tmp_path / "replays").iterdir()
-    page, console = opened(path, fragment)
-    assert console == ""  # neither an error nor a breach of the policy
-    (where,) = re.findall(r"<output[^>]*>([^<]*)</output>", page.html)
-    assert where == (f"Turn {turn} of 3" if turn else "Start")
-    current = [found["data-turn"] for _, found in page.elements if found.get("aria-current") == "step"]
-    assert current == ([str(turn)] if turn else [])
-    later = [found["data-turn"] for _, found in page.elements if "later" in found.get("class", "").split()]
-    assert later == [str(number) for number in range(turn + 1, 4)]
-    board = page.html[page.html.index('<div id="board">') + len('<div id="board">') :]
-    assert shapes(board[: board.index("</svg>") + 6]) == shapes(draw(done.item.instance, turns[:turn]))
-    controls = next(found for _, found in page.elements if found.get("id") == "controls")
-    assert "hidden" not in controls
 
 
 def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:

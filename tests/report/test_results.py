@@ -39,12 +39,12 @@ def test_every_maze_is_there_with_its_attempts(tmp_path: Path) -> None:
     names = [e.record.item["id"] for e in episodes]
     found = cards(made.result)
     assert len(found) == len(set(names)) == 8
-    assert [re.findall(r"<h4[^>]*>Maze (\d+)</h4>", card) for card in found] == [
+    assert [re.findall(r"<h3[^>]*>Maze (\d+)</h3>", card) for card in found] == [
         [name] for name in dict.fromkeys(names)
     ]
     for card in found:
-        (name,) = re.findall(r"Maze (\d+)</h4>", card)
-        links = re.findall(r'<li class="attempt"><a href="\.\./replays/([^"]+)">', card)
+        (name,) = re.findall(r"Maze (\d+)</h3>", card)
+        links = re.findall(r'<li class="attempt"><span class="number">\d</span> <a href="\.\./replays/([^"]+)">', card)
         assert len(links) == len(set(links)) == names.count(name)
         # The best attempt is drawn, and the drawing leads to it.
         assert card.count('<svg class="maze"') == 1
@@ -62,7 +62,7 @@ def test_path_of_the_best_attempt_is_what_happened(tmp_path: Path) -> None:
     assert f"{maze.proof['minimum'] + 2} steps walked in 1 request" in label
     assert "Drawn: attempt 2." in page.text
     (board,) = re.findall(r'<a class="board" href="([^"]+)"', page.html)
-    assert re.findall(rf'<a href="{re.escape(board)}"><span class="number">(\d)</span>', page.html) == ["2"]
+    assert re.findall(rf'<span class="number">(\d)</span> <a href="{re.escape(board)}">', page.html) == ["2"]
 
 
 def test_of_many_replies_each_outcome_is_counted(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_pages_are_semantic(tmp_path: Path) -> None:
     for page in (*made.tasks.values(), *made.models):
         check(page, "caption", "thead", "tbody")
     for page in made.replays:
-        check(page, "h5", "output")
+        check(page, "h2", "output")
     style = (tmp_path / "assets" / "style.css").read_text(encoding="utf-8")
     assert "prefers-color-scheme: dark" in style
     assert "url(" not in style
