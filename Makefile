@@ -2,11 +2,12 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check bench docs playthroughs wheel-test lock clean
+.PHONY: help demo test test-all check bench docs playthroughs screenshots wheel-test lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+PICTURES ?= build/screenshots
 
 # Tried by running them: a version manager's command exists also for a Python that is not active, and Debian's python3
 # has no ensurepip without python3-venv.
@@ -45,6 +46,10 @@ docs: $(VENV)/.stamp ## Write the generated pages of docs/ again
 
 playthroughs: $(VENV)/.stamp ## Write the golden transcripts again, for a person to review
 	@$(BIN)/python -m tests.playthroughs
+
+screenshots: $(VENV)/.stamp $(VENV)/.games ## Take pictures of a report's pages, in PICTURES=build/screenshots
+	@$(BIN)/waybench demo --out build/demo
+	@$(BIN)/python -m tests.report.screenshots build/demo/site $(PICTURES)
 
 wheel-test: $(VENV)/.stamp ## Build the wheel and try it on Python 3.12 and 3.13, where found
 	@.ci/wheel-test $(BIN)/python

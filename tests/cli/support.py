@@ -29,7 +29,11 @@ def watched(*command: str, patience: float = PATIENCE, **settings: Any) -> Itera
     watchdog.start()
     try:
         with process:
-            yield process
+            try:
+                yield process
+            except BaseException:
+                process.kill()  # nobody ends it any more
+                raise
     finally:
         watchdog.cancel()
 

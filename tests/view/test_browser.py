@@ -29,10 +29,10 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-def mark(page: Any) -> Callable[[], bool]:
-    """Leave a mark on the page as it is loaded; return whether it has been loaded again."""
-    page.evaluate("window.marked = true")
-    return lambda: page.evaluate("document.readyState === 'complete' && !window.marked")
+def mark(page: Any) -> Callable[[], None]:
+    """Leave a mark on the page as it is loaded; return what waits until it has been loaded again."""
+    page.evaluate("document.documentElement.className = 'marked'")
+    return lambda: page.locator("html:not(.marked)").wait_for(state="attached", timeout=1000 * PATIENCE)
 
 
 def text(page: Any) -> str:
@@ -48,11 +48,11 @@ def test_an_open_page_reloads_when_a_log_is_added(visit: Visits, logs: dict[str,
         until(lambda: "No episodes yet" in text(page))
         again = mark(page)
         logs["noisy-0.3"].rename(tmp_path / logs["noisy-0.3"].name)
-        until(again)
+        again()
         assert "noisy-0.3" in text(page) and "oracle" not in text(page)
         again = mark(page)
         logs["oracle"].rename(tmp_path / logs["oracle"].name)
-        until(again)
+        again()
         assert "oracle" in text(page)
         # The page of an episode is the same as before, with all that there is to see and to try.
         page.locator("main a[href^='results/']").first.click()
@@ -101,19 +101,19 @@ def test_a_page_that_reloads_is_left_as_it_was(visit: Visits, tmp_path: Path) ->
         assert state() == wanted
         again = mark(page)
         (tmp_path / "index.html").write_text(PAGE.format("<details><summary>New</summary></details>", "after"))
-        until(again)
+        again()
         assert "after" in text(page)
         assert state() == wanted
         # What is new at the top may be allowed for, so that what was in sight still is.
         assert abs(page.evaluate("scrollY") - 700) < 50
         assert visit.complaints == []
         # A page that is gone on the server is left as it is.
-        again = mark(page)
+        mark(page)
         page.evaluate("history.replaceState(null, '', '/gone-already.html')")
         looked = "performance.getEntriesByType('resource').filter(each => each.initiatorType === 'fetch').length"
         count = page.evaluate(looked)
         until(lambda: page.evaluate(looked) > count + 1)
-        assert not again()
+        assert page.locator("html.marked").count() == 1
         visit.close()
     assert visit.complaints and all("404" in complaint for complaint in visit.complaints)
     visit.complaints.clear()
@@ -126,7 +126,7 @@ def test_pages_run_no_script_but_those_of_the_site(visit: Visits, tmp_path: Path
         page = visit(f"http://127.0.0.1:{port}", "")
         again = mark(page)
         (tmp_path / "index.html").write_text(PAGE.format(hostile, "new"))
-        until(again)  # ours does run
+        again()  # ours does run
         assert page.title() == "x"
         visit.close()
     assert visit.complaints and all("Content Security Policy" in complaint for complaint in visit.complaints)
