@@ -105,6 +105,7 @@ class Row:
         error: Whether that was an infrastructure error, or no end at all. Such a row is in no denominator.
         aside: Why the row does not count, "" if it does (see `set_aside`).
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
+        axes: What makes its item hard, by the axes of the environment; None where that is not known.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
             the teacher's merit.
@@ -136,6 +137,7 @@ class Row:
     series: Mapping[str, tuple[float, ...]]
     guided: bool
     outcomes: Mapping[str, int]
+    axes: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
     input_tokens: int | None
     output_tokens: int | None
@@ -270,6 +272,7 @@ def row(episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None =
             end=str(record.end or ""),
             error=error,
             metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
+            axes={} if unmeasured else {axis.name: axis.of(record) for axis in environment.axes},
             sizes={}
             if unmeasured
             else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},

@@ -1,5 +1,6 @@
 """The abstractions that every environment and every face of waybench share. Standard library only."""
 
+from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._environment import Environment, Play, Player
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, unknown
@@ -20,6 +21,7 @@ __all__ = [
     "NOTHING",
     "SCHEMA",
     "Aggregate",
+    "Axis",
     "DataError",
     "End",
     "Entry",
@@ -61,11 +63,13 @@ __all__ = [
     "is_array",
     "is_object",
     "last_object",
+    "level_axis",
     "lost_turns",
     "outcome_count",
     "outcome_metric",
     "play_out",
     "policy",
+    "proof_axis",
     "replay",
     "resolve",
     "set_hash",

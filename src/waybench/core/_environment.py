@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from waybench.core._axes import Axis
 from waybench.core._game import A, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._metrics import Aggregate, Metric, Series
@@ -66,6 +67,7 @@ class Environment(Generic[I, S, A]):
         level_of: Instance -> its level.
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
+        axes: What makes items hard, where success falls with it; the first one is that of the horizon.
         series: What is measured at every step of an episode.
         aggregates: What a set of episodes is measured by besides the means of the metrics.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
@@ -98,6 +100,7 @@ class Environment(Generic[I, S, A]):
     level_of: Callable[[I], int]
     prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
+    axes: tuple[Axis, ...] = ()
     series: tuple[Series, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     best_of: bool = False

@@ -3,7 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, outcome_metric
+from waybench.core import (
+    Environment,
+    EpisodeRecord,
+    Json,
+    Limits,
+    Metric,
+    Option,
+    Play,
+    level_axis,
+    outcome_metric,
+    proof_axis,
+)
 from waybench.envs.maze._game import MazeGame, MazeState, Plan
 from waybench.envs.maze._generator import OPTIONS, MazeSource
 from waybench.envs.maze._maze import Maze, decode, prove
@@ -136,6 +147,11 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     level_of=lambda maze: maze.size,
     prove=prove,
     metrics=METRICS,
+    axes=(
+        level_axis("dimension", "Cells along each side."),
+        proof_axis("minimum", "Minimum steps", "Cells on a shortest path, the entrance not counted."),
+        proof_axis("junctions", "Junctions", "Cells from which three or four ways go."),
+    ),
     best_of=True,
     players=dict[str, Any](PLAYERS),
 )

@@ -5,7 +5,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from waybench.core import Environment, Game, Json, Limits, Metric, Option, Play, Player, Source, Wording
+from waybench.core import (
+    Axis,
+    Environment,
+    Game,
+    Json,
+    Limits,
+    Metric,
+    Option,
+    Play,
+    Player,
+    Source,
+    Wording,
+    level_axis,
+    proof_axis,
+)
 from waybench.envs.search import _number, _scores, _texts, _walk
 from waybench.envs.search._about import about
 from waybench.envs.search._coach import Coach
@@ -35,6 +49,7 @@ class _Kind:
     most_steps: Callable[[Any], int]
     players: Mapping[str, Player[Any, int]]
     metrics: tuple[Metric, ...]
+    axis: Axis
     source_options: tuple[Option, ...]
     source: Callable[..., Source[Any]]
     prove: Callable[[Any], Mapping[str, Json]]
@@ -43,6 +58,7 @@ class _Kind:
     sample_levels: tuple[int, ...]
 
 
+_NODES = level_axis("nodes", "Nodes of the graph.")
 _PROVE_DEPTH = partial(_walk.prove, steps=_walk.steps_depth)
 _PROVE_BREADTH = partial(_walk.prove, steps=_walk.steps_breadth)
 
@@ -55,6 +71,7 @@ _KINDS = {
         most_steps=_number.most_steps,
         players=_number.PLAYERS,
         metrics=_scores.NUMBER_METRICS,
+        axis=level_axis("bits", "Bisections that it takes to find any number of the range."),
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
         prove=_number.prove,
@@ -70,6 +87,7 @@ _KINDS = {
         most_steps=_walk.most_steps_depth,
         players=_walk.DEPTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.DEPTH),
+        axis=_NODES,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_DEPTH),
         prove=_PROVE_DEPTH,
@@ -85,6 +103,7 @@ _KINDS = {
         most_steps=_walk.most_steps_breadth,
         players=_walk.BREADTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.BREADTH),
+        axis=_NODES,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_BREADTH),
         prove=_PROVE_BREADTH,
@@ -181,6 +200,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         level_of=lambda case: case.level,
         prove=kind.prove,
         metrics=kind.metrics,
+        axes=(kind.axis, proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")),
         series=_scores.series(kind.scores),
         players=dict(kind.players),
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from waybench.core import Environment, Json, Limits, Metric, Option, Play, UsageError
+from waybench.core import Environment, Json, Limits, Metric, Option, Play, UsageError, proof_axis
 from waybench.envs.tilemap._about import about
 from waybench.envs.tilemap._board import Crew, Place, Plan, Style, board
 from waybench.envs.tilemap._game import TileGame, step_budget
@@ -103,6 +103,7 @@ def _environment(
         level_of=lambda case: case.level,
         prove=prove,
         metrics=metrics,
+        axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
         pooled=True,
         players=dict[str, Any](PLAYERS),
     )

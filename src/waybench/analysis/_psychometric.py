@@ -1,0 +1,209 @@
+"""How success falls with difficulty: a curve with an upper end below 1, known up to a distribution of curves."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Array = NDArray[np.float64]
+
+_PLACES, _SLOPES = 321, 17
+_LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
+_BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
+_LEAST_WIDTH = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is taken for granted of curves.
+
+    Attributes:
+        link: Name of the distribution whose upper tail the curve is: "logistic", "normal" (probit) or "gumbel"
+            (complementary log-log).
+        log: Whether difficulty counts in doublings (log2) rather than in its own unit.
+        lapse: Shares of items that fail however easy they are, with their prior probabilities.
+        guess: Share of items that are solved however hard they are.
+        spread: Standard deviation of the prior of the slope's logarithm; the median is a curve that falls from 90 to
+            10 % within a quarter of the tried range, or within one and a half doublings.
+    """
+
+    link: str = "logistic"
+    log: bool = True
+    lapse: Mapping[float, float] | None = None
+    guess: float = 0.0
+    spread: float = 1.0
+
+    def tail(self, x: Array) -> Array:
+        """Return the upper tail of the link's distribution, for x from -inf (1) to inf (0)."""
+        if self.link == "logistic":
+            return stats.logistic.sf(x)
+        return stats.norm.sf(x * 0.6) if self.link == "normal" else stats.gumbel_l.sf(x * 0.8)
+
+    def place(self, share: Array) -> Array:
+        """Return where the upper tail is a share; the inverse of `tail`."""
+        if self.link == "logistic":
+            return stats.logistic.isf(share)
+        return stats.norm.isf(share) / 0.6 if self.link == "normal" else stats.gumbel_l.isf(share) / 0.8
+
+    def scale(self, x: Array) -> Array:
+        """Return difficulties on the scale on which curves are symmetrical."""
+        return np.log2(x) if self.log else np.asarray(x, dtype=np.float64)
+
+    def back(self, x: float) -> float:
+        """Return a difficulty from that scale."""
+        return float(2**x) if self.log else float(x)
+
+
+_LAPSE_PRIOR = dict(zip(_LAPSES, (0.36, 0.26, 0.18, 0.11, 0.06, 0.03), strict=True))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What was tried at each difficulty.
+
+    Attributes:
+        at: Difficulties, each once, rising.
+        solved: Number of trials that were solved at each; may be weighted.
+        trials: Number of trials at each.
+    """
+
+    at: Array
+    solved: Array
+    trials: Array
+
+    def weighted(self, weight: float) -> "Tried":
+        """Return it with each trial counting as a part of one."""
+        return replace(self, solved=self.solved * weight, trials=self.trials * weight)
+
+
+class Curves:
+    """All curves of a shape over a range of difficulties, with how probable each is after what was tried.
+
+    p(x) = guess + (1 - guess - lapse) * tail(slope * (x - middle)), as in Wichmann and Hill, "The psychometric function
+    I", Perception & Psychophysics 63, 2001; the posterior is summed over a grid of curves, as in Kontsevich and Tyler,
+    "Bayesian adaptive estimation of psychometric slope and threshold", Vision Research 39, 1999.
+    """
+
+    def __init__(self, shape: Shape, lowest: float, highest: float) -> None:
+        """Lay out the grid.
+
+        Args:
+            shape: What is taken for granted.
+            lowest: The least difficulty that can be tried, above 0 if the shape counts in doublings.
+            highest: The greatest one.
+        """
+        self.shape = shape
+        low, high = shape.scale(np.array([lowest, highest]))
+        width = max(high - low, _LEAST_WIDTH if shape.log else 1e-9)
+        middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
+        usual = 2 * float(shape.place(np.array([0.1]))[0]) / (1.5 if shape.log else width / 4)
+        slopes = usual * np.exp(np.linspace(-2.2, 2.2, _SLOPES))
+        lapses = _LAPSE_PRIOR if shape.lapse is None else shape.lapse
+        middle, slope, lapse = np.meshgrid(middles, slopes, np.array(list(lapses)), indexing="ij")
+        self.middle, self.slope, self.lapse = middle.ravel(), slope.ravel(), lapse.ravel()
+        chance = np.broadcast_to(np.log(np.array(list(lapses.values()))), middle.shape).ravel()
+        around = ((self.middle - (low + high) / 2) / (1.5 * width)) ** 2
+        self._prior = chance - around / 2 - (np.log(self.slope / usual) / shape.spread) ** 2 / 2
+
+    def rates(self, at: Array) -> Array:
+        """Return the success rates of all curves (rows) at some difficulties (columns)."""
+        x = self.slope[:, None] * (self.shape.scale(at)[None] - self.middle[:, None])
+        guess = self.shape.guess
+        return guess + (1 - guess - self.lapse)[:, None] * self.shape.tail(x)
+
+    def after(self, tried: Tried) -> Array:
+        """Return how probable each curve is after what was tried; the sum is 1."""
+        rates = np.clip(self.rates(tried.at), 1e-9, 1 - 1e-9)
+        log = self._prior + np.log(rates) @ tried.solved + np.log1p(-rates) @ (tried.trials - tried.solved)
+        weights = np.exp(log - log.max())
+        return weights / weights.sum()
+
+    def reaches(self, share: float) -> Array:
+        """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
+        guess = self.shape.guess
+        part = (share - guess) / (1 - guess - self.lapse)
+        found = np.full(part.shape, -np.inf)
+        met = (part < 1) & (part > 0)
+        found[met] = self.middle[met] + self.shape.place(part[met]) / self.slope[met]
+        return found
+
+
+def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[float]:
+    """Return quantiles of a distribution on a grid of values, linear between them."""
+    order = np.argsort(values)
+    below = np.cumsum(weights[order]) - weights[order] / 2
+    known = np.isfinite(values[order])
+    if not known.any():
+        return [-np.inf for _ in shares]
+    found = np.interp(shares, below[known], values[order][known])
+    hidden = float(weights[order][~known].sum())  # of curves that are nowhere above the share
+    return [-np.inf if share < hidden else float(value) for share, value in zip(shares, found, strict=True)]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Curves after what was tried.
+
+    Attributes:
+        curves: The curves.
+        tried: What was tried.
+        design: By how much trials that were drawn together say less than as many apart (the design effect).
+    """
+
+    curves: Curves
+    tried: Tried
+    design: float = 1.0
+
+    @cached_property
+    def weights(self) -> Array:
+        """How probable each curve is."""
+        return self.curves.after(self.tried.weighted(1 / self.design))
+
+    def rate(self, at: Array) -> Array:
+        """Return the expected success rate at some difficulties."""
+        return self.weights @ self.curves.rates(at)
+
+    def reach(self, share: float, confidence: float) -> tuple[float, float, float]:
+        """Return the median of the difficulty at which a share is solved, and the ends of its interval.
+
+        Args:
+            share: The share.
+            confidence: Of the interval.
+        """
+        rest = (1 - confidence) / 2
+        found = quantiles(self.curves.reaches(share), self.weights, (0.5, rest, 1 - rest))
+        median, low, high = (self.curves.shape.back(each) for each in found)
+        return median, low, high
+
+
+Design = Callable[[Array], float]
+
+
+def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int]) -> Fit:
+    """Return the curves after some trials.
+
+    Trials of one cluster depend on each other. Their log-likelihood is divided by the design effect, the ratio of what
+    the clusters' residuals vary by to what they would if trials were independent: a quasi-likelihood (McCullagh,
+    Annals of Statistics 11, 1983), whose posterior is as wide as the clustered variance says.
+
+    Args:
+        shape: What is taken for granted.
+        at: Each trial's difficulty.
+        solved: 1 where it was solved, 0 where not.
+        clusters: Number of each trial's cluster, from 0.
+    """
+    places, where = np.unique(at, return_inverse=True)
+    tried = Tried(places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64))
+    curves = Curves(shape, float(places[0]), float(places[-1]))
+    plain = Fit(curves, tried)
+    groups = max(clusters) + 1
+    if groups == len(at):
+        return plain
+    rate = plain.rate(places)[where]
+    residuals = np.bincount(clusters, weights=solved - rate)
+    expected = float((rate * (1 - rate)).sum())
+    design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
+    return Fit(curves, tried, max(1.0, design))
