@@ -8,6 +8,7 @@ from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._estimates import Estimate, ItemKey, at_items, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
+from waybench.analysis._horizon import Horizon, horizon_table, horizons
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._labels import differing, labels, setting
 from waybench.analysis._logs import NoEpisodesError, read_logs
@@ -57,6 +58,7 @@ __all__ = [
     "Figure",
     "Frame",
     "Group",
+    "Horizon",
     "ItemKey",
     "LoggedEpisode",
     "Margins",
@@ -92,6 +94,8 @@ __all__ = [
     "figures",
     "group_id",
     "grouped",
+    "horizon_table",
+    "horizons",
     "is_perfect",
     "jackknifed",
     "labels",

@@ -7,8 +7,10 @@ from math import isfinite
 import numpy as np
 
 from waybench.analysis._intervals import CONFIDENCE
+from waybench.analysis._labels import labels
 from waybench.analysis._psychometric import Fit, Shape, fitted
 from waybench.analysis._rows import Group, Row, grouped
+from waybench.analysis._table import aligned
 from waybench.core import Axis, End, Json
 from waybench.envs import registry
 
@@ -118,6 +120,21 @@ def _horizon(
         clusters=clusters,
         sensitivity={name: within(other.reach(share, CONFIDENCE)[0]) for name, other in others.items()},
     )
+
+
+def horizon_table(found: Iterable[Horizon]) -> str:
+    """Return the horizons on each environment's first axis as an aligned table of plain text; "" if there are none."""
+    listed = [each for each in found if each.axis == registry.load(each.group.env).axes[0].name]
+    tables: list[str] = []
+    for env_id, some in grouped(listed, lambda each: each.group.env).items():
+        env = registry.load(env_id)
+        names = labels(each.group for each in some)
+        title = f"{env.title}: {env.axes[0].title.lower()} at which a share is still solved"
+        lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
+        for group, own in grouped(some, lambda each: each.group).items():
+            lines.append([names[group], *(horizon_text(each) for each in own)])
+        tables.append(aligned(lines))
+    return "\n\n".join(tables)
 
 
 def horizon_text(horizon: Horizon, number: Callable[[float], str] = "{:.3g}".format) -> str:

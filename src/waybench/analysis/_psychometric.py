@@ -1,8 +1,9 @@
 """How success falls with difficulty: a curve with an upper end below 1, known up to a distribution of curves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,12 @@ _PLACES, _SLOPES = 321, 17
 _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
+# Distributions with the widths at which they fall about as steeply as the logistic one.
+_LINKS: Mapping[str, tuple[Any, float]] = {
+    "logistic": (stats.logistic, 1.0),
+    "normal": (stats.norm, 1 / 0.6),
+    "gumbel": (stats.gumbel_l, 1 / 0.8),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,19 +45,17 @@ class Shape:
 
     def tail(self, x: Array) -> Array:
         """Return the upper tail of the link's distribution, for x from -inf (1) to inf (0)."""
-        if self.link == "logistic":
-            return stats.logistic.sf(x)
-        return stats.norm.sf(x * 0.6) if self.link == "normal" else stats.gumbel_l.sf(x * 0.8)
+        law, width = _LINKS[self.link]
+        return np.asarray(law.sf(x / width), dtype=np.float64)
 
     def place(self, share: Array) -> Array:
         """Return where the upper tail is a share; the inverse of `tail`."""
-        if self.link == "logistic":
-            return stats.logistic.isf(share)
-        return stats.norm.isf(share) / 0.6 if self.link == "normal" else stats.gumbel_l.isf(share) / 0.8
+        law, width = _LINKS[self.link]
+        return np.asarray(law.isf(share), dtype=np.float64) * width
 
     def scale(self, x: Array) -> Array:
         """Return difficulties on the scale on which curves are symmetrical."""
-        return np.log2(x) if self.log else np.asarray(x, dtype=np.float64)
+        return np.asarray(np.log2(x) if self.log else x, dtype=np.float64)
 
     def back(self, x: float) -> float:
         """Return a difficulty from that scale."""
@@ -96,17 +101,20 @@ class Curves:
             highest: The greatest one.
         """
         self.shape = shape
-        low, high = shape.scale(np.array([lowest, highest]))
+        low, high = (float(end) for end in shape.scale(np.array([lowest, highest])))
         width = max(high - low, _LEAST_WIDTH if shape.log else 1e-9)
         middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
         usual = 2 * float(shape.place(np.array([0.1]))[0]) / (1.5 if shape.log else width / 4)
         slopes = usual * np.exp(np.linspace(-2.2, 2.2, _SLOPES))
         lapses = _LAPSE_PRIOR if shape.lapse is None else shape.lapse
-        middle, slope, lapse = np.meshgrid(middles, slopes, np.array(list(lapses)), indexing="ij")
-        self.middle, self.slope, self.lapse = middle.ravel(), slope.ravel(), lapse.ravel()
-        chance = np.broadcast_to(np.log(np.array(list(lapses.values()))), middle.shape).ravel()
+        sizes = len(middles), len(slopes), len(lapses)
+        known = np.array(list(lapses), dtype=np.float64)
+        self.middle: Array = np.repeat(middles, sizes[1] * sizes[2])
+        self.slope: Array = np.tile(np.repeat(slopes, sizes[2]), sizes[0])
+        self.lapse: Array = np.tile(known, sizes[0] * sizes[1])
+        chance: Array = np.tile(np.log(np.array(list(lapses.values()), dtype=np.float64)), sizes[0] * sizes[1])
         around = ((self.middle - (low + high) / 2) / (1.5 * width)) ** 2
-        self._prior = chance - around / 2 - (np.log(self.slope / usual) / shape.spread) ** 2 / 2
+        self._prior: Array = chance - around / 2 - (np.log(self.slope / usual) / shape.spread) ** 2 / 2
 
     def rates(self, at: Array) -> Array:
         """Return the success rates of all curves (rows) at some difficulties (columns)."""
@@ -119,7 +127,7 @@ class Curves:
         rates = np.clip(self.rates(tried.at), 1e-9, 1 - 1e-9)
         log = self._prior + np.log(rates) @ tried.solved + np.log1p(-rates) @ (tried.trials - tried.solved)
         weights = np.exp(log - log.max())
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     def reaches(self, share: float) -> Array:
         """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
@@ -164,7 +172,7 @@ class Fit:
 
     def rate(self, at: Array) -> Array:
         """Return the expected success rate at some difficulties."""
-        return self.weights @ self.curves.rates(at)
+        return np.asarray(self.weights @ self.curves.rates(at), dtype=np.float64)
 
     def reach(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return the median of the difficulty at which a share is solved, and the ends of its interval.
@@ -177,9 +185,6 @@ class Fit:
         found = quantiles(self.curves.reaches(share), self.weights, (0.5, rest, 1 - rest))
         median, low, high = (self.curves.shape.back(each) for each in found)
         return median, low, high
-
-
-Design = Callable[[Array], float]
 
 
 def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int]) -> Fit:

@@ -65,7 +65,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 shown = [cells.get(level) for level in levels] + ([over_all[group]] if pooled else [])
                 lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
                 marks.append("embedded" if group.embedded else "model")
-            tables += [_aligned(block, marks) for block in _blocks(lines, columns)]
+            tables += [aligned(block, marks) for block in _blocks(lines, columns)]
             starred |= any(cell.endswith("*") for line in lines[1:] for cell in line[1:])
             undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
     tables += [_STAR] * starred + [_UNDEFINED] * undefined
@@ -113,12 +113,19 @@ def _starred(lines: Sequence[Sequence[str]]) -> list[list[str]]:
     ]
 
 
-def _aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
+def aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> str:
+    """Return a table as text, its columns aligned.
+
+    Args:
+        lines: The cells; the first line is the table's head, and the first column is aligned to the left.
+        kinds: Of each line, what it is; where that changes there is a rule. By default there is one below the head.
+    """
     columns = [max(map(width, column)) for column in zip(*lines, strict=True)]
     rule = "-" * (sum(columns) + 2 * (len(columns) - 1))
+    marks = kinds or ["", *("line" for _ in lines[1:])]
     out: list[str] = []
     for number, (first, *rest) in enumerate(lines):
-        if number and kinds[number] != kinds[number - 1]:
+        if number and marks[number] != marks[number - 1]:
             out.append(rule)
         cells = [" " * (size - width(cell)) + cell for cell, size in zip(rest, columns[1:], strict=True)]
         out.append("  ".join([first + " " * (columns[0] - width(first)), *cells]).rstrip())

@@ -204,8 +204,10 @@ def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
 
 
 def summary(episodes: Iterable["LoggedEpisode"]) -> str:
-    """Return the table of scores."""
-    from waybench.analysis import by_level, overall, rows, text_table
+    """Return the tables of scores and of horizons."""
+    from waybench.analysis import by_level, horizon_table, horizons, overall, rows, text_table
 
     all_rows = rows(episodes)
-    return text_table(by_level(all_rows), totals=overall(all_rows))
+    scores = text_table(by_level(all_rows), totals=overall(all_rows))
+    reached = horizon_table(horizons(all_rows))
+    return f"{scores}\n\n{reached}" if reached else scores

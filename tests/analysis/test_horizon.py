@@ -1,0 +1,137 @@
+"""Horizons: found where they are known, wide where little is known, and not said beyond what was tried."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.analysis.episodes import MAZE, item, logged, played
+from waybench.analysis import Horizon, LoggedEpisode, horizon_table, horizons, rows
+from waybench.analysis._horizon import ALTERNATIVES, horizon_text
+from waybench.analysis._psychometric import Curves, Fit, Shape, Tried, fitted, quantiles
+from waybench.core import play_out, policy
+
+PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
+
+
+def logistic(middle: float, slope: float, lapse: float = 0.0) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda x: (1 - lapse) / (1 + np.exp(slope * (np.log2(x) - math.log2(middle))))
+
+
+def exact(rates: Callable[[np.ndarray], np.ndarray], trials: float) -> Tried:
+    """Return what so many trials at each place come to where chance plays no part."""
+    return Tried(PLACES, rates(PLACES) * trials, np.full(len(PLACES), trials))
+
+
+@pytest.mark.parametrize("middle", [8.0, 15.0, 30.0])
+@pytest.mark.parametrize("slope", [2.0, 4.0])
+def test_a_known_horizon_is_found(middle: float, slope: float) -> None:
+    fit = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(middle, slope), 400))
+    value, low, high = fit.reach(0.5, 0.9)
+    assert value == pytest.approx(middle, rel=0.03)
+    assert low < middle < high
+    at_80 = middle * 2 ** (-math.log(4) / slope)  # where 1 / (1 + exp(slope * x)) is 0.8
+    assert fit.reach(0.8, 0.9)[0] == pytest.approx(at_80, rel=0.06)
+
+
+def test_a_lapse_is_no_difficulty() -> None:
+    fit = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 4, lapse=0.1), 400))
+    truth = 15 * 2 ** (-math.log(0.5 / 0.4) / 4)  # where 0.9 / (1 + exp(4 x)) is 0.5
+    assert fit.reach(0.5, 0.9)[0] == pytest.approx(truth, rel=0.03)
+    assert float(fit.weights @ fit.curves.lapse) == pytest.approx(0.1, abs=0.03)
+
+
+def test_more_trials_say_more_and_clusters_say_less() -> None:
+    widths = []
+    for trials in (5, 20, 80):
+        _, low, high = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), trials)).reach(0.5, 0.9)
+        widths.append(math.log2(high / low))
+    assert widths[0] > 1.6 * widths[1] > 2.5 * widths[2]
+    at = np.repeat(PLACES, 12)
+    solved = (np.arange(len(at)) // 4 % 3 < 3 * logistic(15, 3)(at)).astype(float)  # four trials of an item are alike
+    apart = fitted(Shape(), at, solved, list(range(len(at))))
+    together = fitted(Shape(), at, solved, [number // 4 for number in range(len(at))])
+    assert apart.design == 1
+    assert 2 < together.design <= 5
+    ends = [fit.reach(0.5, 0.9) for fit in (apart, together)]
+    assert ends[1][2] / ends[1][1] > 1.2 * ends[0][2] / ends[0][1]
+
+
+def test_quantiles_of_what_is_never_reached() -> None:
+    values, weights = np.array([-np.inf, 1.0, 2.0, 3.0]), np.array([0.4, 0.2, 0.2, 0.2])
+    assert quantiles(values, weights, (0.3, 0.7)) == [-np.inf, pytest.approx(2.0)]
+    assert quantiles(np.array([-np.inf]), np.array([1.0]), (0.5,)) == [-np.inf]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "rates",
+    [logistic(15, 3), logistic(15, 8), logistic(15, 1.2), logistic(13, 4, lapse=0.1), lambda x: 0.97 ** (1.6 * x)],
+    ids=["usual", "steep", "shallow", "lapses", "errors at a rate"],
+)
+def test_intervals_of_90_percent_hold_the_truth_that_often(rates: Callable[[np.ndarray], np.ndarray]) -> None:
+    rng, repeats = np.random.default_rng(7), 400
+    fine = np.linspace(2, 80, 20_001)
+    truth = fine[np.argmin(np.abs(rates(fine) - 0.5))]
+    curves, trials = Curves(Shape(), PLACES[0], PLACES[-1]), np.full(len(PLACES), 10.0)
+    held = 0
+    for _ in range(repeats):
+        solved = rng.binomial(10, rates(PLACES)).astype(float)
+        _, low, high = Fit(curves, Tried(PLACES, solved, trials)).reach(0.5, 0.9)
+        held += low <= truth <= high
+    # With 400 repeats a share of 90 % is found within 4.5 percentage points in 997 of 1,000 cases.
+    assert 0.85 < held / repeats < 0.95
+
+
+def climbed(player: str, levels: tuple[int, ...], model: str = "m", mazes: int = 6) -> list[LoggedEpisode]:
+    return [
+        logged(play_out(MAZE, item(level, number), policy(player), {"requests": 1}).record(), model)
+        for level in levels
+        for number in range(mazes)
+    ]
+
+
+def of(found: list[Horizon], axis: str, share: float = 0.5) -> Horizon:
+    (one,) = (each for each in found if (each.axis, each.share) == (axis, share))
+    return one
+
+
+def test_a_player_that_errs_at_a_rate_reaches_less_far_the_more_it_errs() -> None:
+    reached = []
+    for rate in (0.02, 0.1):
+        found = horizons(rows(climbed(f"noisy-{rate}", (5, 7, 9, 13, 21, 33))))
+        one = of(found, "dimension")
+        assert (one.side, one.easiest, one.hardest, one.trials, one.clusters) == ("", 5, 33, 36, 36)
+        assert one.sensitivity.keys() == ALTERNATIVES.keys()
+        assert not of(found, "minimum").sensitivity
+        reached.append(one)
+    assert reached[0].value is not None
+    assert reached[1].value is not None
+    assert reached[0].value > 1.4 * reached[1].value
+
+
+def test_nothing_is_said_beyond_what_was_tried() -> None:
+    far = of(horizons(rows(played("oracle", (5, 7, 9)))), "dimension")
+    assert (far.value, far.high, far.side) == (None, None, "beyond")
+    assert horizon_text(far) == "beyond 9"
+    lost = [*played("null", (5,)), *played("null", (7,))]
+    near = of(horizons(rows(lost)), "dimension")
+    assert (near.value, near.low, near.side) == (None, None, "below")
+    assert horizon_text(near).startswith("below 5")
+
+
+def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
+    assert [each.axis for each in horizons(rows(played("random", (5,)))) if each.axis == "dimension"] == []
+    assert horizons(rows([])) == []
+    assert horizon_table([]) == ""
+
+
+def test_the_table_of_horizons() -> None:
+    table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
+    first, rule, *lines = table.splitlines()
+    assert first.split("  ")[0] == "Mazes (AliciaBench): dimension at which a share is still solved"
+    assert first.split()[-4:] == ["50", "%", "80", "%"]
+    assert set(rule) == {"-"}
+    assert [line.split()[0] for line in lines] == ["a", "waybench/oracle"]
+    assert "beyond 7" in lines[1]
