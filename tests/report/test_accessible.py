@@ -13,7 +13,8 @@ pytestmark = pytest.mark.slow
 
 def pages(site: Path) -> list[str]:
     """Return a page of every kind."""
-    of_steady = [sites.replays(site, sites.STEADY, env)[0][0] for env in (MAZE.id, "search/guessnum", "hanoi/rods")]
+    drawn = MAZE.id, "search/guessnum", "hanoi/rods", "textmap/destination", "bandit/arms"
+    of_steady = [sites.replays(site, sites.STEADY, env)[0][0] for env in drawn]
     of_turned = [sites.replays(site, sites.TURNED, env)[0][0] for env in (MAZE.id, "search/guessnum")]
     return [
         "index.html",
