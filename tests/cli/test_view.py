@@ -126,7 +126,7 @@ def test_a_folder_becomes_a_run_and_ctrl_c_ends_it(log: Path, tmp_path: Path) ->
         until(lambda: shown("No episodes yet; this page reloads when there are some."))
         assert shown(f"waybench run alicia --model waybench/noisy-0.3 --out {tmp_path}")
         appear(log, tmp_path)
-        until(lambda: shown("summary.json"))
+        until(lambda: shown("data/index.html"))
         assert shown("<title>Ours</title>")
         assert (tmp_path / "site" / "summary.json").exists()
         process.send_signal(signal.SIGINT)
