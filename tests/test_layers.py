@@ -31,12 +31,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": BOTTOM,
     "gym": PLAYED,
     "games": PLAYED,
-    "llm": PLAYED,
-    "tasks": PLAYED | {"llm", "data"},
-    "analysis": PLAYED,
+    "psychometric": BOTTOM,
+    "llm": PLAYED | {"psychometric"},
+    "tasks": PLAYED | {"llm", "data", "psychometric"},
+    "analysis": PLAYED | {"psychometric"},
     "report": PLAYED | {"analysis"},
     "view": BOTTOM,
-    "cli": PLAYED | {"data", "gym", "games", "llm", "tasks", "analysis", "report", "view", "testing"},
+    "cli": PLAYED | {"data", "psychometric", "gym", "games", "llm", "tasks", "analysis", "report", "view", "testing"},
     "__main__": {"cli"},
     "": BOTTOM | {"envs"},  # waybench/__init__.py
 }

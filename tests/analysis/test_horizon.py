@@ -9,8 +9,8 @@ import pytest
 from tests.analysis.episodes import MAZE, item, logged, played
 from waybench.analysis import Horizon, LoggedEpisode, horizon_table, horizons, rows
 from waybench.analysis._horizon import ALTERNATIVES, horizon_text
-from waybench.analysis._psychometric import Curves, Fit, Shape, Tried, fitted, quantiles
 from waybench.core import play_out, policy
+from waybench.psychometric import Curves, Fit, Shape, Tried, fitted, quantiles
 
 PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from tests.analysis.episodes import detour, failed, item, logged, said
 from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
-from waybench.analysis import Estimate, LoggedEpisode, Price, by_level, overall, read_prices, row, set_aside, tidy
+from waybench.analysis import Estimate, LoggedEpisode, by_level, overall, row, set_aside, tidy
 from waybench.cli import main
-from waybench.core import EpisodeRecord, Usage
+from waybench.core import EpisodeRecord, Price, Usage, read_prices
 
 PRICE = Price(input=2.5, output=10, input_cache_read=0.25)
 SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'

@@ -9,8 +9,8 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import items, searched
 from tests.analysis.test_agents import played as pulled
-from waybench.analysis import LoggedEpisode, Price
-from waybench.core import Episode, EpisodeRecord, play_out, policy
+from waybench.analysis import LoggedEpisode
+from waybench.core import Episode, EpisodeRecord, Price, play_out, policy
 from waybench.report import write_report
 
 STEADY = "vendor/steady"

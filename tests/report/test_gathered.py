@@ -10,8 +10,8 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
-from waybench.analysis import LoggedEpisode, Price, rows, variables
-from waybench.core import DataError, EpisodeRecord, Usage
+from waybench.analysis import LoggedEpisode, rows, variables
+from waybench.core import DataError, EpisodeRecord, Price, Usage
 from waybench.report import _gathered
 from waybench.report._gathered import Gathered
 from waybench.report._openings import Opening

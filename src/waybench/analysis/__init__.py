@@ -16,7 +16,6 @@ from waybench.analysis._measures import Measure, as_metric, measure, measures, m
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
 from waybench.analysis._pairs import Pair, comparable, pairs
-from waybench.analysis._prices import Price, read_prices
 from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
 from waybench.analysis._repeats import Repeat, Repeats, repeats
 from waybench.analysis._rows import (
@@ -67,7 +66,6 @@ __all__ = [
     "Measure",
     "NoEpisodesError",
     "Pair",
-    "Price",
     "Regression",
     "Repeat",
     "Repeats",
@@ -110,7 +108,6 @@ __all__ = [
     "pairs",
     "ranked",
     "read_logs",
-    "read_prices",
     "regressions",
     "repeats",
     "row",

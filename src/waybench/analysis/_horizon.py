@@ -6,15 +6,15 @@ from math import isfinite
 
 import numpy as np
 
-from waybench.analysis._intervals import CONFIDENCE
 from waybench.analysis._labels import labels
-from waybench.analysis._psychometric import Fit, Shape, fitted
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis._table import aligned
 from waybench.core import Axis, End, Json
 from waybench.envs import registry
+from waybench.psychometric import Fit, Shape, fitted
 
 SHARES = (0.5, 0.8)
+REACH_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 2  # places on an axis: one alone says nothing of how success falls
 # What else could be taken for granted of curves, one thing at a time.
 ALTERNATIVES: Mapping[str, Shape] = {
@@ -35,7 +35,7 @@ class Horizon:
         axis: Name of what makes items hard.
         share: The share.
         value: The difficulty; None where that is not between what was tried (see `side`).
-        low: Lower end of its interval; None where it is not between what was tried.
+        low: Lower end of its 90 % interval; None where it is not between what was tried.
         high: Upper end, likewise.
         side: "beyond" where the hardest items that were tried are within reach, "below" where not even the easiest
             ones are; "" between.
@@ -105,7 +105,7 @@ def _horizon(
     def within(value: float) -> float | None:
         return value if isfinite(value) and easiest <= value <= hardest else None
 
-    value, low, high = fit.reach(share, CONFIDENCE)
+    value, low, high = fit.reach(share, REACH_CONFIDENCE)
     return Horizon(
         group=group,
         axis=axis,
@@ -118,7 +118,7 @@ def _horizon(
         hardest=hardest,
         trials=trials,
         clusters=clusters,
-        sensitivity={name: within(other.reach(share, CONFIDENCE)[0]) for name, other in others.items()},
+        sensitivity={name: within(other.reach(share, REACH_CONFIDENCE)[0]) for name, other in others.items()},
     )
 
 

@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
-from waybench.analysis._prices import Price
-from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option
+from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price
 from waybench.envs import registry
 
 REPEATED = "repeated"

@@ -56,7 +56,8 @@ def build(
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
-    from waybench.analysis import read_logs, read_prices
+    from waybench.analysis import read_logs
+    from waybench.core import read_prices
     from waybench.report import write_report
 
     known = read_prices(prices) if prices else None

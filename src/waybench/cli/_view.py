@@ -10,7 +10,7 @@ import click
 
 from waybench.cli._report import PRICES, build, to_stderr
 from waybench.cli._run import prepare_folder
-from waybench.core import WaybenchError
+from waybench.core import WaybenchError, read_prices
 from waybench.view import Outcome, address, listen, serve
 
 
@@ -49,8 +49,6 @@ def view(
     change, upon which open pages reload. Ctrl-C ends it.
     """
     if prices:
-        from waybench.analysis import read_prices
-
         read_prices(prices)  # what is wrong with it is told now, and not by every build
     site = prepare_folder(out or folders[0] / "site")
     listener = listen(port)

@@ -11,6 +11,7 @@ from waybench.core._json_reply import JsonObject, last_object, shown, without_re
 from waybench.core._metrics import Aggregate, Metric, Series, outcome_count, outcome_metric
 from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
+from waybench.core._prices import Price, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
 from waybench.core._registry import Entry, Registry
@@ -47,6 +48,7 @@ __all__ = [
     "Play",
     "Player",
     "Policy",
+    "Price",
     "Registry",
     "ReplayError",
     "Reply",
@@ -70,6 +72,7 @@ __all__ = [
     "play_out",
     "policy",
     "proof_axis",
+    "read_prices",
     "replay",
     "resolve",
     "set_hash",

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from waybench.analysis import Cluster, Explanations, Group, LoggedEpisode, Price, Row, Variables, row, set_aside
-from waybench.core import EpisodeRecord, Instance
+from waybench.analysis import Cluster, Explanations, Group, LoggedEpisode, Row, Variables, row, set_aside
+from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
 from waybench.report._openings import Common, Opening
 from waybench.report._simulated import Simulated, simulate

@@ -14,7 +14,6 @@ from waybench.analysis import (
     Estimate,
     Group,
     LoggedEpisode,
-    Price,
     agents,
     as_metric,
     by_level,
@@ -29,7 +28,7 @@ from waybench.analysis import (
     setting,
     spread,
 )
-from waybench.core import UsageError
+from waybench.core import Price, UsageError
 from waybench.envs import registry
 from waybench.report._agents import agent_tables
 from waybench.report._aggregates import of_model

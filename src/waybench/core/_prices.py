@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from waybench.core import EpisodeRecord, UsageError
+from waybench.core._errors import UsageError
+from waybench.core._record import EpisodeRecord
 
 MILLION = 1_000_000
 _FIELDS = ("input", "output", "input_cache_read")
