@@ -33,6 +33,7 @@ from waybench.analysis._rows import (
     set_aside,
 )
 from waybench.analysis._scores import score_frame
+from waybench.analysis._searches import Searched, search_text, searches
 from waybench.analysis._spread import Margins, Spread, margins, spread
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible
@@ -70,6 +71,7 @@ __all__ = [
     "Repeat",
     "Repeats",
     "Row",
+    "Searched",
     "Slope",
     "Spread",
     "Variables",
@@ -113,6 +115,8 @@ __all__ = [
     "row",
     "rows",
     "score_frame",
+    "search_text",
+    "searches",
     "set_aside",
     "setting",
     "spread",

@@ -19,6 +19,7 @@ class LoggedEpisode:
         log: Path of the log file it comes from.
         run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
             taken up again is the same run. "" if not known.
+        search: What a search for a horizon is to find out; empty for other runs.
     """
 
     model: str
@@ -27,6 +28,7 @@ class LoggedEpisode:
     settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
     log: str = ""
     run: str = ""
+    search: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     @property
     def embedded(self) -> bool:

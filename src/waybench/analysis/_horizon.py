@@ -18,8 +18,9 @@ REACH_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 2  # places on an axis: one alone says nothing of how success falls
 # What else could be taken for granted of curves, one thing at a time.
 ALTERNATIVES: Mapping[str, Shape] = {
-    "link: probit": Shape(link="normal"),
-    "link: complementary log-log": Shape(link="gumbel"),
+    "link: logistic": Shape(links=("logistic",)),
+    "link: probit": Shape(links=("normal",)),
+    "link: complementary log-log": Shape(links=("gumbel",)),
     "prior: slopes twice as free": Shape(spread=2.0),
     "lapse: none": Shape(lapse={0.0: 1.0}),
     "axis: linear": Shape(log=False),

@@ -3,13 +3,13 @@
 import json
 import sys
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._rows import PLAIN
@@ -17,7 +17,7 @@ from waybench.analysis._text import one_line
 from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
 from waybench.envs import registry
 
-_KEY = "waybench"
+_KEY, _SEARCH = "waybench", "waybench_search"
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time
 _WORTH_PROCESSES = 20  # batches from which on another process, which takes seconds to begin, saves time
@@ -90,6 +90,7 @@ def read_logs(
                 settings=_of(record, settings),
                 log=location,
                 run=header.eval.task_id,
+                search=_search(sample.search),
             )
     if not found:
         where = ", ".join(map(str, directories))
@@ -185,6 +186,7 @@ class _Sample(NamedTuple):
         progress: What became of it.
         error: What went wrong; "" if nothing did.
         limit: The limit that ended it; "" if none did.
+        search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
     """
 
     name: str
@@ -192,6 +194,7 @@ class _Sample(NamedTuple):
     progress: Any = None
     error: str = ""
     limit: str = ""
+    search: str = ""
 
 
 class _Unread(NamedTuple):
@@ -253,7 +256,17 @@ def _plain(sample: Any) -> _Sample:
         return _Sample(name)
     error = str(sample.error.message)[:2000] if sample.error else ""
     limit = str(sample.limit.type) if sample.limit else ""
-    return _Sample(name, metadata[_KEY], _progress(sample), error or ("error" if sample.error else ""), limit)
+    search = str(metadata.get(_SEARCH, ""))
+    return _Sample(name, metadata[_KEY], _progress(sample), error or ("error" if sample.error else ""), limit, search)
+
+
+def _search(plan: str) -> Mapping[str, Json]:
+    """Return what a search is for, nothing of what is not understood: it decides no score."""
+    try:
+        found: Any = json.loads(plan) if plan else {}
+    except ValueError:
+        return {}
+    return cast(dict[str, Json], found) if isinstance(found, dict) else {}
 
 
 def _read(location: str, some: Sequence[tuple[Any, int]]) -> list[Any]:

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waybench.cli._choice import assignments
-from waybench.core import End, Json, UsageError, resolve, unknown
-from waybench.tasks import TASKS, TaskEntry, load_task
+from waybench.core import End, Json, Price, UsageError, read_prices, resolve, unknown
+from waybench.tasks import TASKS, TaskEntry, load_task, quote
 
 if TYPE_CHECKING:
     from waybench.analysis import LoggedEpisode
 
 DEFAULT_OUT = Path("waybench-out")
+_PRECISION = "precision"  # the parameter of tasks that choose what they ask, and go on until it is reached
 
 
 def task_entry(name: str) -> TaskEntry:
@@ -42,7 +43,7 @@ def pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
     return {name.replace("-", "_"): value for name, value in assignments(texts, flag, "key=value").items()}
 
 
-def task_parameters(texts: Iterable[str], **flags: int | None) -> dict[str, Json]:
+def task_parameters(texts: Iterable[str], **flags: float | str | None) -> dict[str, Json]:
     """Return the parameters that the command line gives to tasks.
 
     Args:
@@ -85,6 +86,11 @@ def task_args(entry: TaskEntry, given: dict[str, Any]) -> dict[str, Any]:
     return {name: checked[name] for name in given}
 
 
+def _prices_of(entry: TaskEntry, prices: Path | None) -> dict[str, Json]:
+    known = any(option.name == "prices" for option in entry.options)
+    return {"prices": str(prices)} if prices and known else {}
+
+
 def prepare_folder(folder: Path) -> Path:
     """Create a folder to write to.
 
@@ -115,6 +121,14 @@ _POSITIVE = click.IntRange(min=1)
 @click.option("-T", "parameters", multiple=True, metavar="KEY=VALUE", help="A task's parameter; see `waybench list`.")
 @click.option("--limit", type=_POSITIVE, help="Most items of each level (a maze with its attempts is one item).")
 @click.option("--attempts", type=_POSITIVE, help="Most attempts at each item.")
+@click.option(
+    "--precision",
+    type=click.FloatRange(0.02, 1),
+    help="Of horizon_ tasks: half the interval's width that is enough, as a part of the horizon; 0.1 by default.",
+)
+@click.option("--budget", metavar="AMOUNT", help="Of horizon_ tasks: 5USD, which needs --prices, or 200k tokens.")
+@click.option("--prices", metavar="FILE", type=click.Path(path_type=Path), help="Prices of models' tokens, as JSON.")
+@click.option("--quote", "quote_only", is_flag=True, help="Of horizon_ tasks: say what they may cost, and run nothing.")
 @click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True, help="Logs go here.")
 @click.option("--model-base-url", metavar="URL", help="Where the model's server is.")
 @click.option("-M", "model_args", multiple=True, metavar="KEY=VALUE", help="An argument of the model's provider.")
@@ -141,6 +155,10 @@ def run(
     parameters: tuple[str, ...],
     limit: int | None,
     attempts: int | None,
+    precision: float | None,
+    budget: str | None,
+    prices: Path | None,
+    quote_only: bool,
     out: Path,
     model_base_url: str | None,
     model_args: tuple[str, ...],
@@ -155,14 +173,22 @@ def run(
 
     A run that was interrupted is taken up again by the same command, which asks nothing again that is finished.
     """
-    given = task_parameters(parameters, limit=limit, attempts=attempts)
-    chosen = [(entry, task_args(entry, given)) for entry in map(task_entry, dict.fromkeys(tasks))]
+    given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=budget)
+    known = read_prices(prices) if prices else {}
+    chosen = [
+        (entry, task_args(entry, given | _prices_of(entry, prices))) for entry in map(task_entry, dict.fromkeys(tasks))
+    ]
     prepare_folder(out)
     from waybench.llm import check_player, evaluate  # seconds to import
 
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
+    for entry, args in chosen:
+        for model in models if _PRECISION in {option.name for option in entry.options} else ():
+            click.echo(quote(entry, resolve(entry.options, args), model))
+    if quote_only:
+        return
     settings = {name: value for name, value in config.items() if value is not None}
     try:
         unfinished = evaluate(
@@ -182,7 +208,7 @@ def run(
     from waybench.analysis import read_logs
 
     episodes = list(read_logs(out))
-    click.echo(summary(episodes))
+    click.echo(summary(episodes, known, unfinished=bool(unfinished)))
     if unfinished:
         click.echo(
             f"unfinished: {', '.join(unfinished)}; what could not be had is left out of every score. Run the same "
@@ -203,11 +229,30 @@ def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
     return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
 
 
-def summary(episodes: Iterable["LoggedEpisode"]) -> str:
-    """Return the tables of scores and of horizons."""
-    from waybench.analysis import by_level, horizon_table, horizons, overall, rows, text_table
+def summary(
+    episodes: Iterable["LoggedEpisode"], prices: Mapping[str, Price] | None = None, *, unfinished: bool = False
+) -> str:
+    """Return the tables of scores and of horizons, and what searches for horizons have found.
 
-    all_rows = rows(episodes)
+    Args:
+        episodes: The episodes.
+        prices: Model -> its prices, for what searches cost.
+        unfinished: Whether some task is not finished.
+    """
+    from waybench.analysis import (
+        by_level,
+        horizon_table,
+        horizons,
+        overall,
+        row,
+        search_text,
+        searches,
+        set_aside,
+        text_table,
+    )
+
+    listed = list(episodes)
+    all_rows = set_aside(row(each, price=(prices or {}).get(each.model)) for each in listed)
     scores = text_table(by_level(all_rows), totals=overall(all_rows))
-    reached = horizon_table(horizons(all_rows))
-    return f"{scores}\n\n{reached}" if reached else scores
+    parts = (scores, horizon_table(horizons(all_rows)), search_text(searches(listed, all_rows, unfinished)))
+    return "\n\n".join(part for part in parts if part)

@@ -1,5 +1,26 @@
 """How success falls with difficulty: curves, how far a player reaches, and what to try next."""
 
 from waybench.psychometric._curves import Array, Curves, Fit, Shape, Tried, fitted, quantiles
+from waybench.psychometric._forecast import Forecast, forecast
+from waybench.psychometric._seek import CONFIDENCE, STOPS, Decision, Goal, Offer, Reach, Seeker, State, Trial
 
-__all__ = ["Array", "Curves", "Fit", "Shape", "Tried", "fitted", "quantiles"]
+__all__ = [
+    "CONFIDENCE",
+    "STOPS",
+    "Array",
+    "Curves",
+    "Decision",
+    "Fit",
+    "Forecast",
+    "Goal",
+    "Offer",
+    "Reach",
+    "Seeker",
+    "Shape",
+    "State",
+    "Trial",
+    "Tried",
+    "fitted",
+    "forecast",
+    "quantiles",
+]

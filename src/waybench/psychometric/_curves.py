@@ -1,25 +1,26 @@
 """How success falls with difficulty: a curve with an upper end below 1, known up to a distribution of curves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 Array = NDArray[np.float64]
 
-_PLACES, _SLOPES = 321, 17
+_PLACES, _SLOPES = 257, 13
+_STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usual one
 _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
-# Distributions with the widths at which they fall about as steeply as the logistic one.
-_LINKS: Mapping[str, tuple[Any, float]] = {
-    "logistic": (stats.logistic, 1.0),
-    "normal": (stats.norm, 1 / 0.6),
-    "gumbel": (stats.gumbel_l, 1 / 0.8),
+# Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
+_LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
+    "logistic": (lambda x: special.expit(-x), lambda share: -special.logit(share), 1.0),
+    "normal": (lambda x: special.ndtr(-x), lambda share: -special.ndtri(share), 1 / 0.6),
+    "gumbel": (lambda x: np.exp(-np.exp(x)), lambda share: np.log(-np.log(share)), 1 / 0.8),
 }
 
 
@@ -28,8 +29,8 @@ class Shape:
     """What is taken for granted of curves.
 
     Attributes:
-        link: Name of the distribution whose upper tail the curve is: "logistic", "normal" (probit) or "gumbel"
-            (complementary log-log).
+        links: Names of the distributions whose upper tail a curve may be, each as probable as the others: "logistic",
+            "normal" (probit) or "gumbel" (complementary log-log, the curve of who errs at a rate in each step).
         log: Whether difficulty counts in doublings (log2) rather than in its own unit.
         lapse: Shares of items that fail however easy they are, with their prior probabilities.
         guess: Share of items that are solved however hard they are.
@@ -37,21 +38,11 @@ class Shape:
             10 % within a quarter of the tried range, or within one and a half doublings.
     """
 
-    link: str = "logistic"
+    links: tuple[str, ...] = ("logistic", "gumbel")
     log: bool = True
     lapse: Mapping[float, float] | None = None
     guess: float = 0.0
     spread: float = 1.0
-
-    def tail(self, x: Array) -> Array:
-        """Return the upper tail of the link's distribution, for x from -inf (1) to inf (0)."""
-        law, width = _LINKS[self.link]
-        return np.asarray(law.sf(x / width), dtype=np.float64)
-
-    def place(self, share: Array) -> Array:
-        """Return where the upper tail is a share; the inverse of `tail`."""
-        law, width = _LINKS[self.link]
-        return np.asarray(law.isf(share), dtype=np.float64) * width
 
     def scale(self, x: Array) -> Array:
         """Return difficulties on the scale on which curves are symmetrical."""
@@ -60,6 +51,18 @@ class Shape:
     def back(self, x: float) -> float:
         """Return a difficulty from that scale."""
         return float(2**x) if self.log else float(x)
+
+
+def _tail(link: str, x: Array) -> Array:
+    """Return the upper tail of a link's distribution, for x from -inf (1) to inf (0)."""
+    tail, _, width = _LINKS[link]
+    return np.asarray(tail(x / width), dtype=np.float64)
+
+
+def _place(link: str, share: Array) -> Array:
+    """Return where the upper tail is a share; the inverse of `_tail`."""
+    _, inverse, width = _LINKS[link]
+    return np.asarray(inverse(share), dtype=np.float64) * width
 
 
 _LAPSE_PRIOR = dict(zip(_LAPSES, (0.36, 0.26, 0.18, 0.11, 0.06, 0.03), strict=True))
@@ -104,38 +107,62 @@ class Curves:
         low, high = (float(end) for end in shape.scale(np.array([lowest, highest])))
         width = max(high - low, _LEAST_WIDTH if shape.log else 1e-9)
         middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
-        usual = 2 * float(shape.place(np.array([0.1]))[0]) / (1.5 if shape.log else width / 4)
-        slopes = usual * np.exp(np.linspace(-2.2, 2.2, _SLOPES))
+        fall = 1.5 if shape.log else width / 4
+        steepness = np.linspace(-_STEEPEST, _STEEPEST, _SLOPES)
         lapses = _LAPSE_PRIOR if shape.lapse is None else shape.lapse
-        sizes = len(middles), len(slopes), len(lapses)
-        known = np.array(list(lapses), dtype=np.float64)
-        self.middle: Array = np.repeat(middles, sizes[1] * sizes[2])
-        self.slope: Array = np.tile(np.repeat(slopes, sizes[2]), sizes[0])
-        self.lapse: Array = np.tile(known, sizes[0] * sizes[1])
-        chance: Array = np.tile(np.log(np.array(list(lapses.values()), dtype=np.float64)), sizes[0] * sizes[1])
-        around = ((self.middle - (low + high) / 2) / (1.5 * width)) ** 2
-        self._prior: Array = chance - around / 2 - (np.log(self.slope / usual) / shape.spread) ** 2 / 2
+        sizes = len(middles), len(steepness), len(lapses), len(shape.links)
+        # Every combination: each column of the grid, of what each curve has.
+        column = np.indices(sizes).reshape(len(sizes), -1)
+        steep: Array = steepness[column[1]]
+        usual = np.array([2 * float(_place(name, np.array([0.1]))[0]) / fall for name in shape.links], dtype=np.float64)
+        self._link = column[3]
+        self.middle: Array = middles[column[0]]
+        self.slope: Array = usual[self._link] * np.exp(steep)
+        self.lapse: Array = np.array(list(lapses), dtype=np.float64)[column[2]]
+        chance: Array = np.log(np.array(list(lapses.values()), dtype=np.float64))[column[2]]
+        around: Array = (self.middle - (low + high) / 2) / (1.5 * width)
+        self._prior: Array = chance - (around**2 + (steep / shape.spread) ** 2) / 2
+        self._known: dict[float, tuple[Array, Array]] = {}  # whoever seeks asks for the same difficulties many times
 
-    def rates(self, at: Array) -> Array:
-        """Return the success rates of all curves (rows) at some difficulties (columns)."""
-        x = self.slope[:, None] * (self.shape.scale(at)[None] - self.middle[:, None])
+    def rates(self, at: Array, some: NDArray[np.bool_] | None = None) -> Array:
+        """Return the success rates of curves (rows) at some difficulties (columns).
+
+        Args:
+            at: The difficulties.
+            some: Which curves; all if None.
+        """
+        chosen = np.ones(len(self.middle), dtype=np.bool_) if some is None else some
+        tails = self.slope[chosen, None] * (self.shape.scale(at)[None] - self.middle[chosen, None])
+        for number, link in enumerate(self.shape.links):
+            own = self._link[chosen] == number
+            tails[own] = _tail(link, tails[own])
         guess = self.shape.guess
-        return guess + (1 - guess - self.lapse)[:, None] * self.shape.tail(x)
+        return guess + (1 - guess - self.lapse[chosen])[:, None] * tails
 
     def after(self, tried: Tried) -> Array:
         """Return how probable each curve is after what was tried; the sum is 1."""
-        rates = np.clip(self.rates(tried.at), 1e-9, 1 - 1e-9)
-        log = self._prior + np.log(rates) @ tried.solved + np.log1p(-rates) @ (tried.trials - tried.solved)
+        log = self._prior.copy()
+        for at, solved, trials in zip(tried.at.tolist(), tried.solved.tolist(), tried.trials.tolist(), strict=True):
+            success, failure = self._logs(at)
+            log += success * solved + failure * (trials - solved)
         weights = np.exp(log - log.max())
         return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+    def _logs(self, at: float) -> tuple[Array, Array]:
+        """Return the logarithms of the curves' rates of success and failure at a difficulty."""
+        if at not in self._known:
+            rates = np.clip(self.rates(np.array([at]))[:, 0], 1e-9, 1 - 1e-9)
+            self._known[at] = np.log(rates), np.log1p(-rates)
+        return self._known[at]
 
     def reaches(self, share: float) -> Array:
         """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
         guess = self.shape.guess
         part = (share - guess) / (1 - guess - self.lapse)
         found = np.full(part.shape, -np.inf)
-        met = (part < 1) & (part > 0)
-        found[met] = self.middle[met] + self.shape.place(part[met]) / self.slope[met]
+        for number, link in enumerate(self.shape.links):
+            met = (self._link == number) & (part < 1) & (part > 0)
+            found[met] = self.middle[met] + _place(link, part[met]) / self.slope[met]
         return found
 
 

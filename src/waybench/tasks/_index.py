@@ -15,6 +15,7 @@ from waybench.envs.search import DFS, GUESSNUM
 from waybench.envs.textmap import DESTINATION, EXTRACT, MINIGAME, ROUTE
 from waybench.envs.tilemap import GTB, STATE, STEPWISE
 from waybench.envs.voxel import FIND
+from waybench.tasks._scales import HORIZONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +313,7 @@ _SMARTPLAY_OPTIONS = (
     _ATTEMPTS,
 )
 
+
 _SUMMARIES = {
     "guessnum": "AQA-Bench: guess a number by bigger and smaller",
     "coin": "AQA-Bench: the same as coins in a chest",
@@ -395,5 +397,15 @@ TASKS = (
             ("gtb_stepwise", STEPWISE, "the same maps, one move at a time"),
             ("gtb_state", STATE, "the same maps with a prediction of the map after each plan"),
         )
+    ),
+    *(
+        TaskEntry(
+            name,
+            (scale.environment.id,),
+            f"how far a model reaches: {scale.what}; chooses what to ask next",
+            scale.parameters,
+            f"waybench.tasks._horizon:{name}",
+        )
+        for name, scale in HORIZONS.items()
     ),
 )

@@ -1,5 +1,6 @@
 """From a line of the list of tasks to the task."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -11,3 +12,19 @@ def load_task(entry: TaskEntry) -> Any:
     import_module("waybench.tasks._registry")
     module, _, name = entry.target.partition(":")
     return getattr(import_module(module), name)
+
+
+def quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
+    """Return what the search of a task for a model's horizon may cost, in a line.
+
+    Args:
+        entry: A task with a precision that it goes on to.
+        args: All its parameters, checked.
+        model: The model.
+
+    Raises:
+        UsageError: If a parameter is unfit, or the budget is in dollars and the model's price is not known.
+    """
+    from waybench.tasks._horizon import horizon_quote  # which needs the evaluation engine
+
+    return horizon_quote(entry.name, args, model)

@@ -5,6 +5,15 @@ from inspect_ai.model import modelapi
 from waybench.llm import EmbeddedPlayer, by_level, episode, play
 from waybench.tasks._alicia import alicia
 from waybench.tasks._gtb import gtb, gtb_state, gtb_stepwise
+from waybench.tasks._horizon import (
+    horizon_bfs,
+    horizon_dfs,
+    horizon_guessnum,
+    horizon_hanoi,
+    horizon_maze,
+    horizon_textmap,
+    horizon_tilemap,
+)
 from waybench.tasks._mango import mango_destination, mango_extract, mango_minigames, mango_route
 from waybench.tasks._search import aqa, bfs, cavebfs, cavedfs, coin, dfs, guessnum
 from waybench.tasks._smartplay import (
@@ -58,6 +67,13 @@ __all__ = [
     "hanoi",
     "hanoi_3",
     "hanoi_4",
+    "horizon_bfs",
+    "horizon_dfs",
+    "horizon_guessnum",
+    "horizon_hanoi",
+    "horizon_maze",
+    "horizon_textmap",
+    "horizon_tilemap",
     "mango_destination",
     "mango_extract",
     "mango_minigames",

@@ -1,0 +1,117 @@
+"""Items by difficulty, with what an episode of them takes at least."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, log2
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from waybench.core import Axis, Environment, Episode, Item, Json, Price, Source, policy
+
+_BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
+_SAMPLE = 3  # items of a stratum that are played to learn what an episode takes
+_LETTERS = 4  # for a token: an estimate
+_TOKENS_PER_MESSAGE = 4  # what chat templates add, about
+MILLION = 1_000_000
+
+
+class Tokens(NamedTuple):
+    """Tokens of an episode.
+
+    Attributes:
+        input: Of its requests.
+        output: Of its replies.
+    """
+
+    input: float
+    output: float
+
+    def cost(self, price: Price | None) -> float:
+        """Return what they cost, in dollars, or their number if there is no price."""
+        if price is None:
+            return self.input + self.output
+        return (self.input * price.input + self.output * price.output) / MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Items of about the same difficulty.
+
+    Attributes:
+        at: The difficulty.
+        item: Number, from 0 -> the item with its own difficulty.
+        left: How many items there are; None for as many as one likes.
+        takes: Tokens of an episode without a word too much.
+    """
+
+    at: float
+    item: Callable[[int], tuple[Item[Any], float]]
+    left: int | None
+    takes: Tokens
+
+
+def strata(
+    environment: Environment[Any, Any, Any],
+    options: Mapping[str, Json],
+    axis: Axis,
+    sources: Mapping[int, Source[Any]],
+    pool: int | None,
+) -> list[Stratum]:
+    """Return the strata of some levels, easiest first.
+
+    Args:
+        environment: What is played.
+        options: Options of play.
+        axis: What is difficult.
+        sources: Level -> its items.
+        pool: None where a level is a difficulty; otherwise how many items of each level are sorted by theirs.
+    """
+    if pool is None:
+        return [_of_level(environment, options, level, source) for level, source in sorted(sources.items())]
+    items = _in_turn([source.head(pool) for _, source in sorted(sources.items())])
+    bins: dict[int, list[tuple[Item[Any], float]]] = {}
+    for item in items:
+        at = axis.of(Episode(environment, item, options).record())
+        if at is not None and at > 0:
+            bins.setdefault(floor(_BINS * log2(at)), []).append((item, at))
+    return [_of_pool(environment, options, own) for _, own in sorted(bins.items())]
+
+
+def _in_turn(columns: Sequence[Sequence[Item[Any]]]) -> Iterable[Item[Any]]:
+    """Return items of all levels in turn, so that no stratum begins with those of one level."""
+    return [item for row in zip(*columns, strict=True) for item in row]
+
+
+def _of_level(
+    environment: Environment[Any, Any, Any], options: Mapping[str, Json], level: int, source: Source[Any]
+) -> Stratum:
+    at = float(level)
+    takes = least_tokens(environment, options, [source.item(0)])
+    return Stratum(at, lambda number: (source.item(number), at), source.space, takes)
+
+
+def _of_pool(
+    environment: Environment[Any, Any, Any], options: Mapping[str, Json], own: Sequence[tuple[Item[Any], float]]
+) -> Stratum:
+    takes = least_tokens(environment, options, [item for item, _ in own[:_SAMPLE]])
+    return Stratum(fmean(at for _, at in own), lambda number: own[number], len(own), takes)
+
+
+def least_tokens(
+    environment: Environment[Any, Any, Any], options: Mapping[str, Json], items: Sequence[Item[Any]]
+) -> Tokens:
+    """Return about how many tokens an episode takes on average if the oracle plays it and says nothing besides.
+
+    A token is taken for four letters.
+    """
+    player = policy("oracle")
+    asked = told = 0.0
+    for item in items:
+        episode: Episode[Any, Any, Any] = Episode(environment, item, options)
+        while not episode.done:
+            shown = episode.messages
+            asked += sum(len(message.text) for message in shown) / _LETTERS + _TOKENS_PER_MESSAGE * len(shown)
+            reply = player.reply(episode)
+            told += len(reply) / _LETTERS
+            episode.step(reply)
+    return Tokens(asked / len(items), told / len(items))

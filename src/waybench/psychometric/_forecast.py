@@ -1,0 +1,60 @@
+"""What a search for a horizon may take, before it begins."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from waybench.psychometric._seek import Goal, Offer, Seeker, Trial
+
+_PLAYERS = 7
+_SLOPE = 3.0  # success falls from 90 to 10 % within one and a half doublings of the difficulty
+
+
+class Forecast(NamedTuple):
+    """What a search of one player takes.
+
+    Attributes:
+        trials: Episodes.
+        cost: Their cost, in the unit of the offers'.
+    """
+
+    trials: int
+    cost: float
+
+
+def forecast(goal: Goal, offers: Sequence[Offer]) -> list[Forecast]:
+    """Return what searches of simulated players take, of horizons all over the range, the cheapest first.
+
+    They are of one usual shape, and episodes cost what is told of them; there is no budget.
+
+    Args:
+        goal: What is to be found out.
+        offers: What can be tried, easiest first.
+    """
+    low, high = (math.log2(offers[end].at) for end in (0, -1))
+    seeker = Seeker(goal, offers[0].at, offers[-1].at)
+    found: list[Forecast] = []
+    for number in range(_PLAYERS):
+        middle = low + (high - low) * (number + 0.5) / _PLAYERS
+        rates = 1 / (1 + np.exp(_SLOPE * (np.log2([offer.at for offer in offers]) - middle)))
+        found.append(_searched(seeker, offers, rates.tolist(), np.random.default_rng(number)))
+    return sorted(found, key=lambda each: each.cost)
+
+
+def _searched(seeker: Seeker, offers: Sequence[Offer], rates: Sequence[float], rng: np.random.Generator) -> Forecast:
+    trials: list[Trial] = []
+    used = [0] * len(offers)
+    while True:
+        left = [
+            offer._replace(left=None if offer.left is None else offer.left - some)
+            for offer, some in zip(offers, used, strict=True)
+        ]
+        chosen = seeker.next(trials, left).offers
+        if not chosen:
+            return Forecast(len(trials), sum(trial.told for trial in trials))
+        for number in chosen:
+            used[number] += 1
+            offer = offers[number]
+            trials.append(Trial(offer.at, bool(rng.random() < rates[number]), offer.cost, offer.cost))

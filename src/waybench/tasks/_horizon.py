@@ -1,0 +1,170 @@
+"""Tasks that look for how far a model reaches."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inspect_ai import Task
+
+from waybench.core import Axis, Environment, Json, Price, UsageError, read_prices
+from waybench.llm import HorizonSearch, Stratum, strata
+from waybench.psychometric import Goal, Offer, forecast
+from waybench.tasks._declare import declared, played
+from waybench.tasks._scales import HORIZONS
+
+_BUDGET = re.compile(r"\$?(\d+(?:\.\d+)?) ?([kM]?) ?(USD|tokens?|)", re.ASCII | re.IGNORECASE)
+_TIMES = {"": 1, "k": 1000, "m": 1_000_000}
+
+
+class Plan(NamedTuple):
+    """What a search needs.
+
+    Attributes:
+        environment: What is played.
+        options: Options of play.
+        axis: What is difficult.
+        strata: Items by difficulty.
+        goal: What is to be found out.
+        prices: Model -> its prices; None if costs are counted in tokens.
+    """
+
+    environment: Environment[Any, Any, Any]
+    options: Mapping[str, Json]
+    axis: Axis
+    strata: list[Stratum]
+    goal: Goal
+    prices: Mapping[str, Price] | None
+
+    def price(self, model: str) -> Price | None:
+        """Return a model's price; None where costs are counted in tokens, and for players that cost nothing.
+
+        Raises:
+            UsageError: If the budget is in dollars and the price is not known.
+        """
+        found = (self.prices or {}).get(model)
+        if found is None and self.prices is not None and self.goal.budget is not None and not _is_free(model):
+            raise UsageError(f"there is no price of {model[:120]}, which a budget in dollars needs: add it")
+        return found
+
+    def budget(self, model: str) -> float | None:
+        """Return a model's budget; None for no limit."""
+        return None if self.prices is not None and _is_free(model) else self.goal.budget
+
+
+def _is_free(model: str) -> bool:
+    return model.startswith("waybench/")
+
+
+def horizon_plan(name: str, given: Mapping[str, Any]) -> Plan:
+    """Return what the search of a task needs.
+
+    Args:
+        name: The task's.
+        given: Every parameter of the task.
+
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    return _plan(name, tuple(sorted(given.items())))
+
+
+@lru_cache(maxsize=4)  # a run asks for it twice, to tell the price and to begin, and sorting maps takes seconds
+def _plan(name: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
+    scale, given = HORIZONS[name], dict(sorted_parameters)
+    environment = scale.environment
+    options = environment.resolve_options({option.name: given[option.name] for option in scale.options})
+    style = {option.name: given.get(option.name, option.default) for option in environment.source_options}
+    style |= scale.style
+    levels = [level for level in scale.levels if given["easiest"] <= level <= given["hardest"]]
+    if len(levels) < 2:
+        raise UsageError(
+            f"easiest={given['easiest']}, hardest={given['hardest']}: give at least two of the levels "
+            f"{', '.join(map(str, scale.levels))}"
+        )
+    sources = {level: environment.source(given["key"], level, **style) for level in levels}
+    budget, in_dollars = read_budget(given["budget"])
+    prices = read_prices(Path(given["prices"])) if given["prices"] is not None else None
+    if in_dollars and prices is None:
+        raise UsageError(f"budget={given['budget']}: a budget in dollars needs prices=FILE, the prices of tokens")
+    goal = Goal(
+        share=given["share"],
+        precision=given["precision"],
+        most=given["most"],
+        budget=budget,
+        batch=given["batch"],
+    )
+    axis = environment.axes[0]
+    found = strata(environment, options, axis, sources, scale.pool)
+    return Plan(environment, options, axis, found, goal, prices if in_dollars or budget is None else None)
+
+
+def horizon_quote(name: str, given: Mapping[str, Any], model: str) -> str:
+    """Return what a search may cost, in a line.
+
+    Args:
+        name: The task's.
+        given: Parameters of the task, checked.
+        model: The model.
+
+    Raises:
+        UsageError: If the budget is in dollars and there is no price of the model, or would be spent at once.
+    """
+    plan = horizon_plan(name, given)
+    price, budget = plan.price(model), plan.budget(model)
+    offers = [Offer(each.at, each.takes.cost(price), each.left) for each in plan.strata]
+    searched = forecast(plan.goal, offers)
+    least, usual, most = searched[0], searched[len(searched) // 2], searched[-1]
+    first = sum(sorted(offer.cost for offer in offers)[: plan.goal.batch])
+    if budget is not None and first > budget:
+        raise UsageError(f"budget={given['budget']}: {plan.goal.batch} of the shortest episodes take more; raise it")
+
+    def cost(number: float) -> str:
+        return f"{number:,.2f}" if price else f"{number:,.0f}"
+
+    trials = [each.trials for each in searched]
+    episodes = f"{usual.trials} episodes ({min(trials)} to {max(trials)})"
+    costs = f"{cost(usual.cost)} {'USD' if price else 'tokens'} ({cost(least.cost)} to {cost(most.cost)})"
+    limit = "" if budget is None else f"; the budget is {given['budget']}"
+    return f"{name}, {model}: about {episodes} and {costs} if it says no more than the answers{limit}"
+
+
+def read_budget(text: str | None) -> tuple[float | None, bool]:
+    """Read a budget: "5USD", "$5", "200k tokens", "200000".
+
+    Returns:
+        The number, None for no budget, and whether it is in dollars.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    if text is None:
+        return None, False
+    match = _BUDGET.fullmatch(text.strip())
+    if match is None or (text.strip().startswith("$") and match[3]):
+        raise UsageError(f"budget={text[:40]!r}: give dollars or tokens, as in 5USD or 200k tokens")
+    number = float(match[1]) * _TIMES[match[2].lower()]
+    if not number > 0:
+        raise UsageError(f"budget={text[:40]!r}: give more than nothing, as in 5USD or 200k tokens")
+    return number, text.strip().startswith("$") or match[3].upper() == "USD"
+
+
+def _task(name: str) -> Callable[..., Task]:
+    def make(**given: Any) -> Task:
+        plan = horizon_plan(name, given)
+        searched = (plan.environment, plan.options, plan.axis, plan.strata, plan.goal)
+        return played(HorizonSearch(*searched, plan.price, plan.budget), plan.environment.version)
+
+    return make
+
+
+(
+    horizon_maze,
+    horizon_guessnum,
+    horizon_dfs,
+    horizon_bfs,
+    horizon_textmap,
+    horizon_tilemap,
+    horizon_hanoi,
+) = (declared(name, _task(name)) for name in HORIZONS)
