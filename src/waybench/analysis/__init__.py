@@ -4,6 +4,7 @@ from waybench.analysis._agents import Agent, agents
 from waybench.analysis._changes import Change, example_changes
 from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
+from waybench.analysis._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effect_frame, effects
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._estimates import Estimate, ItemKey, at_items, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
@@ -11,7 +12,8 @@ from waybench.analysis._frames import Column, Frame, Meaning, column_frame, grou
 from waybench.analysis._horizon import Horizon, horizon_table, horizons
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._labels import differing, labels, setting
-from waybench.analysis._logs import NoEpisodesError, read_logs
+from waybench.analysis._ledger import Entry, ledger, ledger_frame
+from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
@@ -38,20 +40,34 @@ from waybench.analysis._spread import Margins, Spread, margins, spread
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible
 from waybench.analysis._tidy import episode_frame, tidy
+from waybench.analysis._wordings import (
+    Worded,
+    Wordings,
+    difference_text,
+    p_text,
+    wording_frame,
+    wording_table,
+    wordings,
+)
 
 __all__ = [
     "AFTER_PERFECT",
     "CONFIDENCE",
+    "EFFECT",
     "EXAMPLES",
     "FEWEST",
     "NOTHING",
+    "NO_EFFECT",
     "REPEATED",
+    "UNCLEAR",
     "UNCONFIRMED",
     "Agent",
     "Change",
     "Cluster",
     "Column",
     "Curve",
+    "Effect",
+    "Entry",
     "Estimate",
     "Explained",
     "Explanations",
@@ -75,6 +91,8 @@ __all__ = [
     "Slope",
     "Spread",
     "Variables",
+    "Worded",
+    "Wordings",
     "agents",
     "as_metric",
     "at_items",
@@ -86,7 +104,10 @@ __all__ = [
     "column_frame",
     "comparable",
     "curve",
+    "difference_text",
     "differing",
+    "effect_frame",
+    "effects",
     "episode_frame",
     "estimate",
     "example_changes",
@@ -99,6 +120,9 @@ __all__ = [
     "is_perfect",
     "jackknifed",
     "labels",
+    "ledger",
+    "ledger_frame",
+    "logged_models",
     "margins",
     "mean_difference",
     "mean_text",
@@ -107,6 +131,7 @@ __all__ = [
     "merit",
     "one_line",
     "overall",
+    "p_text",
     "pairs",
     "ranked",
     "read_logs",
@@ -124,4 +149,7 @@ __all__ = [
     "tidy",
     "variables",
     "visible",
+    "wording_frame",
+    "wording_table",
+    "wordings",
 ]

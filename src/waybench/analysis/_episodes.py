@@ -33,4 +33,9 @@ class LoggedEpisode:
     @property
     def embedded(self) -> bool:
         """Whether the player is one of waybench's own."""
-        return self.model.startswith("waybench/")
+        return is_embedded(self.model)
+
+
+def is_embedded(model: str) -> bool:
+    """Return whether a name is that of one of waybench's own players."""
+    return model.startswith("waybench/")

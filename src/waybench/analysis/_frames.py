@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from waybench.analysis._intervals import CONFIDENCE, Mean
 from waybench.analysis._rows import EXAMPLES, Group, declared, grouped
 from waybench.core import Json, Option
 from waybench.envs import registry
@@ -150,6 +151,27 @@ def columns(facts: Iterable[Fact[T]], records: Sequence[T]) -> list[Column]:
         )
         for fact in facts
     ]
+
+
+def mean_facts(name: str, get: Callable[[T], Mean | None], doc: str, unit: str = "") -> tuple[Fact[T], ...]:
+    """Return the columns of a mean and its interval: NAME, NAME_low and NAME_high.
+
+    Args:
+        name: The mean's name.
+        get: What a row is made of -> the mean; None if it is not known.
+        doc: What it is.
+        unit: Its unit.
+    """
+
+    def of(part: str) -> Callable[[T], Json]:
+        return lambda one: None if (mean := get(one)) is None else getattr(mean, part)
+
+    end = f"end of the {100 * CONFIDENCE:.0f} % confidence interval of {name}; null where the data cannot tell one."
+    return (
+        Fact(name, float, of("value"), doc, unit),
+        Fact(f"{name}_low", float, of("low"), f"Lower {end}", unit),
+        Fact(f"{name}_high", float, of("high"), f"Upper {end}", unit),
+    )
 
 
 def group_columns(groups: Iterable[Group]) -> tuple[list[Column], list[Column]]:

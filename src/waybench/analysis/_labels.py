@@ -1,6 +1,7 @@
 """Short names for models with settings, which tell apart what is shown together."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
 
 from waybench.analysis._rows import Group
 from waybench.analysis._text import one_line
@@ -44,6 +45,12 @@ def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
         for name, value in group.settings.items()
         if any(repr(other.get(name)) != repr(value) for other in others)
     ]
+
+
+def rest(group: Group, name: str) -> Hashable:
+    """Return what groups that differ in one setting alone have in common, whatever order the others are in."""
+    others = frozenset((key, repr(value)) for key, value in group.options if key != name and value is not None)
+    return replace(group, options=()), others
 
 
 def _brief(name: str, value: Json) -> str:

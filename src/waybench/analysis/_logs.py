@@ -1,33 +1,23 @@
 """Reading episodes out of Inspect's logs, one sample at a time."""
 
-import json
 import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
-from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from waybench.analysis._episodes import LoggedEpisode
-from waybench.analysis._rows import PLAIN
+from waybench.analysis._episodes import LoggedEpisode, is_embedded
+from waybench.analysis._settings import of_record, settings_of
 from waybench.analysis._text import one_line
-from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
-from waybench.envs import registry
+from waybench.core import DataError, End, EpisodeRecord, UsageError
 
 _KEY, _SEARCH = "waybench", "waybench_search"
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time
 _WORTH_PROCESSES = 20  # batches from which on another process, which takes seconds to begin, saves time
-# Settings of Inspect's that decide how requests are sent, not what is asked.
-_TRANSPORT = {
-    *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
-    *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
-}
-# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
-_SHOWN = ("prefix_tokens", "tokenizer")
 _OF_TIME = ("time", "working", "operator")
 
 
@@ -77,7 +67,7 @@ def read_logs(
         )
         for log, wanted in _chosen(logs)
     ]
-    headers = {log.location: (log.header, _settings(log.header)) for log, _ in chosen}
+    headers = {log.location: (log.header, settings_of(log.header)) for log, _ in chosen}
     for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], told, processes):
         if sample.head is not None:
             found = True
@@ -87,7 +77,7 @@ def read_logs(
                 model=str(header.eval.model),
                 task=header.eval.task.removeprefix("waybench/"),
                 record=record,
-                settings=_of(record, settings),
+                settings=of_record(record, settings),
                 log=location,
                 run=header.eval.task_id,
                 search=_search(sample.search),
@@ -95,6 +85,20 @@ def read_logs(
     if not found:
         where = ", ".join(map(str, directories))
         raise NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
+
+
+def logged_models(*directories: Path, on_problem: Callable[[str], None] | None = None) -> list[str]:
+    """Return the names of all models with logs in some directories, without the embedded players, in order.
+
+    Args:
+        *directories: Folders with logs, in any depth.
+        on_problem: Is told of each file that is passed over, as in `read_logs`.
+
+    Raises:
+        UsageError: If a directory does not exist.
+    """
+    names = {str(log.header.eval.model) for log in _logs(directories, on_problem or _to_stderr)}
+    return sorted(name for name in names if not is_embedded(name))
 
 
 def _to_stderr(problem: str) -> None:
@@ -142,39 +146,6 @@ def _chosen(logs: Sequence[_Log]) -> Iterator[tuple[_Log, list[tuple[Any, int]]]
         wanted = [(sample, epoch) for sample, epoch, _ in log.samples if best[sample, epoch][1] == number]
         if wanted:
             yield log, wanted
-
-
-@cache
-def _drawn() -> frozenset[str]:
-    return frozenset(option.name for entry in registry.entries for option in registry.load(entry.id).source_options)
-
-
-def _of(record: EpisodeRecord, settings: dict[str, Json]) -> dict[str, Json]:
-    """Return a run's settings without those that say how another environment's items are drawn."""
-    own = {option.name for option in registry.load(record.env).source_options}
-    return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
-
-
-def _settings(header: Any) -> dict[str, Json]:
-    """Return what tells runs of one model at one task apart and is in no record.
-
-    Which options of the task are the source's is known by name: they are those that an environment declares.
-    """
-    drawn = _drawn()
-    spec = header.eval
-    # The first is how the model was made, the second what the run was given besides, which has the last word.
-    configs = (spec.model_generate_config, header.plan.config)
-    asked = {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
-    found = {
-        **{name: value for name, value in spec.task_args.items() if name in drawn},
-        **{name: spec.task_args.get(name) for name in _SHOWN if spec.task_args.get(_SHOWN[0])},
-        **{f"model.{name}": value for name, value in spec.model_args.items()},
-        **{name: value for name, value in asked.items() if name not in _TRANSPORT},
-        **({"token_limit": spec.config.token_limit} if spec.config.token_limit else {}),
-    }
-    return {
-        name: value if isinstance(value, PLAIN) else json.dumps(value, default=str) for name, value in found.items()
-    }
 
 
 class _Sample(NamedTuple):

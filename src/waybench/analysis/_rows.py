@@ -1,8 +1,9 @@
 """One row for each episode: what the estimates are made of."""
 
+import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -117,6 +118,9 @@ class Row:
         reasoning_tokens: Those of the replies' tokens that a provider says were spent on reasoning, likewise.
         seconds: Time spent on the replies; None if not known.
         cost: What the episode cost, in dollars; None if tokens or prices are not known.
+        answered: The models that answered, as the provider calls them, in order of first appearance; none if it does
+            not say.
+        replies: Stands for all that was replied, the same for the same replies; "" without any.
         setting: The published name of the setting that was played; "" if it is none.
         log: The log file.
         run: The run.
@@ -144,6 +148,8 @@ class Row:
     reasoning_tokens: int | None
     seconds: float | None
     cost: float | None = None
+    answered: tuple[str, ...] = ()
+    replies: str = ""
     setting: str = ""
     log: str = ""
     run: str = ""
@@ -286,6 +292,8 @@ def row(episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None =
             reasoning_tokens=_spent(record, "reasoning_tokens"),
             seconds=record.seconds if used else None,
             cost=price.of(record) if price else None,
+            answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
+            replies=_digest([turn.reply for turn in record.turns]),
             setting=published,
             log=episode.log,
             run=episode.run,
@@ -302,6 +310,10 @@ def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, ite
 
 def _spent(record: EpisodeRecord, kind: str) -> int | None:
     return sum(getattr(turn.usage, kind) for turn in record.turns if turn.usage) if any(record.tokens) else None
+
+
+def _digest(replies: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(replies).encode("ascii")).hexdigest()[:16] if replies else ""
 
 
 def _number(value: float | None) -> float | None:

@@ -22,7 +22,7 @@ def _line(data: Json) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a reply cost.
+    """What a reply cost, and who gave it.
 
     Attributes:
         input_tokens: Tokens of the request, cached ones included.
@@ -30,6 +30,8 @@ class Usage:
         reasoning_tokens: Those of them spent on reasoning, if the provider says so.
         cached_tokens: Input tokens that were read from a cache.
         seconds: Time of the call that was answered, without the failed tries before it.
+        model: The model that answered, as the provider calls it: an alias that was asked may stand for another one. ""
+            if the provider does not say.
     """
 
     input_tokens: int = 0
@@ -37,6 +39,7 @@ class Usage:
     reasoning_tokens: int = 0
     cached_tokens: int = 0
     seconds: float = 0.0
+    model: str = ""
 
 
 class TurnRecord(NamedTuple):
@@ -83,7 +86,7 @@ class TurnRecord(NamedTuple):
         known["outcome"] = Outcome(data["outcome"])
         if data.get("usage"):
             _check(data["usage"], _USAGE)
-            if any(value < 0 for name, value in data["usage"].items() if name in _USAGE):
+            if any(data["usage"].get(name, 0) < 0 for name in _USAGE if name != "model"):
                 raise DataError("not an episode record: a number of tokens or seconds is below 0")
             known["usage"] = Usage(**data["usage"])
         return cls(**known)
@@ -213,6 +216,7 @@ _USAGE: dict[str, tuple[type, ...]] = {
     "reasoning_tokens": (int,),
     "cached_tokens": (int,),
     "seconds": _NUMBER,
+    "model": _TEXT,
 }
 _TURN: dict[str, tuple[type, ...]] = {
     "reply": _TEXT,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig, Model
 from tenacity import RetryError
@@ -103,7 +103,9 @@ async def _write(model: Model, draft: "Draft", attempts: int) -> Authored:
         return reply
 
     written = await take_steps(ask, STEPS, draft, attempts, problems)
-    usage = Usage(*(sum(getattr(cost, part.name) for cost in costs) for part in fields(Usage)))
+    numbers = [part.name for part in fields(Usage) if part.name != "model"]
+    summed: dict[str, Any] = {name: sum(getattr(cost, name) for cost in costs) for name in numbers}
+    usage = Usage(**summed, model=costs[-1].model if costs else "")
     return Authored(written.case(), len(costs), tuple(problems), usage)
 
 

@@ -1,5 +1,6 @@
 """Running tasks as one of Inspect's eval sets."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -119,9 +120,17 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
             f"model {name[:120]!r}: there is no folder {folder}: give the one that holds the model's files"
         )
     try:
-        return get_model(name, base_url=base_url, memoize=False, **args)
+        model = get_model(name, base_url=base_url, memoize=False, **args)
+        if base_url is None and _from_environment(model.api.base_url):
+            # A log has only an address that was given, and results of two servers must not be taken for one's.
+            return get_model(name, base_url=model.api.base_url, memoize=False, **args)
+        return model
     except Exception as error:  # every provider has its own; its message is what the user needs
         raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
+
+
+def _from_environment(address: str | None) -> bool:
+    return bool(address) and any(name.endswith("_BASE_URL") and os.environ[name] == address for name in os.environ)
 
 
 def _one_line(error: Exception) -> str:

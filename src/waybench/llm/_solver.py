@@ -18,6 +18,7 @@ from waybench.llm._sample import KEY, Chat, open_episode, store_episode, stored_
 
 _STOPS = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "refused"}
 _OF_TIME = ("time", "working")
+_LONGEST_NAME = 200  # of the model that answered; it is the server's word
 _BETTER = {"higher": max, "lower": min, "": max}
 
 
@@ -87,6 +88,7 @@ def reply_of(output: ModelOutput, seconds: float) -> Reply:
             reasoning_tokens=(usage.reasoning_tokens or 0) if usage else 0,
             cached_tokens=cached,
             seconds=round(seconds if output.time is None else output.time, 3),
+            model=output.model[:_LONGEST_NAME],
         ),
     )
 

@@ -1,0 +1,223 @@
+"""The ledger: what each model with its settings took, and what was solved for it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TypeVar
+
+from waybench.analysis._estimates import ItemKey, at_items
+from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._rows import Group, Row, grouped
+from waybench.core import End, Json
+
+THOUSAND = 1000.0
+
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a scored unit took: one model, at one provider's server, with its settings and the prompt's, at one task.
+
+    Attempts are those that count (`Row.counts`). What the others took is apart.
+
+    Attributes:
+        group: Model, task and settings.
+        answered: Of each model that answered, as the provider calls it, the number of episodes with an answer of it;
+            empty where the provider does not say.
+        episodes: All episodes, also those that count in nothing.
+        errors: Infrastructure errors among them, in no other number.
+        aside: Those of them that were set aside.
+        attempts: Attempts.
+        items: Items with at least one attempt.
+        solved: Items with a solved attempt; None with a teacher, whose merit it is.
+        known: Attempts of which the tokens are known.
+        input_tokens: Tokens of all requests; None if no attempt's are known.
+        output_tokens: Tokens of all replies, reasoning included, likewise.
+        reasoning_tokens: Those of them that the provider says were spent on reasoning, 0 also where it says nothing.
+        cached_tokens: Those of the requests' that the provider says it read from its cache, likewise.
+        seconds: Time spent on the replies; None if not known.
+        cost: Dollars; None if tokens or prices are not known.
+        lost_tokens: Tokens of the episodes that count in nothing; None if not known.
+        lost_cost: What these cost, likewise.
+        reasoning: Mean reasoning tokens of an attempt.
+        per_thousand: Solved items for each 1,000 tokens, of requests and replies and of all attempts at all items.
+        per_dollar: Solved items for each dollar, likewise.
+    """
+
+    group: Group
+    answered: Mapping[str, int]
+    episodes: int
+    errors: int
+    aside: int
+    attempts: int
+    items: int
+    solved: int | None
+    known: int
+    input_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    cached_tokens: int | None
+    seconds: float | None
+    cost: float | None
+    lost_tokens: int | None
+    lost_cost: float | None
+    reasoning: Mean | None
+    per_thousand: Mean | None
+    per_dollar: Mean | None
+
+    @property
+    def stand_ins(self) -> list[str]:
+        """The models that answered under other names than the one that was asked."""
+        return [name for name in self.answered if not is_asked(self.group.model, name)]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the entry as JSON values; what is not known is null."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def is_asked(asked: str, answered: str) -> bool:
+    """Return whether the model that answered has the name that was asked, with or without its provider's before it."""
+    return asked == answered or asked.endswith(f"/{answered}")
+
+
+def ledger(all_rows: Iterable[Row]) -> list[Entry]:
+    """Return an entry for every model, task and settings, in order of first appearance.
+
+    What is solved for a token or a dollar is a ratio of sums over items, and its interval is that of a ratio, clustered
+    as the items were drawn (see `clustered_mean`; Cochran, Sampling Techniques, 3rd ed. 1977, chapter 6): easy items
+    take fewer tokens and are solved more often, so that no mean of the items' own ratios would do. Items with an
+    attempt of which the tokens are not known are left out of it, and so are those that cost nothing.
+    """
+    return [_entry(group, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
+
+
+def _entry(group: Group, own: Sequence[Row]) -> Entry:
+    tried = at_items(own)
+    counted = [row for item in tried.values() for row in item]
+    lost = [row for row in own if not row.counts]
+    guided = any(row.guided for row in own)
+    return Entry(
+        group=group,
+        answered=Counter(name for row in own for name in row.answered),
+        episodes=len(own),
+        errors=sum(row.error and not row.aside for row in own),
+        aside=sum(bool(row.aside) for row in own),
+        attempts=len(counted),
+        items=len(tried),
+        solved=None if guided else sum(map(_solved, tried.values())),
+        known=sum(row.input_tokens is not None for row in counted),
+        input_tokens=_total(row.input_tokens for row in counted),
+        output_tokens=_total(row.output_tokens for row in counted),
+        reasoning_tokens=_total(row.reasoning_tokens for row in counted),
+        cached_tokens=_total(row.cached_tokens for row in counted),
+        seconds=_total(row.seconds for row in counted),
+        cost=_total(row.cost for row in counted),
+        lost_tokens=_total(map(_tokens, lost)),
+        lost_cost=_total(row.cost for row in lost),
+        reasoning=_ratio(tried, _reasoning, len),
+        per_thousand=None if guided else _ratio(tried, _solved, _thousands),
+        per_dollar=None if guided else _ratio(tried, _solved, lambda item: _whole(row.cost for row in item)),
+    )
+
+
+def _solved(item: Sequence[Row]) -> bool:
+    return any(row.end == End.SOLVED for row in item)
+
+
+def _tokens(row: Row) -> int | None:
+    return None if row.input_tokens is None else row.input_tokens + (row.output_tokens or 0)
+
+
+def _thousands(item: Sequence[Row]) -> float | None:
+    tokens = _whole(map(_tokens, item))
+    return None if tokens is None else tokens / THOUSAND
+
+
+def _reasoning(item: Sequence[Row]) -> float | None:
+    return _whole(row.reasoning_tokens for row in item)
+
+
+def _ratio(
+    tried: Mapping[ItemKey, Sequence[Row]],
+    part: Callable[[Sequence[Row]], float | None],
+    whole: Callable[[Sequence[Row]], float | None],
+) -> Mean | None:
+    """Return the sum over items of a part by that of a whole, over the items of which both are known."""
+    found = [(key.cluster, part(item), whole(item)) for key, item in tried.items()]
+    used = [(cluster, float(one), float(size)) for cluster, one, size in found if one is not None and size]
+    return clustered_mean([one for _, one, _ in used], [key for key, _, _ in used], 0.0, None, [s for _, _, s in used])
+
+
+def _whole(values: Iterable[float | None]) -> float | None:
+    """Return a sum, None if some value is not known."""
+    listed = list(values)
+    return None if None in listed else _total(listed)
+
+
+def _total(values: Iterable[N | None]) -> N | None:
+    """Return the sum of what is known, None if nothing is."""
+    known: list[N] = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None
+
+
+def ledger_frame(entries: Sequence[Entry]) -> Frame:
+    """Return the frame of the ledger: a row for each entry. None stands for what is not known."""
+    who, options = group_columns(entry.group for entry in entries)
+    doc = (
+        "One row for each scored unit: a model at a task with its settings, those of the prompt and the server that "
+        "was asked. What it took, over all attempts that count, and what was solved for it."
+    )
+    return Frame("ledger", doc, (*who, *columns(_FACTS, entries), *options))
+
+
+def _of(name: str) -> Callable[[Entry], Json]:
+    return lambda entry: getattr(entry, name)
+
+
+_FACTS: tuple[Fact[Entry], ...] = (
+    Fact(
+        "answered",
+        str,
+        lambda entry: ", ".join(entry.answered) or None,
+        "The models that answered, as the provider calls them; null where it does not say.",
+    ),
+    Fact("episodes", int, _of("episodes"), "All episodes, also those that count in nothing."),
+    Fact("errors", int, _of("errors"), "Infrastructure errors among them, in no other number."),
+    Fact("set_aside", int, _of("aside"), "Those of them that were set aside."),
+    Fact("attempts", int, _of("attempts"), "Attempts that count."),
+    Fact("items", int, _of("items"), "Items with at least one attempt that counts."),
+    Fact("solved", int, _of("solved"), "Items with a solved attempt; null with a teacher, whose merit it is."),
+    Fact("known", int, _of("known"), "Attempts of which the tokens are known."),
+    Fact("input_tokens", int, _of("input_tokens"), "Tokens of all requests; null if not known.", "tokens"),
+    Fact("output_tokens", int, _of("output_tokens"), "Tokens of all replies, reasoning included, likewise.", "tokens"),
+    Fact(
+        "reasoning_tokens",
+        int,
+        _of("reasoning_tokens"),
+        "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
+        "are not known.",
+        "tokens",
+    ),
+    Fact(
+        "cached_tokens",
+        int,
+        _of("cached_tokens"),
+        "Input tokens that the provider says it read from its cache, likewise.",
+        "tokens",
+    ),
+    Fact("seconds", float, _of("seconds"), "Time spent on the replies; null if not known.", "s"),
+    Fact("cost", float, _of("cost"), "What it cost; null if tokens or prices are not known.", "USD"),
+    Fact(
+        "lost_tokens", int, _of("lost_tokens"), "Tokens of episodes that count in nothing; null if not known.", "tokens"
+    ),
+    Fact("lost_cost", float, _of("lost_cost"), "What these cost; null if not known.", "USD"),
+    *mean_facts("reasoning", lambda entry: entry.reasoning, "Mean reasoning tokens of an attempt.", "tokens"),
+    *mean_facts(
+        "per_thousand", lambda entry: entry.per_thousand, "Solved items for each 1,000 tokens of all attempts."
+    ),
+    *mean_facts(
+        "per_dollar", lambda entry: entry.per_dollar, "Solved items for each dollar that all attempts cost.", "1/USD"
+    ),
+)
