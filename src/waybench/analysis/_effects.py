@@ -8,10 +8,10 @@ from typing import NamedTuple
 from waybench.analysis._estimates import ItemKey, at_items
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, group_id, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._labels import rest, setting
+from waybench.analysis._labels import asked, rest, setting
 from waybench.analysis._permuted import holm, sign_flipped
-from waybench.analysis._rows import EXAMPLES, Group, Row, declared, grouped
-from waybench.analysis._settings import SERVER, SHOWN
+from waybench.analysis._rows import Group, Row, grouped
+from waybench.analysis._settings import SERVER
 from waybench.core import Json
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
@@ -104,7 +104,7 @@ def effects(all_rows: Iterable[Row]) -> list[Effect]:
     An effect on tokens is none on results, and other replies may come of chance alone.
     """
     own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}
-    names = dict.fromkeys(name for group in own for name in _asking(group))
+    names = dict.fromkeys(name for group in own for name in asked(group) if name != SERVER)
     found: list[Effect] = []
     for name in names:
         for some in grouped(own, lambda group, name=name: rest(group, name)).values():
@@ -112,12 +112,6 @@ def effects(all_rows: Iterable[Row]) -> list[Effect]:
             compared = [_effect(name, first, second, own) for first, second in combinations(in_order, 2)]
             found += _judged([each for each in compared if each is not None])
     return found
-
-
-def _asking(group: Group) -> list[str]:
-    """Return the names of a group's settings of how the model was asked, but for which server was."""
-    others = {option.name for option in declared(group.env)} | {EXAMPLES, SERVER, *SHOWN}
-    return [name for name, _ in group.options if name not in others]
 
 
 def _order(value: Json) -> tuple[int, float, str]:

@@ -3,7 +3,8 @@
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
-from waybench.analysis._rows import Group
+from waybench.analysis._rows import EXAMPLES, Group, declared
+from waybench.analysis._settings import SHOWN
 from waybench.analysis._text import one_line
 from waybench.core import Json
 
@@ -45,6 +46,12 @@ def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
         for name, value in group.settings.items()
         if any(repr(other.get(name)) != repr(value) for other in others)
     ]
+
+
+def asked(group: Group) -> dict[str, Json]:
+    """Return those of a group's settings that say how the model was asked, and not what: its temperature, its server."""
+    others = {option.name for option in declared(group.env)} | {EXAMPLES, *SHOWN}
+    return {name: value for name, value in group.options if name not in others}
 
 
 def rest(group: Group, name: str) -> Hashable:

@@ -100,7 +100,7 @@ def _entry(group: Group, own: Sequence[Row]) -> Entry:
     guided = any(row.guided for row in own)
     return Entry(
         group=group,
-        answered=Counter(name for row in own for name in row.answered),
+        answered=dict(Counter(name for row in own for name in row.answered)),
         episodes=len(own),
         errors=sum(row.error and not row.aside for row in own),
         aside=sum(bool(row.aside) for row in own),

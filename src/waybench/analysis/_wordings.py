@@ -184,24 +184,24 @@ def _lines(env_id: str, some: Sequence[Wordings]) -> tuple[list[list[str]], list
     env = registry.load(env_id)
     metric = env.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
-    lines = [[f"{env.title}: the same items in several wordings", "items", what, "against", "p (Holm)"]]
+    references = {each.reference for each in some}
+    against = f"against {references.pop()}" if len(references) == 1 else "against the first"
+    lines = [[f"{env.title}: the same items in several wordings", "items", what, against, "p (Holm)"]]
     names = labels(each.group for each in some) if len({each.group for each in some}) > 1 else {}
     marks = [""]
     for number, each in enumerate(some):
         name = names.get(each.group, each.group.model)
         for one in each.wordings:
-            lines.append(
-                [f"{name}, {one.name}", str(each.items), mean_text(one.mean.value, metric), *_against(one, each)]
-            )
+            lines.append([f"{name}, {one.name}", str(each.items), mean_text(one.mean.value, metric), *_against(one)])
         worst = mean_text(each.worst_of_items.value, metric)
         lines.append([f"{name}, worst of each item", str(each.items), worst, "", ""])
         marks += [str(number)] * (len(each.wordings) + 1)
     return lines, marks
 
 
-def _against(one: Worded, among: Wordings) -> tuple[str, str]:
-    if one.difference is None or one.adjusted is None:
-        return among.reference if one.name != among.reference else "", ""
+def _against(one: Worded) -> tuple[str, str]:
+    if one.difference is None:
+        return "", ""
     metric = registry.load(one.group.env).metrics[0]
     return difference_text(one.difference, metric), p_text(one.adjusted)
 

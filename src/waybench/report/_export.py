@@ -6,7 +6,7 @@ from itertools import chain
 
 from jinja2 import Environment as Templates
 
-from waybench.analysis import Estimate, Row, column_frame, episode_frame, score_frame
+from waybench.analysis import Estimate, Frame, Row, column_frame, episode_frame, score_frame
 from waybench.report._chart_files import ChartFiles
 from waybench.report._leaders import Leaders
 from waybench.report._markdown import markdown
@@ -18,24 +18,26 @@ _SCHEMA = "summary.schema.json"
 def exports(
     rows: Sequence[Row],
     estimates: Sequence[Sequence[Estimate]],
+    more: Sequence[Frame],
     table: Leaders,
     charts: ChartFiles,
     templates: Templates,
 ) -> Iterator[tuple[str, str | bytes]]:
     """Yield names and contents of a site's files for programs, but for those of the charts.
 
-    They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`),
-    data/columns.csv, which describes the columns of both, data/index.html, which does so for people, the JSON Schema of
+    They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
+    all other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the JSON Schema of
     summary.json as data/summary.schema.json, charts/index.json, and table.md.
 
     Args:
         rows: The rows of all episodes.
         estimates: All estimates by level, and those over all levels.
+        more: Other frames.
         table: The first page's table.
         charts: The charts that were drawn.
         templates: The site's templates.
     """
-    frames = [episode_frame(rows), score_frame(list(chain.from_iterable(estimates)))]
+    frames = [episode_frame(rows), score_frame(list(chain.from_iterable(estimates))), *more]
     sizes: dict[str, int] = {}
     for frame in frames:
         made = files(frame)

@@ -126,6 +126,13 @@ def money(dollars: float | None) -> str:
     return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.{2 - floor(log10(dollars)) - 1}f}"
 
 
+def significant(value: float) -> str:
+    """Return a number of which nobody knows how large it is with three digits that count: "0.00123", "45.6", "1,234"."""
+    if not value:
+        return "0"
+    return f"{value:,.{max(0, 2 - floor(log10(abs(value))))}f}"
+
+
 def plural(count: int, one: str, several: str | None = None) -> str:
     """Return "1 maze", "2 mazes", "1,000 mazes"."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"

@@ -12,6 +12,7 @@ from waybench.analysis import (
     Pair,
     Regression,
     Repeats,
+    Wordings,
     differing,
     grouped,
     is_perfect,
@@ -31,6 +32,7 @@ from waybench.report._files import slug
 from waybench.report._format import anchor, interval_text, part, plural
 from waybench.report._overview import Overview, in_order, overviews
 from waybench.report._variation import RepeatLine, SpreadLine, repeat_table, spread_table
+from waybench.report._wordings import WordingTable, wording_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,14 @@ class Compared:
         repeats: What repeats of the whole come to.
         pairs: Models two by two.
         regressions: Scores on what may explain them.
+        wordings: The same items in several wordings.
     """
 
     changes: Sequence[Change]
     repeats: Sequence[Repeats]
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
+    wordings: Sequence[Wordings]
 
     def of(self, place: "Place") -> "Compared":
         """Return what belongs to one section."""
@@ -100,6 +104,7 @@ class Compared:
             repeats=[each for each in self.repeats if _place(each.group) == place],
             pairs=[each for each in self.pairs if _place(each.first) == place],
             regressions=[each for each in self.regressions if _place(each.group) == place],
+            wordings=[each for each in self.wordings if _place(each.group) == place],
         )
 
 
@@ -159,6 +164,7 @@ class Section:
         spread: Its rows; none where there is one set.
         repeat_metrics: Columns of the table of repeats.
         repeats: Its rows; none where the whole was not repeated.
+        wordings: Its tables of wordings, one for each player that was asked in several.
         uneven: Whether some rows have other levels than others.
         guided: Whether a teacher played in some rows.
         unconfirmed: Rows with episodes that do not replay.
@@ -183,6 +189,7 @@ class Section:
     spread: list[SpreadLine]
     repeat_metrics: list[Metric]
     repeats: list[RepeatLine]
+    wordings: list[WordingTable]
     uneven: bool
     guided: bool
     unconfirmed: list[Line]
@@ -279,6 +286,7 @@ def _section(
         spread=spread_lines,
         repeat_metrics=repeat_metrics,
         repeats=repeat_lines,
+        wordings=wording_tables(env, compared.wordings, pages),
         uneven=len({tuple(cells) for cells in groups.values()}) > 1,
         guided=True in by_guide,
         unconfirmed=[line for _, line in lines if line.total.unconfirmed],

@@ -11,15 +11,21 @@ from jinja2 import Environment as Templates
 from waybench._version import __version__
 from waybench.analysis import (
     CONFIDENCE,
+    Effect,
+    Entry,
     Estimate,
     Group,
     LoggedEpisode,
     agents,
     as_metric,
     by_level,
+    effect_frame,
+    effects,
     example_changes,
     grouped,
     labels,
+    ledger,
+    ledger_frame,
     measure,
     overall,
     pairs,
@@ -27,6 +33,8 @@ from waybench.analysis import (
     repeats,
     setting,
     spread,
+    wording_frame,
+    wordings,
 )
 from waybench.core import Price, UsageError
 from waybench.envs import registry
@@ -42,6 +50,7 @@ from waybench.report._files import Folder, slug
 from waybench.report._gathered import Gathered, Played
 from waybench.report._home import Compared, Section, sections
 from waybench.report._leaders import OUTCOMES, leaders
+from waybench.report._ledger import ledger_page
 from waybench.report._models import model
 from waybench.report._replay import frames, undrawn
 from waybench.report._results import KINDS, Attempt, Item, Results
@@ -132,7 +141,9 @@ class _Site:
             repeats=repeats(rows),
             pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
             regressions=regressions(rows, self.found.variables),
+            wordings=wordings(rows),
         )
+        took, changed = ledger(rows), effects(rows)
         for total in self.totals:
             self._results(total)
         played = agents(rows)
@@ -143,7 +154,9 @@ class _Site:
             self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
             self.files(self.charts.of(shown.figures))
         self.files(assets())
-        self.folder.write("summary.json", _summary(title, self, compared, [each.to_json() for each in played]))
+        self.folder.write(
+            "summary.json", _summary(title, self, compared, [each.to_json() for each in played], took, changed)
+        )
         families = _by_family(sections(*given, compared, self.pages))
         compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
         for _, own in families:
@@ -153,7 +166,11 @@ class _Site:
                 self.files(self.charts.of([*section.by_level, *section.figures]))
         self.files(self.charts.of(line.chart for line in tables.lines) if tables else ())
         table = leaders(*given, self.pages, self.model_pages)
-        self.files(exports(rows, given, table, self.charts, self.templates))
+        more = [ledger_frame(took), effect_frame(changed), wording_frame(compared.wordings)]
+        self.files(exports(rows, given, more, table, self.charts, self.templates))
+        spent = ledger_page(took, changed, self.pages, self.model_pages)
+        if spent:
+            self.page("ledger/index.html", "ledger.html", ledger=spent)
         self.page(
             "index.html",
             "index.html",
@@ -163,6 +180,7 @@ class _Site:
             compared_on=compared_on,
             agent_tables=tables,
             about=_about(self),
+            spent=spent,
         )
 
     def _compare(self, section: Section) -> bool:
@@ -268,7 +286,9 @@ def _page_name(group: Group) -> str:
     return f"{slug(f'{group.model}-{group.task}', identity)}.html"
 
 
-def _summary(title: str, site: _Site, compared: Compared, played: Sequence[Any]) -> str:
+def _summary(
+    title: str, site: _Site, compared: Compared, played: Sequence[Any], took: Sequence[Entry], changed: Sequence[Effect]
+) -> str:
     pages = site.pages
 
     def listed(some: Sequence[Estimate]) -> list[dict[str, Any]]:
@@ -291,5 +311,11 @@ def _summary(title: str, site: _Site, compared: Compared, played: Sequence[Any])
         ],
         "agents": played,
         "regressions": [each.to_json() for each in compared.regressions],
+        "wordings": [each.to_json() for each in compared.wordings],
+        "ledger": [each.to_json() for each in took],
+        "effects": [
+            {**each.to_json(), "first": f"results/{pages[each.first]}", "second": f"results/{pages[each.second]}"}
+            for each in changed
+        ],
     }
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"
