@@ -11,7 +11,7 @@ from waybench.analysis._explained import Explained, Explanations, Variables, exp
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
 from waybench.analysis._horizon import Horizon, horizon_table, horizons
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
-from waybench.analysis._labels import asked, differing, labels, setting
+from waybench.analysis._labels import asked, differing, labels, setting, setting_order
 from waybench.analysis._ledger import Entry, ledger, ledger_frame
 from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
@@ -145,6 +145,7 @@ __all__ = [
     "searches",
     "set_aside",
     "setting",
+    "setting_order",
     "spread",
     "text_table",
     "tidy",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from waybench.analysis._estimates import ItemKey, at_items
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, group_id, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._labels import asked, rest, setting
+from waybench.analysis._labels import asked, rest, setting, setting_order
 from waybench.analysis._permuted import holm, sign_flipped
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis._settings import SERVER
@@ -20,7 +20,6 @@ TIGHT = 0.1  # a change in tokens is none if its whole interval is within so muc
 LEVEL = 0.05  # of adjusted p values
 # Settings that are there to move how many tokens are used; of others, such as a seed, the same number says nothing.
 _OF_AMOUNT = ("reasoning_effort", "effort", "reasoning_tokens", "reasoning_mode", "verbosity", "max_tokens")
-_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,19 +107,10 @@ def effects(all_rows: Iterable[Row]) -> list[Effect]:
     found: list[Effect] = []
     for name in names:
         for some in grouped(own, lambda group, name=name: rest(group, name)).values():
-            in_order = sorted(some, key=lambda group, name=name: _order(dict(group.options).get(name)))
+            in_order = sorted(some, key=lambda group, name=name: setting_order(dict(group.options).get(name)))
             compared = [_effect(name, first, second, own) for first, second in combinations(in_order, 2)]
             found += _judged([each for each in compared if each is not None])
     return found
-
-
-def _order(value: Json) -> tuple[int, float, str]:
-    """Return what values of a setting are sorted by: the default, numbers, efforts, and other texts."""
-    if value is None:
-        return 0, 0.0, ""
-    if isinstance(value, int | float):
-        return 1, float(value), ""
-    return (2, float(_EFFORTS.index(value)), "") if value in _EFFORTS else (3, 0.0, str(value))
 
 
 class _Pair(NamedTuple):

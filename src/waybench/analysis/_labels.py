@@ -9,6 +9,7 @@ from waybench.analysis._text import one_line
 from waybench.core import Json
 
 LONGEST = 60
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def labels(groups: Iterable[Group]) -> dict[Group, str]:
@@ -49,7 +50,7 @@ def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
 
 
 def asked(group: Group) -> dict[str, Json]:
-    """Return those of a group's settings that say how the model was asked, and not what: its temperature, its server."""
+    """Return those of a group's settings that say how the model was asked: its temperature, its server, ..."""
     others = {option.name for option in declared(group.env)} | {EXAMPLES, *SHOWN}
     return {name: value for name, value in group.options if name not in others}
 
@@ -71,3 +72,12 @@ def setting(name: str, value: Json) -> str:
     """Return a setting in words: "exit hint: yes", "wording: matrix"."""
     shown = "default" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
     return f"{name.replace('_', ' ')}: {shown}"
+
+
+def setting_order(value: Json) -> tuple[int, float, str]:
+    """Return what values of a setting are sorted by: the default, numbers, efforts, and other texts."""
+    if value is None:
+        return 0, 0.0, ""
+    if isinstance(value, int | float):
+        return 1, float(value), ""
+    return (2, float(_EFFORTS.index(value)), "") if value in _EFFORTS else (3, 0.0, str(value))

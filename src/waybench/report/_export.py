@@ -26,8 +26,8 @@ def exports(
     """Yield names and contents of a site's files for programs, but for those of the charts.
 
     They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
-    all other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the JSON Schema of
-    summary.json as data/summary.schema.json, charts/index.json, and table.md.
+    other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the
+    JSON Schema of summary.json as data/summary.schema.json, charts/index.json, and table.md.
 
     Args:
         rows: The rows of all episodes.

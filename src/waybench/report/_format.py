@@ -127,7 +127,7 @@ def money(dollars: float | None) -> str:
 
 
 def significant(value: float) -> str:
-    """Return a number of which nobody knows how large it is with three digits that count: "0.00123", "45.6", "1,234"."""
+    """Return a number of any size with three digits that count: "0.00123", "45.6", "1,234"."""
     if not value:
         return "0"
     return f"{value:,.{max(0, 2 - floor(log10(abs(value))))}f}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from waybench.analysis import (
     EFFECT,
@@ -18,6 +18,7 @@ from waybench.analysis import (
     grouped,
     p_text,
     setting,
+    setting_order,
 )
 from waybench.envs import registry
 from waybench.report._families import family
@@ -153,7 +154,7 @@ def ledger_page(
     if not own:
         return None
     # In the order of the first page's table, and each task's models with their settings side by side.
-    in_order = sorted(own, key=lambda entry: (family(entry.group.env).name, entry.group.env, entry.group.model))
+    in_order = sorted(own, key=_place)
     marks = _marks(effects)
     rivals = grouped((entry.group for entry in own), lambda group: group.env)
     lines = [_line(entry, rivals[entry.group.env], marks, pages, model_pages) for entry in in_order]
@@ -166,6 +167,12 @@ def ledger_page(
         unpriced=list(dict.fromkeys(e.group.model for e in own if e.known and e.group.model not in priced)),
         uncounted=any(entry.known < entry.attempts for entry in own),
     )
+
+
+def _place(entry: Entry) -> tuple[Any, ...]:
+    group = entry.group
+    values = sorted((name, setting_order(value)) for name, value in asked(group).items())
+    return family(group.env).name, group.env, group.model, values
 
 
 def _marks(effects: Iterable[Effect]) -> dict[Group, list[str]]:
