@@ -5,7 +5,7 @@ from waybench.analysis._changes import Change, example_changes
 from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effect_frame, effects
-from waybench.analysis._episodes import LoggedEpisode
+from waybench.analysis._episodes import LoggedEpisode, is_embedded
 from waybench.analysis._estimates import Estimate, ItemKey, at_items, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
@@ -118,6 +118,7 @@ __all__ = [
     "grouped",
     "horizon_table",
     "horizons",
+    "is_embedded",
     "is_perfect",
     "jackknifed",
     "labels",

@@ -18,6 +18,7 @@ COMMANDS = {
     "run": ("waybench.cli._run:run", "Evaluate models on tasks."),
     "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
     "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
+    "prices": ("waybench.cli._prices:prices", "Print a table of prices to fill in, for the cost of a run."),
     "view": ("waybench.cli._view:view", "Show the report of a run in the browser while it goes on."),
     "demo": ("waybench.cli._demo:demo", "Run the embedded players on the tasks and report; needs no key or network."),
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),

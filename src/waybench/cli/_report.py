@@ -56,7 +56,7 @@ def build(
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
-    from waybench.analysis import read_logs
+    from waybench.analysis import one_line, read_logs
     from waybench.core import read_prices
     from waybench.report import write_report
 
@@ -67,5 +67,10 @@ def build(
         tell(
             f"warning: {made.unconfirmed} of {made.episodes} episodes count in no number, for a new simulation of "
             "their records does not agree, or was not possible here; the models' pages say why"
+        )
+    if made.unpriced:
+        tell(
+            f"no price in {prices} for {', '.join(one_line(name, 80) for name in made.unpriced)}; `waybench prices` "
+            "prints a table to fill in"
         )
     return made.index

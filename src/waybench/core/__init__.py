@@ -11,19 +11,17 @@ from waybench.core._json_reply import JsonObject, last_object, shown, without_re
 from waybench.core._metrics import Aggregate, Metric, Series, outcome_count, outcome_metric
 from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
-from waybench.core._prices import Price, read_prices
+from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
 from waybench.core._registry import Entry, Registry
 from waybench.core._wording import Invalid, Memory, Message, Wording
 
 __all__ = [
-    "EMBEDDED",
-    "NOTHING",
-    "SCHEMA",
     "Aggregate",
     "Axis",
     "DataError",
+    "EMBEDDED",
     "End",
     "Entry",
     "Environment",
@@ -41,6 +39,7 @@ __all__ = [
     "Memory",
     "Message",
     "Metric",
+    "NOTHING",
     "NoisyPolicy",
     "NullPolicy",
     "Option",
@@ -52,6 +51,7 @@ __all__ = [
     "Registry",
     "ReplayError",
     "Reply",
+    "SCHEMA",
     "ScriptedPolicy",
     "Series",
     "Source",
@@ -71,6 +71,7 @@ __all__ = [
     "outcome_metric",
     "play_out",
     "policy",
+    "price_table",
     "proof_axis",
     "read_prices",
     "replay",

@@ -1,7 +1,7 @@
 """What tokens cost, by a table that the user gives."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -43,7 +43,8 @@ class Price:
 def read_prices(path: Path) -> dict[str, Price]:
     """Read a table of prices: a JSON object with an object for each model, by its name as in the logs.
 
-    "input_cache_read" is the price of "input" where it is not given.
+    "input_cache_read" is the price of "input" where it is not given. A null is a price that is not given; a model with
+    nulls alone, as in a table that is still to be filled in (`price_table`), is left out.
 
     Raises:
         UsageError: If the file cannot be read or is no such table.
@@ -56,12 +57,32 @@ def read_prices(path: Path) -> dict[str, Price]:
         raise UsageError(f"{path} is no JSON ({error}): it should be {_SHAPE}") from None
     if not isinstance(data, dict):
         raise UsageError(f"{path} is no table of prices: it should be {_SHAPE}")
-    return {name: _price(path, name, given) for name, given in cast(dict[str, Any], data).items()}
+    each = {name: _price(path, name, given) for name, given in cast(dict[str, Any], data).items()}
+    return {name: price for name, price in each.items() if price is not None}
 
 
-def _price(path: Path, name: str, given: Any) -> Price:
+def price_table(models: Iterable[str], path: Path | None = None) -> str:
+    """Return a table of prices as JSON for a user to fill in, each price null that is not known.
+
+    Args:
+        models: Names of models as in the logs.
+        path: A table that the user has; what is in it stays as it is.
+
+    Raises:
+        UsageError: If there is such a file and it is no table of prices.
+    """
+    known: dict[str, Any] = {}
+    if path is not None:
+        read_prices(path)
+        known = json.loads(path.read_text(encoding="utf-8"))
+    return json.dumps({**{name: dict.fromkeys(_FIELDS) for name in models}, **known}, indent=2)
+
+
+def _price(path: Path, name: str, given: Any) -> Price | None:
     fields: Mapping[str, Any] = cast(dict[str, Any], given) if isinstance(given, dict) else {}
-    found = {field: fields[field] for field in _FIELDS if field in fields}
+    found = {field: fields[field] for field in _FIELDS if fields.get(field) is not None}
+    if set(_FIELDS[:2]) <= fields.keys() and not found and fields.keys() <= {*_FIELDS, _UNUSED}:
+        return None
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in found.values())
     within = numbers and all(0 <= each <= _HIGHEST for each in found.values())  # no NaN is, which JSON can tell here
     if not {"input", "output"} <= found.keys() or not within or fields.keys() - {*_FIELDS, _UNUSED}:

@@ -23,6 +23,7 @@ from waybench.analysis import (
     effects,
     example_changes,
     grouped,
+    is_embedded,
     labels,
     ledger,
     ledger_frame,
@@ -67,11 +68,13 @@ class Report:
         index: Its first page.
         episodes: Number of episodes.
         unconfirmed: Those of them that a new simulation does not confirm, and that count in no number.
+        unpriced: Models whose tokens are known, without a price; none where no prices were given.
     """
 
     index: Path
     episodes: int
     unconfirmed: int
+    unpriced: tuple[str, ...] = ()
 
 
 def write_report(
@@ -110,7 +113,10 @@ def write_report(
         folder = Folder(out)
         _Site(found, folder, templates(title)).write(title)
         folder.finish()
-        return Report(out / "index.html", len(found.rows), sum(bool(again.mismatch) for again in found.again))
+        counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
+        unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
+        unconfirmed = sum(bool(again.mismatch) for again in found.again)
+        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced)
     finally:
         found.close()
 
