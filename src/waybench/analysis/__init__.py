@@ -12,7 +12,7 @@ from waybench.analysis._frames import Column, Frame, Meaning, column_frame, grou
 from waybench.analysis._horizon import Horizon, horizon_table, horizons
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._labels import asked, differing, labels, setting, setting_order
-from waybench.analysis._ledger import Entry, ledger, ledger_frame
+from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
 from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
@@ -67,7 +67,6 @@ __all__ = [
     "Column",
     "Curve",
     "Effect",
-    "Entry",
     "Estimate",
     "Explained",
     "Explanations",
@@ -76,6 +75,7 @@ __all__ = [
     "Group",
     "Horizon",
     "ItemKey",
+    "LedgerEntry",
     "LoggedEpisode",
     "Margins",
     "Mean",

@@ -17,7 +17,7 @@ N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LedgerEntry:
     """What a scored unit took: one model, at one provider's server, with its settings and the prompt's, at one task.
 
     Attempts are those that count (`Row.counts`). What the others took is apart.
@@ -82,7 +82,7 @@ def is_asked(asked: str, answered: str) -> bool:
     return asked == answered or asked.endswith(f"/{answered}")
 
 
-def ledger(all_rows: Iterable[Row]) -> list[Entry]:
+def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
     """Return an entry for every model, task and settings, in order of first appearance.
 
     What is solved for a token or a dollar is a ratio of sums over items, and its interval is that of a ratio, clustered
@@ -93,12 +93,12 @@ def ledger(all_rows: Iterable[Row]) -> list[Entry]:
     return [_entry(group, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
 
 
-def _entry(group: Group, own: Sequence[Row]) -> Entry:
+def _entry(group: Group, own: Sequence[Row]) -> LedgerEntry:
     tried = at_items(own)
     counted = [row for item in tried.values() for row in item]
     lost = [row for row in own if not row.counts]
     guided = any(row.guided for row in own)
-    return Entry(
+    return LedgerEntry(
         group=group,
         answered=dict(Counter(name for row in own for name in row.answered)),
         episodes=len(own),
@@ -162,7 +162,7 @@ def _total(values: Iterable[N | None]) -> N | None:
     return sum(known[1:], known[0]) if known else None
 
 
-def ledger_frame(entries: Sequence[Entry]) -> Frame:
+def ledger_frame(entries: Sequence[LedgerEntry]) -> Frame:
     """Return the frame of the ledger: a row for each entry. None stands for what is not known."""
     who, options = group_columns(entry.group for entry in entries)
     doc = (
@@ -172,11 +172,11 @@ def ledger_frame(entries: Sequence[Entry]) -> Frame:
     return Frame("ledger", doc, (*who, *columns(_FACTS, entries), *options))
 
 
-def _of(name: str) -> Callable[[Entry], Json]:
+def _of(name: str) -> Callable[[LedgerEntry], Json]:
     return lambda entry: getattr(entry, name)
 
 
-_FACTS: tuple[Fact[Entry], ...] = (
+_FACTS: tuple[Fact[LedgerEntry], ...] = (
     Fact(
         "answered",
         str,

@@ -7,12 +7,13 @@ from typing import NamedTuple
 from waybench.analysis._estimates import ItemKey, at_items, measured
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._labels import labels, rest
+from waybench.analysis._labels import LONGEST, labels, rest
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
 from waybench.analysis._permuted import holm, sign_flipped
 from waybench.analysis._rows import Group, Row, declared, grouped
 from waybench.analysis._table import aligned
+from waybench.analysis._text import one_line
 from waybench.core import Json, Metric
 from waybench.envs import registry
 
@@ -185,14 +186,21 @@ def _lines(env_id: str, some: Sequence[Wordings]) -> tuple[list[list[str]], list
     metric = env.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
     references = {each.reference for each in some}
-    against = f"against {references.pop()}" if len(references) == 1 else "against the first"
+    against = f"against {one_line(references.pop(), LONGEST)}" if len(references) == 1 else "against the first"
     lines = [[f"{env.title}: the same items in several wordings", "items", what, against, "p (Holm)"]]
     names = labels(each.group for each in some) if len({each.group for each in some}) > 1 else {}
     marks = [""]
     for number, each in enumerate(some):
-        name = names.get(each.group, each.group.model)
+        name = names.get(each.group) or one_line(each.group.model, LONGEST)
         for one in each.wordings:
-            lines.append([f"{name}, {one.name}", str(each.items), mean_text(one.mean.value, metric), *_against(one)])
+            lines.append(
+                [
+                    f"{name}, {one_line(one.name, LONGEST)}",
+                    str(each.items),
+                    mean_text(one.mean.value, metric),
+                    *_against(one),
+                ]
+            )
         worst = mean_text(each.worst_of_items.value, metric)
         lines.append([f"{name}, worst of each item", str(each.items), worst, "", ""])
         marks += [str(number)] * (len(each.wordings) + 1)

@@ -18,10 +18,12 @@ from waybench.core._registry import Entry, Registry
 from waybench.core._wording import Invalid, Memory, Message, Wording
 
 __all__ = [
+    "EMBEDDED",
+    "NOTHING",
+    "SCHEMA",
     "Aggregate",
     "Axis",
     "DataError",
-    "EMBEDDED",
     "End",
     "Entry",
     "Environment",
@@ -39,7 +41,6 @@ __all__ = [
     "Memory",
     "Message",
     "Metric",
-    "NOTHING",
     "NoisyPolicy",
     "NullPolicy",
     "Option",
@@ -51,7 +52,6 @@ __all__ = [
     "Registry",
     "ReplayError",
     "Reply",
-    "SCHEMA",
     "ScriptedPolicy",
     "Series",
     "Source",

@@ -10,8 +10,8 @@ from waybench.analysis import (
     NOTHING,
     UNCLEAR,
     Effect,
-    Entry,
     Group,
+    LedgerEntry,
     Mean,
     asked,
     differing,
@@ -78,7 +78,7 @@ class LedgerLine:
     answered: str
     changed: bool
     marks: list[str]
-    entry: Entry
+    entry: LedgerEntry
     solved: Number
     input: Number
     output: Number
@@ -140,7 +140,10 @@ class LedgerPage:
 
 
 def ledger_page(
-    entries: Sequence[Entry], effects: Sequence[Effect], pages: Mapping[Group, str], model_pages: Mapping[str, str]
+    entries: Sequence[LedgerEntry],
+    effects: Sequence[Effect],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
 ) -> LedgerPage | None:
     """Return what the page of the ledger shows; None where only embedded players played, who take nothing.
 
@@ -169,7 +172,7 @@ def ledger_page(
     )
 
 
-def _place(entry: Entry) -> tuple[Any, ...]:
+def _place(entry: LedgerEntry) -> tuple[Any, ...]:
     group = entry.group
     values = sorted((name, setting_order(value)) for name, value in asked(group).items())
     return family(group.env).name, group.env, group.model, values
@@ -186,7 +189,7 @@ def _marks(effects: Iterable[Effect]) -> dict[Group, list[str]]:
 
 
 def _line(
-    entry: Entry,
+    entry: LedgerEntry,
     rivals: Sequence[Group],
     marks: Mapping[Group, list[str]],
     pages: Mapping[Group, str],
@@ -218,14 +221,14 @@ def _line(
     )
 
 
-def _answered(entry: Entry) -> str:
+def _answered(entry: LedgerEntry) -> str:
     if len(entry.answered) > 1:
         each = (f"{name} ({plural(count, 'episode')})" for name, count in entry.answered.items())
         return f"several models answered: {', '.join(each)}"
     return f"answered by {entry.stand_ins[0]}" if entry.stand_ins else ""
 
 
-def _lost(entry: Entry) -> str:
+def _lost(entry: LedgerEntry) -> str:
     if not entry.lost_tokens:
         return ""
     count = entry.episodes - entry.attempts
@@ -258,7 +261,7 @@ def _effect_line(effect: Effect, pages: Mapping[Group, str]) -> EffectLine:
     )
 
 
-def _total(own: Sequence[Entry]) -> str:
+def _total(own: Sequence[LedgerEntry]) -> str:
     tokens = sum((e.input_tokens or 0) + (e.output_tokens or 0) + (e.lost_tokens or 0) for e in own)
     dollars = sum((e.cost or 0) + (e.lost_cost or 0) for e in own)
     hours = sum(e.seconds or 0 for e in own) / 3600

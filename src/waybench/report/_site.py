@@ -12,9 +12,9 @@ from waybench._version import __version__
 from waybench.analysis import (
     CONFIDENCE,
     Effect,
-    Entry,
     Estimate,
     Group,
+    LedgerEntry,
     LoggedEpisode,
     agents,
     as_metric,
@@ -293,7 +293,12 @@ def _page_name(group: Group) -> str:
 
 
 def _summary(
-    title: str, site: _Site, compared: Compared, played: Sequence[Any], took: Sequence[Entry], changed: Sequence[Effect]
+    title: str,
+    site: _Site,
+    compared: Compared,
+    played: Sequence[Any],
+    took: Sequence[LedgerEntry],
+    changed: Sequence[Effect],
 ) -> str:
     pages = site.pages
 

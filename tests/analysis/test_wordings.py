@@ -1,0 +1,148 @@
+"""The same items in several wordings, of rows whose scores are known."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.analysis.test_frames import row
+from waybench.analysis import Cluster, Group, Row, wording_frame, wording_table, wordings
+
+
+def group(wording: str | None, model: str = "vendor/model", **more: Any) -> Group:
+    options = (*more.items(), *([("wording", wording)] if wording else []))
+    return Group(model=model, task="alicia", env="maze/alicia", version=1, options=options, key="k1")
+
+
+def scored(of: Group, scores: Sequence[float | None]) -> list[Row]:
+    return [
+        row(
+            of,
+            item=str(number),
+            instance=f"{number:064x}",
+            cluster=Cluster(f"{number:064x}"),
+            metrics={"score": score},
+            end="infrastructure_error" if score is None else "failed",
+            error=score is None,
+        )
+        for number, score in enumerate(scores)
+    ]
+
+
+MATRIX = [100.0, 80, 60, 40, 20, 0, 50, 30]
+ASCII = [80.0, 90, 40, 30, 0, 0, 20, 10]
+PROSE = [100.0, 70, 60, 50, 20, 10, 50, 20]
+THREE = [*scored(group("prose"), PROSE), *scored(group("ascii"), ASCII), *scored(group("matrix"), MATRIX)]
+
+
+def test_three_wordings_by_hand() -> None:
+    (found,) = wordings(THREE)
+    assert [one.name for one in found.wordings] == ["matrix", "ascii", "prose"]
+    assert (found.reference, found.worst, found.items, found.left_out) == ("matrix", "ascii", 8, 0)
+    assert [one.mean.value for one in found.wordings] == pytest.approx([47.5, 33.75, 47.5])
+    differences = [one.difference.value if one.difference else None for one in found.wordings]
+    assert differences == [None, pytest.approx(-13.75), pytest.approx(0)]
+    assert found.spread == pytest.approx(13.75)
+    assert found.worst_of_items.value == pytest.approx((80 + 70 + 40 + 30 + 0 + 0 + 20 + 10) / 8)
+    assert found.worst_of_items.value < min(one.mean.value for one in found.wordings)
+    # Seven of eight differ, one of them upwards by 10: of the 128 ways to choose signs, those whose sum is as far from
+    # 0 as -110 are those of at most 10 less than all (-130): all alike, and all but a 10.
+    assert found.wordings[1].p == pytest.approx(6 / 128)
+    assert found.wordings[1].adjusted == pytest.approx(12 / 128)
+    assert found.wordings[2].adjusted == 1.0
+
+
+def test_a_paired_interval_is_narrower_than_those_of_the_means() -> None:
+    (found,) = wordings([*scored(group("matrix"), MATRIX), *scored(group("ascii"), [max(0, s - 5) for s in MATRIX])])
+    difference, mean = found.wordings[1].difference, found.wordings[1].mean
+    assert difference is not None
+    assert difference.low is not None
+    assert difference.high is not None
+    assert mean.low is not None
+    assert mean.high is not None
+    assert difference.high - difference.low < (mean.high - mean.low) / 5
+    assert difference.high < 0
+
+
+def test_one_wording_alone_is_nothing_to_compare() -> None:
+    assert wordings(scored(group("matrix"), MATRIX)) == []
+    assert wording_table(scored(group("matrix"), MATRIX)) == ""
+    assert wording_table([]) == ""
+    two_models = [*scored(group("matrix"), MATRIX), *scored(group("ascii", "other/model"), ASCII)]
+    assert wordings(two_models) == []
+    # Another protocol is another question, and so is another temperature.
+    other = [*scored(group("matrix", protocol="paper"), MATRIX), *scored(group("ascii", protocol="sound"), ASCII)]
+    assert wordings(other) == []
+    assert wordings(scored(group(None), MATRIX)) == []
+
+
+def test_only_items_that_were_asked_in_all_count() -> None:
+    errors = [None, *ASCII[1:6]]
+    (found,) = wordings([*scored(group("matrix"), MATRIX), *scored(group("ascii"), errors)])
+    assert (found.items, found.left_out) == (5, 3)
+    assert [one.errors for one in found.wordings] == [0, 1]
+    assert found.wordings[0].mean.value == pytest.approx((80 + 60 + 40 + 20 + 0) / 5)
+    assert found.wordings[1].mean.value == pytest.approx((90 + 40 + 30 + 0 + 0) / 5)
+    nothing = [*scored(group("matrix"), MATRIX[:2]), *scored(group("ascii"), [None, None, 5.0])]
+    assert wordings(nothing) == []
+
+
+def test_the_first_that_was_run_stands_in_for_the_default() -> None:
+    (found,) = wordings([*scored(group("prose"), PROSE), *scored(group("ascii"), ASCII)])
+    assert found.reference == "ascii"
+    assert found.group == group("ascii")
+
+
+def test_where_lower_is_better_the_greatest_is_the_worst() -> None:
+    def guessed(wording: str, errors: Sequence[float]) -> list[Row]:
+        of = Group(
+            model="m", task="guessnum", env="search/guessnum", version=1, options=(("wording", wording),), key="k"
+        )
+        return [
+            row(one.group, item=one.item, instance=one.instance, cluster=one.cluster, metrics={"err_min": error})
+            for one, error in zip(scored(of, errors), errors, strict=True)
+        ]
+
+    (found,) = wordings([*guessed("appendix", [0.1, 0.5, 0.0]), *guessed("code", [0.2, 0.1, 0.0])])
+    assert found.worst == "appendix"
+    assert found.worst_of_items.value == pytest.approx((0.2 + 0.5 + 0.0) / 3)
+    assert found.spread == pytest.approx(0.1)
+
+
+def test_a_teachers_merit_is_in_no_wording() -> None:
+    taught = [row(group(name), metrics={"score": 5.0}, guided=True) for name in ("matrix", "ascii")]
+    assert wordings(taught) == []
+
+
+def test_the_table_for_a_terminal() -> None:
+    head, rule, *lines = wording_table(THREE).splitlines()
+    assert head.startswith("Mazes (AliciaBench): the same items in several wordings")
+    assert head.split()[-4:] == ["against", "matrix", "p", "(Holm)"]
+    assert set(rule) == {"-"}
+    assert [line.split("  ")[0] for line in lines] == [
+        "vendor/model, matrix",
+        "vendor/model, ascii",
+        "vendor/model, prose",
+        "vendor/model, worst of each item",
+    ]
+    assert lines[0].split()[-2:] == ["8", "47.5"]
+    assert "−13.8" in lines[1]
+    assert lines[1].endswith("0.094")
+
+
+def test_hostile_names_do_not_steer_a_terminal() -> None:
+    name = "vendor/\x1b[2J\u202e<script>"
+    some = [*scored(group("matrix", name), MATRIX), *scored(group("\x1b[31m", name), ASCII)]
+    table = wording_table(some)
+    assert "\x1b" not in table
+    assert "\u202e" not in table
+
+
+def test_the_frame() -> None:
+    lines = wording_frame(wordings(THREE)).records()
+    assert [line["wording"] for line in lines] == ["matrix", "ascii", "prose"]
+    assert [line["worst"] for line in lines] == [False, True, False]
+    assert lines[0]["difference"] is None
+    assert lines[1]["difference"] == pytest.approx(-13.75)
+    assert {line["worst_of_items"] for line in lines} == {31.25}
+    assert wording_frame([]).records() == []
