@@ -16,7 +16,7 @@ VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.
 SELF_CLOSING = {"path", "circle", "rect", "line", "use", "g", "text"}
 EXECUTABLE = {"iframe", "object", "embed", "base", "form", "foreignobject", "animate", "set", "img", "style"}
-FOLDERS = "tasks", "models", "results", "replays", "compare"
+FOLDERS = "tasks", "models", "results", "replays", "compare", "ledger"
 POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
     "script-src {}; base-uri 'none'; form-action 'none'"
@@ -208,7 +208,8 @@ class Site:
     def pages(self) -> list[Page]:
         """All pages."""
         made = (*self.tasks.values(), *self.models, *self.results, *self.replays, *self.compared.values())
-        return [self.home, read(self.folder / "data" / "index.html"), *made]
+        ledger = self.named("ledger").values() if (self.folder / "ledger").exists() else ()
+        return [self.home, read(self.folder / "data" / "index.html"), *made, *ledger]
 
     def named(self, folder: str) -> dict[str, Page]:
         """Return the pages of a folder by name."""

@@ -11,10 +11,8 @@ from jinja2 import Environment as Templates
 from waybench._version import __version__
 from waybench.analysis import (
     CONFIDENCE,
-    Effect,
     Estimate,
     Group,
-    LedgerEntry,
     LoggedEpisode,
     agents,
     as_metric,
@@ -160,9 +158,12 @@ class _Site:
             self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
             self.files(self.charts.of(shown.figures))
         self.files(assets())
-        self.folder.write(
-            "summary.json", _summary(title, self, compared, [each.to_json() for each in played], took, changed)
-        )
+        more = {
+            "agents": [each.to_json() for each in played],
+            "ledger": [each.to_json() for each in took],
+            "effects": [self.paged(each.to_json(), each.first, each.second) for each in changed],
+        }
+        self.folder.write("summary.json", _summary(title, self, compared, more))
         families = _by_family(sections(*given, compared, self.pages))
         compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
         for _, own in families:
@@ -172,8 +173,8 @@ class _Site:
                 self.files(self.charts.of([*section.by_level, *section.figures]))
         self.files(self.charts.of(line.chart for line in tables.lines) if tables else ())
         table = leaders(*given, self.pages, self.model_pages)
-        more = [ledger_frame(took), effect_frame(changed), wording_frame(compared.wordings)]
-        self.files(exports(rows, given, more, table, self.charts, self.templates))
+        others = [ledger_frame(took), effect_frame(changed), wording_frame(compared.wordings)]
+        self.files(exports(rows, given, others, table, self.charts, self.templates))
         spent = ledger_page(took, changed, self.pages, self.model_pages)
         if spent:
             self.page("ledger/index.html", "ledger.html", ledger=spent)
@@ -188,6 +189,10 @@ class _Site:
             about=_about(self),
             spent=spent,
         )
+
+    def paged(self, told: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
+        """Return what is told of two groups with their pages in place of them."""
+        return {**told, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
 
     def _compare(self, section: Section) -> bool:
         """Write the page on which two models stand side by side at a task, if there are two."""
@@ -292,14 +297,7 @@ def _page_name(group: Group) -> str:
     return f"{slug(f'{group.model}-{group.task}', identity)}.html"
 
 
-def _summary(
-    title: str,
-    site: _Site,
-    compared: Compared,
-    played: Sequence[Any],
-    took: Sequence[LedgerEntry],
-    changed: Sequence[Effect],
-) -> str:
+def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Sequence[Any]]) -> str:
     pages = site.pages
 
     def listed(some: Sequence[Estimate]) -> list[dict[str, Any]]:
@@ -316,17 +314,9 @@ def _summary(
         "spreads": [each.to_json() for each in spread(site.estimates)],
         "repeats": [each.to_json() for each in compared.repeats],
         # There are many pairs, so models are told by their pages, as in "overall".
-        "pairs": [
-            {**each.to_json(), "first": f"results/{pages[each.first]}", "second": f"results/{pages[each.second]}"}
-            for each in compared.pairs
-        ],
-        "agents": played,
+        "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
         "regressions": [each.to_json() for each in compared.regressions],
         "wordings": [each.to_json() for each in compared.wordings],
-        "ledger": [each.to_json() for each in took],
-        "effects": [
-            {**each.to_json(), "first": f"results/{pages[each.first]}", "second": f"results/{pages[each.second]}"}
-            for each in changed
-        ],
+        **more,
     }
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"
