@@ -12,7 +12,7 @@ from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
 from waybench.analysis import Estimate, LoggedEpisode, by_level, overall, row, set_aside, tidy
 from waybench.cli import main
-from waybench.core import EpisodeRecord, Price, Usage, read_prices
+from waybench.core import EpisodeRecord, Price, Usage, UsageError, price_table, read_prices
 
 PRICE = Price(input=2.5, output=10, input_cache_read=0.25)
 SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'
@@ -171,3 +171,30 @@ def test_a_file_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
         f"Error: cannot read {missing} (No such file or directory): give a file of prices\n"
     )
     assert "(Is a directory)" in failure(tmp_path, tmp_path)
+
+
+def test_a_table_to_fill_in(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(price_table(["vendor/a", "vendor/b"]), encoding="utf-8")
+    assert read_prices(path) == {}  # nothing is known before it is filled in
+    given = json.loads(path.read_text(encoding="utf-8"))
+    assert given == {
+        name: {"input": None, "output": None, "input_cache_read": None} for name in ("vendor/a", "vendor/b")
+    }
+    given["vendor/a"] |= {"input": 1.5, "output": 2}
+    path.write_text(json.dumps(given), encoding="utf-8")
+    assert read_prices(path) == {"vendor/a": Price(1.5, 2, 1.5)}
+    again = json.loads(price_table(["vendor/a", "vendor/c"], path))
+    assert again["vendor/a"] == given["vendor/a"]
+    assert list(again) == ["vendor/a", "vendor/c", "vendor/b"]
+    given["vendor/b"]["input"] = 1
+    path.write_text(json.dumps(given), encoding="utf-8")
+    with pytest.raises(UsageError, match="vendor/b"):
+        read_prices(path)
+
+
+def test_the_command_prints_a_table(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["prices", str(tmp_path)])
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {})
+    one_line_error(CliRunner().invoke(main, ["prices", str(tmp_path / "none")]))
+    one_line_error(CliRunner().invoke(main, ["prices", str(tmp_path), "--prices", str(tmp_path / "none.json")]))

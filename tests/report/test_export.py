@@ -176,6 +176,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for each in answered("oracle", [corridor(f"map {n}", 3 + n) for n in range(6)], model=model)
         ),
         *gambled("thompson", "a/one"),
+        *played("oracle", (5,), mazes=2, model="a/worded"),
+        *played("oracle", (5,), mazes=2, model="a/worded", wording="ascii"),
+        *(replace(each, settings={"seed": 1}) for each in played("oracle", (5,), mazes=2, model="a/worded")),
         logged(failed(detour(item(9), 2)), model="vendor/broken"),
     ]
     write_report(episodes, out, title="A title")
@@ -187,6 +190,7 @@ def test_a_site_has_the_frames(site: Path) -> None:
     assert names == {
         *("episodes.parquet", "episodes.csv", "scores.parquet", "scores.csv", "columns.csv", "index.html"),
         "summary.schema.json",
+        *(f"{name}.{kind}" for name in ("ledger", "effects", "wordings") for kind in ("parquet", "csv")),
     }
     episodes = pq.read_table(site / "data" / "episodes.parquet")
     summary = json.loads((site / "summary.json").read_text())
@@ -266,6 +270,8 @@ def test_a_real_summary_is_as_its_schema_says(site: Path) -> None:
     summary = json.loads((site / "summary.json").read_text())
     jsonschema.validate(summary, schema)
     for part in ("levels", "overall", "changes", "spreads", "repeats", "pairs", "agents", "regressions"):
+        assert summary[part], f"nothing of {part} is tested"
+    for part in ("wordings", "ledger", "effects"):
         assert summary[part], f"nothing of {part} is tested"
     # Others' keys are allowed for versions to come, but none of ours is there without a word.
     assert keys_without_words(schema, schema, summary) == []
