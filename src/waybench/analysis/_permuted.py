@@ -22,13 +22,13 @@ def sign_flipped(differences: Sequence[float], clusters: Sequence[Hashable]) -> 
         clusters: Of each, what it was drawn with.
 
     Returns:
-        The p value; 1 where all clusters' sums are 0.
+        The p value; 1 where the sums of all clusters, or of all but one, are 0.
     """
     sums: dict[Hashable, float] = {}
     for difference, cluster in zip(differences, clusters, strict=True):
         sums[cluster] = sums.get(cluster, 0.0) + difference
     flipped = np.array([total for total in sums.values() if total], dtype=np.float64)
-    if not len(flipped):
+    if len(flipped) < 2:
         return 1.0
 
     def statistic(sample: Any, axis: int) -> Any:
