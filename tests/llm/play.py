@@ -54,17 +54,18 @@ def solution(item: Item[Any]) -> str:
     return play_out(MAZES, item, policy("oracle")).turns[0].reply
 
 
-def scripted(dimensions: tuple[int, ...], faults: Faults) -> Script:
+def scripted(dimensions: tuple[int, ...], faults: Faults, mazes: int = 10) -> Script:
     """Play the public mazes perfectly, but for some faults.
 
     Args:
         dimensions: The dimensions that may be asked for.
         faults: What goes wrong where.
+        mazes: How many of each dimension may be asked for.
     """
     known = {
         json.dumps(item.instance.to_json()["maze"]).replace('"', "").replace(" ", ""): item
         for size in dimensions
-        for item in MAZES.source(level=size).head(10)
+        for item in MAZES.source(level=size).head(mazes)
     }
 
     def script(messages: list[dict[str, Any]], before: int) -> Answer:

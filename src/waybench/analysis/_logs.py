@@ -1,5 +1,6 @@
 """Reading episodes out of Inspect's logs, one sample at a time."""
 
+import json
 import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from waybench.analysis._episodes import LoggedEpisode, is_embedded
 from waybench.analysis._settings import of_record, settings_of
 from waybench.analysis._text import one_line
-from waybench.core import DataError, End, EpisodeRecord, UsageError
+from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
 
 _KEY, _SEARCH = "waybench", "waybench_search"
 _UNUSED = {"events", "timelines", "messages", "output"}
