@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.psychometric import Goal, Offer, Seeker, Shape, Trial, fitted
+from waybench.tasks import HORIZONS
 
 Rates = Callable[[float], float]
-PLACES = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
+PLACES = HORIZONS["horizon_maze"].levels
 MAZES, ATTEMPTS = 10, 3  # of each dimension, as published
 LAST = 101
 
@@ -50,6 +51,22 @@ PLAYERS: dict[str, Callable[[float], Rates]] = {
 }
 
 
+class Saved(NamedTuple):
+    """What the published ladder takes, and what a search for an interval as narrow as the ladder's.
+
+    Attributes:
+        episodes: The ladder's episodes.
+        searched: The search's.
+        tokens: The ladder's tokens, a prompt's being as many as the cells of its maze.
+        searched_tokens: The search's.
+    """
+
+    episodes: int
+    searched: int
+    tokens: int
+    searched_tokens: int
+
+
 class Run(NamedTuple):
     """One simulated player.
 
@@ -57,15 +74,15 @@ class Run(NamedTuple):
         held: Whether the interval held the truth.
         trials: Episodes of the search.
         stop: Why it stopped.
-        ladder: Episodes of the published ladder.
-        matched: Episodes of a search for an interval as narrow as the ladder's.
+        apart: What is saved if attempts at one maze are independent.
+        alike: What is saved if attempts at one maze all have the same result.
     """
 
     held: bool
     trials: int
     stop: str
-    ladder: int
-    matched: int
+    apart: Saved | None
+    alike: Saved | None
 
 
 def horizon(rates: Rates, share: float) -> float:
@@ -87,15 +104,16 @@ def search(rates: Rates, goal: Goal, rng: np.random.Generator) -> tuple[list[Tri
     return trials, decision.stop, seeker
 
 
-def ladder(rates: Rates, rng: np.random.Generator) -> list[tuple[float, bool, int]]:
-    """Let a player climb as published; return difficulty, success and maze of each episode."""
-    episodes: list[tuple[float, bool, int]] = []
+def ladder(rates: Rates, rng: np.random.Generator, alike: bool) -> list[tuple[int, int, bool]]:
+    """Let a player climb as published; return dimension, number of the attempt and success of each episode."""
+    episodes: list[tuple[int, int, bool]] = []
     for place in range(PLACES[0], LAST + 1, 2):
         reached = False
-        for maze in range(MAZES):
-            for _ in range(ATTEMPTS):
-                solved = bool(rng.random() < rates(place))
-                episodes.append((place, solved, place * MAZES + maze))
+        for _ in range(MAZES):
+            solved = False
+            for attempt in range(ATTEMPTS):
+                solved = bool(rng.random() < rates(place)) if not (alike and attempt) else solved
+                episodes.append((place, attempt, solved))
                 reached |= solved
                 if solved:
                     break
@@ -104,48 +122,62 @@ def ladder(rates: Rates, rng: np.random.Generator) -> list[tuple[float, bool, in
     return episodes
 
 
-def simulated(kind: str, number: int, precision: float) -> Run:
+def saved(rates: Rates, rng: np.random.Generator, alike: bool) -> Saved:
+    """Compare the ladder with a search for an interval as narrow."""
+    climbed = ladder(rates, rng, alike)
+    # Of attempts that are alike the first says all; independent ones are as good as attempts at other mazes.
+    told = [episode for episode in climbed if not (alike and episode[1])]
+    at, solved = (np.array([episode[k] for episode in told], dtype=np.float64) for k in (0, 2))
+    _, low, high = fitted(Shape(), at, solved, list(range(len(told)))).reach(0.5, 0.9)
+    matched, _, _ = search(rates, Goal(precision=(high - low) / (high + low), most=10_000), rng)
+    return Saved(
+        len(climbed), len(matched), sum(place**2 for place, *_ in climbed), sum(int(each.at) ** 2 for each in matched)
+    )
+
+
+def simulated(kind: str, number: int, precision: float, compared: bool) -> Run:
     """Simulate one player of a kind."""
     rng = np.random.default_rng([list(PLAYERS).index(kind), number])
-    middle = math.exp(rng.uniform(math.log(8), math.log(50)))
-    rates = PLAYERS[kind](middle)
+    rates = PLAYERS[kind](math.exp(rng.uniform(math.log(8), math.log(50))))
     truth = horizon(rates, 0.5)
-    goal = Goal(precision=precision)
-    trials, stop, seeker = search(rates, goal, rng)
+    trials, stop, seeker = search(rates, Goal(precision=precision), rng)
     reach = seeker.state(trials).reach
-    climbed = ladder(rates, rng)
-    at, solved = (np.array([episode[k] for episode in climbed], dtype=np.float64) for k in (0, 1))
-    # Attempts at one maze are independent here, which is to the ladder's advantage.
-    _, low, high = fitted(Shape(), at, solved, list(range(len(climbed)))).reach(0.5, 0.9)
-    matched, _, _ = search(rates, Goal(precision=(high - low) / (high + low), most=10_000), rng)
-    return Run(reach.low <= truth <= reach.high, len(trials), stop, len(climbed), len(matched))
+    apart, alike = (saved(rates, rng, alike) if compared else None for alike in (False, True))
+    return Run(reach.low <= truth <= reach.high, len(trials), stop, apart, alike)
 
 
 def line(kind: str, runs: list[Run]) -> str:
     """Return a line of the table."""
-    held = fmean(run.held for run in runs)
-    reached = fmean(run.stop == "precision" for run in runs)
-    episodes, climbed, matched = (fmean(getattr(run, name) for run in runs) for name in ("trials", "ladder", "matched"))
-    cells = (kind, len(runs), f"{held:.1%}", f"{reached:.0%}", f"{episodes:.0f}", f"{climbed:.0f}", f"{matched:.0f}")
-    return "| " + " | ".join(map(str, (*cells, f"{matched / climbed:.2f}"))) + " |"
+    held, reached = fmean(run.held for run in runs), fmean(run.stop == "precision" for run in runs)
+    cells = [kind, f"{len(runs):,}", f"{held:.1%}", f"{reached:.0%}", f"{fmean(run.trials for run in runs):.0f}"]
+    for name in ("apart", "alike"):
+        found = [each for run in runs if (each := getattr(run, name)) is not None]
+        episodes, searched, tokens, searched_tokens = (fmean(each[k] for each in found) for k in range(4))
+        cells += [f"{searched:.0f} of {episodes:.0f} = {searched / episodes:.2f}", f"{searched_tokens / tokens:.2f}"]
+    return "| " + " | ".join(cells) + " |"
+
+
+HEAD = (
+    *("players", "runs", "intervals that hold", "precision reached", "episodes"),
+    *("for the ladder's width, attempts independent", "tokens"),
+    *("for the ladder's width, attempts alike", "tokens"),
+)
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=500, help="players of each kind")
+    parser.add_argument("--compared", type=int, default=60, help="those of them that climb the ladder, too")
     parser.add_argument("--precision", type=float, default=0.1)
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
-    print(
-        "| players | runs | intervals that hold | precision reached | episodes | ladder's episodes | episodes for the "
-        "ladder's width | ratio |\n|---|---|---|---|---|---|---|---|"
-    )
+    print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
     whole: list[Run] = []
     with ProcessPoolExecutor(given.processes) as pool:
         for kind in PLAYERS:
-            futures = [pool.submit(simulated, kind, number, given.precision) for number in range(given.runs)]
-            runs = [future.result() for future in futures]
+            asked = [(kind, number, given.precision, number < given.compared) for number in range(given.runs)]
+            runs = [future.result() for future in [pool.submit(simulated, *one) for one in asked]]
             whole += runs
             print(line(kind, runs), flush=True)
     print(line("all", whole))

@@ -2,5 +2,6 @@
 
 from waybench.tasks._index import TASKS, TaskEntry
 from waybench.tasks._load import load_task, quote
+from waybench.tasks._scales import HORIZONS
 
-__all__ = ["TASKS", "TaskEntry", "load_task", "quote"]
+__all__ = ["HORIZONS", "TASKS", "TaskEntry", "load_task", "quote"]
