@@ -1,9 +1,9 @@
 """Questions about one map are one cluster: averages over questions and over maps, and their intervals."""
 
 from dataclasses import replace
-from math import sqrt
-from statistics import mean, stdev
+from statistics import mean, variance
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -43,14 +43,17 @@ def test_micro_and_macro_by_hand() -> None:
     assert micro.value == pytest.approx(18 / 48)
     assert macro.value == pytest.approx(mean([1, 6 / 12, 6 / 30]))
     assert (micro.n, micro.clusters, macro.n, macro.clusters) == (48, 3, 3, 3)
-    # The ratio's interval: residuals of the maps' totals, linearised, Student's t with two degrees of freedom.
+    # Wilson's for as many trials as have the ratio's error: residuals of the maps' totals, linearised.
     residuals = [6 - 18 / 48 * size for size in QUESTIONS]
-    reach = stats.t.ppf(0.975, 2) * sqrt(3 / 2 * sum(one**2 for one in residuals)) / 48
-    assert micro.low is not None
-    assert micro.high is not None
-    assert (micro.low, micro.high) == pytest.approx((max(0, 18 / 48 - reach), min(1, 18 / 48 + reach)))
-    around = stats.t.ppf(0.975, 2) * stdev([1, 0.5, 0.2]) / sqrt(3)
-    assert (macro.low, macro.high) == pytest.approx((max(0, macro.value - around), min(1, macro.value + around)))
+    assert (micro.low, micro.high) == pytest.approx(wilson(18 / 48, 3 / 2 * sum(one**2 for one in residuals) / 48**2))
+    assert (macro.low, macro.high) == pytest.approx(wilson(macro.value, variance([1, 0.5, 0.2]) / 3))
+
+
+def wilson(share: float, error: float) -> tuple[float, float]:
+    """Return the shares p at which (share - p)² is 4.30² of the error that is due at p."""
+    reach = stats.t.ppf(0.975, 2) ** 2 * error / (share * (1 - share))
+    low, high = sorted(np.roots([1 + reach, -(2 * share + reach), share**2]))
+    return float(low), float(high)
 
 
 def test_without_the_maps_the_interval_would_be_too_narrow() -> None:

@@ -85,9 +85,70 @@ def test_what_cannot_be_known_is_none() -> None:
 def test_stays_within_the_bounds() -> None:
     found = clustered_mean([100.0, 100.0, 100.0, 60.0], range(4), 0, 100)
     assert found is not None
-    assert found.high == 100
     assert found.low is not None
-    assert found.low > 0
+    assert found.high is not None
+    assert 0 < found.low < 90 < found.high < 100
+
+
+def test_below_a_bound_is_cut_and_not_reflected() -> None:
+    found = clustered_mean([1.0, 0.0, 0.0, 7.0], range(4), low=0)
+    assert found is not None
+    assert found.low == 0
+
+
+def test_a_textbook_clustered_error() -> None:
+    # Lohr, Sampling: Design and Analysis, the example of chapter 5: grade point averages in 5 of 100 suites of four,
+    # mean 2.826 with a standard error of 0.164, of which the correction for 5 suites of 100 is no part of ours.
+    suites = [
+        [3.08, 2.60, 3.44, 3.04],
+        [2.36, 3.04, 3.28, 2.68],
+        [2.00, 2.56, 2.52, 1.88],
+        [3.00, 2.88, 3.44, 3.64],
+        [2.68, 1.92, 3.28, 3.20],
+    ]
+    found = clustered_mean([grade for suite in suites for grade in suite], [n // 4 for n in range(20)])
+    assert found is not None
+    assert found.high is not None
+    assert found.value == pytest.approx(2.826)
+    error = (found.high - found.value) / stats.t.ppf(0.975, 4)
+    assert error * math.sqrt(1 - 5 / 100) == pytest.approx(0.164, abs=5e-4)
+
+
+def test_agrees_with_the_clustered_error_of_statsmodels() -> None:
+    linear_model = pytest.importorskip("statsmodels.regression.linear_model")
+    rng = np.random.default_rng(13)
+    clusters = rng.integers(0, 12, 90)
+    values = rng.normal(0, 1, 90) + clusters / 3
+    # Its small-sample factor is G / (G - 1) times (n - 1) / (n - 1) for a constant alone.
+    fit = linear_model.OLS(values, np.ones(90)).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": True}, use_t=True
+    )
+    found = clustered_mean(values.tolist(), clusters.tolist())
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(fit.conf_int()[0][0]), pytest.approx(fit.conf_int()[0][1]))
+
+
+def test_between_two_bounds_it_is_wilsons_for_the_effective_number_of_trials() -> None:
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    # Six maps of four questions: totals 4, 4, 0, 2, 4, 1 of 24, so that the mean is 62.5 %.
+    totals = [4, 4, 0, 2, 4, 1]
+    values = [float(question < total) for total in totals for question in range(4)]
+    found = clustered_mean(values, [number // 4 for number in range(24)], 0, 1)
+    assert found is not None
+    variance = sum((total / 4 - 0.625) ** 2 for total in totals) / 5 / 6
+    trials = 0.625 * 0.375 / variance
+    alpha = 2 * stats.norm.sf(stats.t.ppf(0.975, 5))  # Student's quantile, asked for as a normal one
+    low, high = proportion.proportion_confint(0.625 * trials, trials, alpha=alpha, method="wilson")
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_shares_of_nothing_say_nothing() -> None:
+    assert clustered_mean([0.0, 0.0], ["a", "b"], 0, 1, sizes=[0, 0]) is None
+    found = clustered_mean([1.0, 0.0, -1.0, 1.0], range(4), None, 1, sizes=[1, 1, 0, 1])
+    assert found is not None
+    assert found.value == pytest.approx(1 / 3)
+    assert found.low is not None
+    assert found.low < 0
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])

@@ -41,23 +41,28 @@ def clustered_mean(
     The mean is a ratio, of the sum of the clusters' totals to the sum of their sizes. Its standard error is that of
     the linearised ratio (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 9A), which is also the cluster-robust
     error of a regression on a constant (Liang and Zeger, Biometrika 73, 1986, with the factor G / (G - 1)) and, but
-    for that factor, the clustered error of Miller, "Adding Error Bars to Evals" (arXiv:2411.00640), equation 4. The
-    interval is Student's t with G - 1 degrees of freedom, G the number of clusters, cut at the values' bounds.
+    for that factor, the clustered error of Miller, "Adding Error Bars to Evals" (arXiv:2411.00640), equation 4.
 
-    Where each cluster is wholly at one bound, and either all at the same one or all of one size, clusters are a
-    binomial sample, and the interval is Wilson's (J. Am. Stat. Assoc. 22, 1927) for their number; so that ten mazes
-    all solved say 72 to 100 %, not a certain 100 %. One cluster gives no interval, and neither do clusters that are
-    all alike between the bounds: they say nothing of how others would differ.
+    Where values have two bounds, the interval is Wilson's (J. Am. Stat. Assoc. 22, 1927) for as many independent trials
+    as would have this error, with Student's t of G - 1 degrees of freedom, G the number of clusters, in place of the
+    normal quantile (Kott and Carr, J. Official Statistics 13, 1997; Korn and Graubard, Survey Methodology 24, 1998).
+    It is for all values between the bounds, since their error shrinks towards a bound as that of a share does. Where
+    each cluster is wholly at one bound, and either all at the same one or all of one size, clusters are a binomial
+    sample: it is then Wilson's for their number, with the normal quantile; so that ten mazes all solved say 72 to
+    100 %, not a certain 100 %. Elsewhere it is Student's t around the mean, cut at the bound that there is.
+
+    One cluster gives no interval, and neither do clusters that are all alike between the bounds: they say nothing of
+    how others would differ.
 
     Args:
         values: The values.
         clusters: Of each value, what it was drawn with: values of the same cluster may depend on each other.
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
-        sizes: What each value is a share of, above 0; by default 1, and then the ratio is the mean.
+        sizes: What each value is a share of, 0 or more and not all 0; by default 1, and then the ratio is the mean.
 
     Returns:
-        The mean; None if there are no values.
+        The mean; None if there are no values, or all sizes are 0.
 
     Raises:
         ValueError: If there is not one cluster for each value.
@@ -70,6 +75,8 @@ def clustered_mean(
     totals = np.bincount(where, weights=np.asarray(values, dtype=np.float64)).astype(np.float64)
     weights = None if sizes is None else np.asarray(sizes, dtype=np.float64)
     counts = np.bincount(where, weights=weights).astype(np.float64)
+    if not counts.any():
+        return None
     ratio = float(totals.sum() / counts.sum())
     ends = _interval(totals, counts, ratio, low, high)
     return Mean(ratio, *(ends or (None, None)), n=len(values), clusters=groups)
@@ -148,17 +155,29 @@ def _interval(
     groups = len(totals)
     if groups == 1:
         return None
-    means = totals / sizes
     if low is not None and high is not None:
-        at_top = np.isclose(means, high, rtol=0, atol=1e-9 * (high - low))
-        at_end = at_top | np.isclose(means, low, rtol=0, atol=1e-9 * (high - low))
+        near = 1e-9 * (high - low) * sizes
+        at_top = np.abs(totals - high * sizes) <= near
+        at_end = at_top | (np.abs(totals - low * sizes) <= near)
         if at_end.all() and (at_top.all() or not at_top.any() or np.ptp(sizes) == 0):
-            share = stats.binomtest(int(at_top.sum()), groups).proportion_ci(CONFIDENCE, method="wilson")
-            return low + (high - low) * float(share.low), low + (high - low) * float(share.high)
-    if np.allclose(means, means[0], rtol=1e-9, atol=1e-12):
-        return None
+            return _wilson(float(at_top.mean()), groups, float(stats.norm.isf((1 - CONFIDENCE) / 2)), low, high)
     residuals = (totals - ratio * sizes) / sizes.mean()
+    if np.allclose(residuals, 0, rtol=0, atol=1e-9 * max(abs(ratio), 1e-3)):
+        return None
+    if low is not None and high is not None and low < ratio < high:
+        share = (ratio - low) / (high - low)
+        error = float(stats.sem(residuals)) / (high - low)
+        quantile = float(stats.t.isf((1 - CONFIDENCE) / 2, groups - 1))
+        return _wilson(share, share * (1 - share) / error**2, quantile, low, high)
     # Their mean is 0, so that the interval around it, moved by the ratio, is the ratio's.
     around = stats.ttest_1samp(residuals, 0.0).confidence_interval(CONFIDENCE)
     left, right = ratio + float(around.low), ratio + float(around.high)
     return left if low is None else max(low, left), right if high is None else min(high, right)
+
+
+def _wilson(share: float, trials: float, quantile: float, low: float, high: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share, which SciPy has for whole numbers of trials alone, between two bounds."""
+    square = quantile**2 / trials
+    middle, half = share + square / 2, (square * (share * (1 - share) + square / 4)) ** 0.5
+    left, right = max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square))
+    return low + (high - low) * left, low + (high - low) * right
