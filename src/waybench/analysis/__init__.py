@@ -1,12 +1,13 @@
 """From logs to rows to estimates with intervals."""
 
 from waybench.analysis._agents import Agent, agents
+from waybench.analysis._anchors import Anchoring, Rescaled
 from waybench.analysis._changes import Change, example_changes
 from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effect_frame, effects
 from waybench.analysis._episodes import LoggedEpisode, is_embedded
-from waybench.analysis._estimates import Estimate, ItemKey, at_items, by_cluster, by_level, estimate, overall
+from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
 from waybench.analysis._horizon import Horizon, horizon_table, horizons
@@ -14,6 +15,7 @@ from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackk
 from waybench.analysis._labels import asked, differing, labels, setting, setting_order
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
 from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
+from waybench.analysis._items import ItemKey, at_items
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
@@ -25,6 +27,7 @@ from waybench.analysis._rows import (
     EXAMPLES,
     REPEATED,
     UNCONFIRMED,
+    Anchors,
     Cluster,
     Group,
     Row,
@@ -49,6 +52,7 @@ from waybench.analysis._wordings import (
     wording_table,
     wordings,
 )
+from waybench.analysis._variance import Levels, levels_of_variance
 
 __all__ = [
     "AFTER_PERFECT",
@@ -62,6 +66,8 @@ __all__ = [
     "UNCLEAR",
     "UNCONFIRMED",
     "Agent",
+    "Anchoring",
+    "Anchors",
     "Change",
     "Cluster",
     "Column",
@@ -76,6 +82,7 @@ __all__ = [
     "Horizon",
     "ItemKey",
     "LedgerEntry",
+    "Levels",
     "LoggedEpisode",
     "Margins",
     "Mean",
@@ -86,6 +93,7 @@ __all__ = [
     "Regression",
     "Repeat",
     "Repeats",
+    "Rescaled",
     "Row",
     "Searched",
     "Slope",
@@ -125,6 +133,7 @@ __all__ = [
     "ledger",
     "ledger_frame",
     "logged_models",
+    "levels_of_variance",
     "margins",
     "mean_difference",
     "mean_text",

@@ -8,8 +8,8 @@ from math import sqrt
 from scipy import stats
 
 from waybench.agent import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, degrees
-from waybench.analysis._estimates import at_items, item_values
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
+from waybench.analysis._items import at_items, item_values
 from waybench.analysis._rows import Group, Row, declared, grouped
 from waybench.core import Json
 from waybench.envs import registry

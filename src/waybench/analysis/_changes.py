@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from waybench.analysis._curves import contributions
-from waybench.analysis._estimates import ItemKey, at_items, item_values
 from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._items import ItemKey, at_items, item_values
 from waybench.analysis._paired import mean_difference
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
 from waybench.core import Json, Series

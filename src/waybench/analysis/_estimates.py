@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, replace
 
+from waybench.analysis._anchors import Rescaled, rescaled
 from waybench.analysis._clusters import Figure, figures, macro
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._intervals import Mean, clustered_mean, jackknifed
-from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped, is_perfect, rows
+from waybench.analysis._items import ItemKey, Measured, at_items, headline_values, item_values, key_of, measured
+from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped, rows
+from waybench.analysis._variance import Levels, levels_of_variance
 from waybench.core import Aggregate, End, Json, Metric
 from waybench.envs import registry
 
@@ -32,13 +34,20 @@ class Estimate:
         errors: Infrastructure errors, in no denominator.
         aside: Episodes that were set aside.
         unconfirmed: Those of them that do not replay.
+        bounds: What `best` would be if all attempts that infrastructure errors ended had been the worst possible, and
+            if all had been the best possible, the lower one first. None without any, where the headline metric has no
+            two bounds, and with a teacher.
         best: Mean over items of the best headline value among an item's attempts, where that is an item's score
             (`Environment.best_of`); otherwise the same as `single`.
+        rescaled: The same between floor and ceiling of the same items; None if they are not known.
         mean: Mean headline value of the attempts that were made, clustered as they were drawn. As those after a perfect
             one are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100
             at half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
         metrics: Of every metric that is defined for some attempt, what a single attempt gives on average: the mean
             over items of `single_attempt`.
+        variance: How much of the headline metric's variance is between items, and how much between attempts at one.
+            None where an item's score is that of its best attempt, for those after a perfect one are skipped and the
+            others no sample of all; and where no item was attempted twice.
         macro: The same as means over clusters, such as maps: each cluster has the same weight, whatever its number of
             items. Empty where each instance was drawn by itself.
         aggregates: Of every aggregate of the environment, its number over the items at which all of its metrics are
@@ -68,9 +77,12 @@ class Estimate:
     errors: int
     aside: int
     unconfirmed: int
+    bounds: tuple[float, float] | None
     best: Mean | None
+    rescaled: Rescaled | None
     mean: Mean | None
     metrics: Mapping[str, Mean]
+    variance: Levels | None
     macro: Mapping[str, Mean]
     aggregates: Mapping[str, Mean]
     guided: bool
@@ -152,79 +164,17 @@ def overall(all_rows: Iterable[Row]) -> list[Estimate]:
     return [_estimate(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
 
 
-def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
-    """Estimate what one attempt at an item gives on average, from attempts that stop after the first perfect one.
-
-    The plain mean would be biased by the stopping. The first attempt alone is not; nor is its mean over all orders in
-    which the attempts before the perfect one could have come (Rao and Blackwell), which has a smaller variance: the
-    first attempt's value if that was perfect, otherwise the mean over the attempts that were not.
-
-    Args:
-        values: A metric's values, by attempt.
-        perfect: Whether each attempt was perfect.
-    """
-    if perfect[0]:
-        return values[0]
-    imperfect = [value for value, done in zip(values, perfect, strict=True) if not done]
-    return sum(imperfect) / len(imperfect)
-
-
-class ItemKey(NamedTuple):
-    """What attempts at one item have in common.
-
-    Attributes:
-        level: The level.
-        item: The item's id.
-        instance: SHA-256 of the instance.
-        cluster: What the item was drawn with.
-    """
-
-    level: int
-    item: str
-    instance: str
-    cluster: Cluster
-
-
-def _key(row: Row) -> ItemKey:
-    return ItemKey(row.level, row.item, row.instance, row.cluster)
-
-
-def at_items(some: Iterable[Row]) -> dict[ItemKey, list[Row]]:
-    """Return the attempts that count by item, in their order; items without one are left out."""
-    counted = grouped((row for row in some if row.counts), _key)
-    return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
-
-
-def item_values(
-    items: Mapping[ItemKey, Sequence[Row]], head: Metric, value_of: Callable[[Row], float | None]
-) -> dict[ItemKey, float]:
-    """Return what a single attempt at each item gives on average; items where nothing is defined are left out.
-
-    Args:
-        items: Attempts by item.
-        head: The headline metric, which says what attempts are perfect.
-        value_of: Row -> the value.
-    """
-    found: dict[ItemKey, float] = {}
-    for key, item in items.items():
-        defined = [(value, row) for row in item if (value := value_of(row)) is not None]
-        if defined:
-            stops = registry.load(item[0].group.env).best_of
-            perfect = [stops and not row.guided and is_perfect(row.metrics[head.name], head) for _, row in defined]
-            found[key] = single_attempt([value for value, _ in defined], perfect)
-    return found
-
-
 def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     environment = registry.load(group.env)
     metrics, head = environment.metrics, environment.metrics[0]
-    kept = grouped((row for row in some if not row.aside), _key)
+    kept = grouped((row for row in some if not row.aside), key_of)
     tried = at_items(some)
     counted = [row for item in tried.values() for row in item]
     guided = any(row.guided for row in some)
     replies = Counter[str]()
     for row in counted:
         replies.update(row.outcomes)
+    scores = headline_values(tried, head)
     values = {metric.name: measured(tried, head, metric) for metric in metrics}
     single = {metric.name: _metric(values[metric.name], metric) for metric in metrics}
     of_clusters = {metric.name: _macro(values[metric.name], metric) for metric in metrics if environment.cluster}
@@ -245,9 +195,12 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         errors=sum(row.error and not row.aside for row in some),
         aside=sum(bool(row.aside) for row in some),
         unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
-        best=_best(tried, head) if environment.best_of else single[head.name],
+        bounds=None if guided else _bounds([row for row in some if not row.aside], head),
+        best=_metric(scores, head),
+        rescaled=None if guided else rescaled(scores, tried, head),
         mean=_mean(counted, head),
         metrics={name: mean for name, mean in single.items() if mean is not None},
+        variance=None if guided or environment.best_of else _levels(tried, head),
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
         aggregates={name: number for name, number in of_set.items() if number is not None},
         guided=guided,
@@ -262,39 +215,6 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         cost=_average(row.cost for row in counted),
         solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in tried.values()),
     )
-
-
-class Measured(NamedTuple):
-    """A metric's values, item by item.
-
-    Attributes:
-        values: What a single attempt at each item gives on average; items where nothing is defined are left out.
-        sizes: What each of these is a share of, in the same order; None where they are no shares.
-    """
-
-    values: Mapping[ItemKey, float]
-    sizes: Sequence[float] | None
-
-    @property
-    def clusters(self) -> list[Cluster]:
-        """What each item was drawn with."""
-        return [key.cluster for key in self.values]
-
-
-def measured(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> Measured:
-    """Return a metric's values at some items.
-
-    Args:
-        items: Attempts by item.
-        head: The headline metric, which says what attempts are perfect.
-        metric: The metric.
-    """
-    values = item_values(items, head, lambda row: row.metrics[metric.name])
-    if metric.per is None:
-        return Measured(values, None)
-    each = item_values(items, head, lambda row: row.sizes.get(metric.name))
-    values = {key: value for key, value in values.items() if each.get(key)}
-    return Measured(values, [each[key] for key in values])
 
 
 def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, Figure]]:
@@ -352,14 +272,25 @@ def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
     return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], metric.low, metric.high)
 
 
-def _best(tried: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> Mean | None:
-    best_of = min if metric.better == "lower" else max
-    found: dict[ItemKey, float] = {}
-    for key, item in tried.items():
-        values = [value for row in item if (value := row.metrics[metric.name]) is not None]
-        if values:
-            found[key] = best_of(values)
-    return clustered_mean(list(found.values()), [key.cluster for key in found], metric.low, metric.high)
+def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
+    if head.low is None or head.high is None or not any(row.error for row in kept):
+        return None
+    ends: list[float] = []
+    for end in (head.low, head.high):
+        filled = [
+            replace(row, error=False, metrics={head.name: end}, sizes={head.name: 1.0}) if row.error else row
+            for row in kept
+        ]
+        found = headline_values(at_items(filled), head)
+        if not found.values:
+            return None
+        ends.append(sum(found.values.values()) / sum(found.sizes or [1.0] * len(found.values)))
+    return min(ends), max(ends)
+
+
+def _levels(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Levels | None:
+    each = [[value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values()]
+    return levels_of_variance([values for values in each if values])
 
 
 def _average(values: Iterable[float | None]) -> float | None:

@@ -166,7 +166,7 @@ def _interval(
         return None
     if low is not None and high is not None and low < ratio < high:
         share = (ratio - low) / (high - low)
-        error = float(stats.sem(residuals)) / (high - low)
+        error = float(residuals.std(ddof=1)) / groups**0.5 / (high - low)
         quantile = float(stats.t.isf((1 - CONFIDENCE) / 2, groups - 1))
         return _wilson(share, share * (1 - share) / error**2, quantile, low, high)
     # Their mean is 0, so that the interval around it, moved by the ratio, is the ratio's.

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from waybench.analysis._estimates import ItemKey
 from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._items import ItemKey
 from waybench.core import Metric
 
 

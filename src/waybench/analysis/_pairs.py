@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 
-from waybench.analysis._estimates import ItemKey, at_items, measured
 from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._items import ItemKey, at_items, measured
 from waybench.analysis._paired import mean_difference
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
 from waybench.core import Json, Metric

@@ -88,6 +88,20 @@ class Cluster(NamedTuple):
     level: int = 0
 
 
+class Anchors(NamedTuple):
+    """What the headline metric of an item lies between.
+
+    Attributes:
+        nothing: What saying nothing comes to; None if that is not defined.
+        constants: What the same reply in every turn comes to, for some replies.
+        ceiling: What the oracle comes to, likewise.
+    """
+
+    nothing: float | None
+    constants: Mapping[str, float]
+    ceiling: float | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One episode.
@@ -122,6 +136,7 @@ class Row:
             not say.
         replies: Stands for all that was replied, the same for the same replies; "" without any.
         setting: The published name of the setting that was played; "" if it is none.
+        anchors: What the headline metric lies between; None if that is not known.
         log: The log file.
         run: The run.
     """
@@ -151,6 +166,7 @@ class Row:
     answered: tuple[str, ...] = ()
     replies: str = ""
     setting: str = ""
+    anchors: Anchors | None = None
     log: str = ""
     run: str = ""
 
@@ -222,7 +238,9 @@ def declared(env: str) -> tuple[Option, ...]:
     return (*environment.options, *environment.source_options)
 
 
-def row(episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None = None) -> Row:
+def row(
+    episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None = None, anchors: Anchors | None = None
+) -> Row:
     """Return an episode's row.
 
     Args:
@@ -230,6 +248,7 @@ def row(episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None =
         confirmed: Whether a new simulation confirms its record; otherwise it is not measured, for anything may stand
             in it.
         price: What its model's tokens cost, if known.
+        anchors: What its headline metric lies between, if known (`Anchoring`).
 
     Raises:
         UsageError: If the episode's environment is not installed.
@@ -295,6 +314,7 @@ def row(episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None =
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
             replies=_digest([turn.reply for turn in record.turns]),
             setting=published,
+            anchors=anchors,
             log=episode.log,
             run=episode.run,
         )

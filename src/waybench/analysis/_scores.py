@@ -14,6 +14,8 @@ from waybench.envs import registry
 _STATISTICS = {
     "best": "the mean over items of the best attempt's headline metric, where that is an item's score, and otherwise "
     "the same as single",
+    "rescaled": "the same from 0, the better of saying nothing and the best constant reply, to 1, the oracle, on the "
+    "same items",
     "single": "what a single attempt gives on average, over items",
     "attempts": "the plain mean of the headline metric over the attempts that were made",
     "clusters": "the same as single, as a mean over clusters such as maps, each with the same weight",
@@ -83,6 +85,9 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
         return _with(Score(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
 
     yield of("best", head, estimate.best)
+    if not estimate.guided:
+        between = Score(estimate, "rescaled", head.name, head.title, "", "higher")
+        yield _with(between, estimate.rescaled.mean if estimate.rescaled else None)
     for metric in env.metrics:
         yield of("single", metric, estimate.metrics.get(metric.name))
     yield of("attempts", head, estimate.mean)
@@ -177,6 +182,32 @@ _FACTS: Sequence[Fact[Score]] = (
         "Items of which all attempts ended in infrastructure errors: they are missing, and not 0.",
     ),
     Fact("incomplete", int, lambda one: one.estimate.incomplete, "Items of which some attempts did."),
+    Fact(
+        "bound_low",
+        float,
+        lambda one: one.estimate.bounds[0] if one.estimate.bounds else None,
+        "What best would be at least, whatever attempts ended by infrastructure errors had come to; null without any.",
+    ),
+    Fact("bound_high", float, lambda one: one.estimate.bounds[1] if one.estimate.bounds else None, "And at most."),
+    Fact(
+        "floor",
+        float,
+        lambda one: one.estimate.rescaled.floor if one.estimate.rescaled else None,
+        "Of the headline metric on the same items, the better of saying nothing and the best constant reply.",
+    ),
+    Fact(
+        "ceiling",
+        float,
+        lambda one: one.estimate.rescaled.ceiling if one.estimate.rescaled else None,
+        "Of the headline metric on the same items, what the oracle comes to.",
+    ),
+    Fact(
+        "attempts_share",
+        float,
+        lambda one: one.estimate.variance.share if one.estimate.variance else None,
+        "Share of the variance of the headline metric's mean that is due to attempts and not to items; null if not "
+        "known.",
+    ),
     Fact("errors", int, lambda one: one.estimate.errors, "Infrastructure errors, in no denominator."),
     Fact("set_aside", int, lambda one: one.estimate.aside, "Episodes that were set aside and count in nothing."),
     Fact(

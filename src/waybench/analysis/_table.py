@@ -13,6 +13,7 @@ from waybench.core import Environment
 from waybench.envs import registry
 
 _STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
+_BOUNDED = 5  # starred cells of which more is told
 _UNDEFINED = f"{NOTHING} no attempt has a value, as where no answer could be read; that is no infrastructure error"
 
 
@@ -42,7 +43,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     are models, the embedded players after a line; columns are levels; a cell is the mean over items of the best
     attempt, with a teacher the mean of the first series over its steps, or the aggregate. A blank cell was not run;
     "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a last line says; "*" marks
-    a cell in which some items are missing or had fewer attempts for infrastructure errors, as a last line says, too.
+    a cell in which some items are missing or had fewer attempts for infrastructure errors; last lines say how many,
+    and what it would be if they had all failed or succeeded.
 
     Args:
         estimates: The estimates by level.
@@ -50,7 +52,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
         totals: Those over all levels, for the last column of environments whose sets hold several levels at once.
     """
     tables: list[str] = []
-    starred = undefined = False
+    starred: list[str] = []
+    undefined = False
     over_all = {total.group: total for total in totals}
     tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart, estimate.guided))
     for (env, apart, guided), some in sorted(tabled.items(), key=lambda table: table[0]):
@@ -66,9 +69,14 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
                 marks.append("embedded" if group.embedded else "model")
             tables += [aligned(block, marks) for block in _blocks(lines, columns)]
-            starred |= any(cell.endswith("*") for line in lines[1:] for cell in line[1:])
+            starred += [
+                _missed(names[group], cell, measured)
+                for group, cells in groups.items()
+                for cell in cells.values()
+                if _star(cell)
+            ]
             undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
-    tables += [_STAR] * starred + [_UNDEFINED] * undefined
+    tables += [_footnote(starred)] * bool(starred) + [_UNDEFINED] * undefined
     return "\n\n".join(tables)
 
 
@@ -88,7 +96,28 @@ def _cell(estimate: Estimate | None, measured: Measure) -> str:
         return "n/a"
     mean = measured.mean(estimate)
     shown = NOTHING if mean is None else mean_text(mean.value, measured.metric)
-    return f"{shown}{'*' if estimate.missing or estimate.incomplete else ''}"
+    return f"{shown}{'*' if _star(estimate) else ''}"
+
+
+def _star(estimate: Estimate) -> bool:
+    return bool(estimate.attempts and (estimate.missing or estimate.incomplete))
+
+
+def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
+    """Return how much is missing of a cell, and what it would be otherwise; "" if that cannot be told."""
+    if estimate.bounds is None or measured.aggregate or measured.series:
+        return ""
+    low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
+    counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
+    of = f"of {estimate.items + estimate.missing} items"
+    lost = " and ".join(f"{count} {of} {what}" for count, what in counts if count)
+    return f"  {name}, {estimate.level}: {lost}; between {low} and {high} if all of it had failed or succeeded"
+
+
+def _footnote(starred: Sequence[str]) -> str:
+    told = [line for line in dict.fromkeys(starred) if line]
+    more = [f"  and {len(told) - _BOUNDED} more cells"] if len(told) > _BOUNDED else []
+    return "\n".join([_STAR, *told[:_BOUNDED], *more])
 
 
 def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:

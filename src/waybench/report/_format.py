@@ -4,7 +4,7 @@ import re
 from math import floor, log10
 from typing import NamedTuple
 
-from waybench.analysis import NOTHING, Mean, mean_text
+from waybench.analysis import NOTHING, Estimate, Mean, mean_text
 from waybench.core import Metric
 
 LONGEST_REPLY = 20_000
@@ -83,6 +83,21 @@ def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
     if mean is None or mean.low is None or mean.high is None:
         return ""
     return f"{mean_text(mean.low, metric)} – {mean_text(mean.high, metric)}"
+
+
+def missing_text(estimate: Estimate, metric: Metric | None = None) -> str:
+    """Return what a score would be with what is missing: "3 of 40 missing: 61.0 – 69.0"; "" if that is nothing.
+
+    Args:
+        estimate: The estimate.
+        metric: Its headline metric.
+    """
+    if estimate.bounds is None:
+        return ""
+    whole = estimate.items + estimate.missing
+    counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
+    lost = ", ".join(f"{count} of {whole:,} {told}" for count, told in counts if count)
+    return f"{lost}: {mean_text(estimate.bounds[0], metric)} – {mean_text(estimate.bounds[1], metric)}"
 
 
 def value_text(value: float | None, metric: Metric) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from waybench.analysis import Cluster, Explanations, Group, LoggedEpisode, Row, Variables, row, set_aside
+from waybench.analysis import Anchoring, Cluster, Explanations, Group, LoggedEpisode, Row, Variables, row, set_aside
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
 from waybench.report._openings import Common, Opening
@@ -68,10 +68,11 @@ class Gathered:
 
     def _gather(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
         made: list[Row] = []
-        explanations = Explanations()
+        explanations, anchoring = Explanations(), Anchoring()
         for episode in episodes:
             again = simulate(episode)
-            one = row(episode, confirmed=not again.mismatch, price=prices.get(episode.model))
+            between = anchoring.of(episode.record) if again.confirmed else None
+            one = row(episode, confirmed=not again.mismatch, price=prices.get(episode.model), anchors=between)
             explanations.add(one, episode.record)
             # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
             for cluster in (None, one.cluster) if one.cluster.key else (None,):

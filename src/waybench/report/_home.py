@@ -29,10 +29,10 @@ from waybench.report._drawn import Averages, Prompt, averages, prompt
 from waybench.report._families import Family, family
 from waybench.report._figures import Figure, level_figures, step_figures
 from waybench.report._files import slug
-from waybench.report._format import anchor, interval_text, part, plural
+from waybench.report._format import anchor, interval_text, missing_text, part, plural
 from waybench.report._overview import Overview, in_order, overviews
-from waybench.report._variation import RepeatLine, SpreadLine, repeat_table, spread_table
 from waybench.report._wordings import WordingTable, wording_tables
+from waybench.report._variation import AttemptLine, RepeatLine, SpreadLine, attempt_lines, repeat_table, spread_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Cell:
         interval: Its interval, as text.
         part: How good `best` is between the metric's bounds, from 0 to 1; None if it has none.
         note: The numbers behind it.
+        missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
         flagged: Whether infrastructure errors left something out.
         undefined: Whether there is no value although some attempts ended without an infrastructure error.
     """
@@ -54,6 +55,7 @@ class Cell:
     interval: str
     part: float | None
     note: str
+    missing: str
     flagged: bool
     undefined: bool
 
@@ -165,6 +167,7 @@ class Section:
         repeat_metrics: Columns of the table of repeats.
         repeats: Its rows; none where the whole was not repeated.
         wordings: Its tables of wordings, one for each player that was asked in several.
+        attempts: Rows of what intervals are due to; none where no item was attempted twice.
         uneven: Whether some rows have other levels than others.
         guided: Whether a teacher played in some rows.
         unconfirmed: Rows with episodes that do not replay.
@@ -190,6 +193,7 @@ class Section:
     repeat_metrics: list[Metric]
     repeats: list[RepeatLine]
     wordings: list[WordingTable]
+    attempts: list[AttemptLine]
     uneven: bool
     guided: bool
     unconfirmed: list[Line]
@@ -287,6 +291,7 @@ def _section(
         repeat_metrics=repeat_metrics,
         repeats=repeat_lines,
         wordings=wording_tables(env, compared.wordings, pages),
+        attempts=attempt_lines([total_of[group] for group in groups]),
         uneven=len({tuple(cells) for cells in groups.values()}) > 1,
         guided=True in by_guide,
         unconfirmed=[line for _, line in lines if line.total.unconfirmed],
@@ -344,6 +349,7 @@ def _cell(estimate: Estimate | None, measured: Measure, words: Family) -> Cell |
         interval=interval_text(single, metric),
         part=part(mean.value if mean else None, metric),
         note=note,
+        missing=missing_text(estimate, metric),
         flagged=bool(estimate.missing or estimate.incomplete),
         undefined=mean is None and estimate.attempts > 0,
     )

@@ -8,7 +8,7 @@ from waybench.analysis import Estimate, Group, Mean, differing, grouped, mean_te
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.report._families import family
-from waybench.report._format import amount, heading, interval_text, money, part, percent
+from waybench.report._format import amount, heading, interval_text, missing_text, money, part, percent
 
 OUTCOMES = {"unparsed": "Unparsed", "illegal": "Illegal", "truncated": "Truncated", "refused": "Refused"}
 
@@ -40,8 +40,10 @@ class Leader:
         metric: What the score is, with its unit.
         score: The score.
         interval: Its interval, as text.
+        possible: Where it is between floor and ceiling of the same items, as text; "" if that is nothing new.
         part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
         note: What has to be said of the score; "" for nothing.
+        missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
         items: Number of items.
         solved: Share of attempts that are solved, in per cent.
         outcomes: Of each outcome, its share of the replies in per cent.
@@ -60,8 +62,10 @@ class Leader:
     metric: str
     score: Number
     interval: str
+    possible: str
     part: float | None
     note: str
+    missing: str
     items: Number
     solved: Number
     outcomes: list[Number]
@@ -91,8 +95,18 @@ class Leaders:
 
     @property
     def noted(self) -> bool:
-        """Whether some row has a note."""
+        """Whether some row was given other levels than others."""
         return any(line.note for line in (*self.models, *self.references))
+
+    @property
+    def rescaled(self) -> bool:
+        """Whether some row has a score between floor and ceiling."""
+        return any(line.possible for line in (*self.models, *self.references))
+
+    @property
+    def missing(self) -> bool:
+        """Whether infrastructure errors left something out of some row."""
+        return any(line.missing for line in (*self.models, *self.references))
 
 
 def leaders(
@@ -138,8 +152,8 @@ def _leader(
     group, env = total.group, registry.load(total.group.env)
     measured = measure(env, total.guided)
     # Curves are of one level: with a teacher there is a score where all episodes are of the same.
-    mean = measured.mean(total if len(cells) > 1 else next(iter(cells.values())))
-    mean, note = _overall(mean, cells, most, measured.metric)
+    whole = measured.mean(total if len(cells) > 1 else next(iter(cells.values())))
+    mean, note = _overall(whole, cells, most, measured.metric)
     return Leader(
         group=group,
         model_page=model_pages[group.model],
@@ -151,8 +165,10 @@ def _leader(
         metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
         score=Number(mean_text(mean.value if mean else None, measured.metric), mean.value if mean else None),
         interval=interval_text(mean, measured.metric),
+        possible=_possible(total, measured.metric) if mean is whole else "",
         part=part(mean.value if mean else None, measured.metric),
         note=note,
+        missing=missing_text(total, measured.metric),
         items=Number(amount(total.items), total.items),
         solved=_percent(total.solved.value if total.solved else None),
         outcomes=[_percent(total.outcomes.get(name, 0.0) if total.replies else None) for name in OUTCOMES],
@@ -177,6 +193,16 @@ def _overall(
     share = len(levels) / len(most)  # each level has as many items as another
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
     return replace(mean, value=mean.value * share, low=low, high=high), f"{told}; 0 beyond"
+
+
+def _possible(total: Estimate, metric: Metric) -> str:
+    """Return how much of what lies between floor and ceiling was had, where these are not the metric's own bounds."""
+    found = total.rescaled
+    if found is None or {found.floor, found.ceiling} == set(metric.bounds):
+        return ""
+    low, high = found.mean.low, found.mean.high
+    ends = f" ({100 * low:.0f} – {100 * high:.0f})" if low is not None and high is not None else ""
+    return f"{100 * found.mean.value:.0f} %{ends}".replace("-", "−")
 
 
 def _ended(last: Estimate) -> bool:

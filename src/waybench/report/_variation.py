@@ -1,4 +1,4 @@
-"""The tables of how much scores move: between sets of items, and between repeats on the same items."""
+"""The tables of how much scores move: between sets of items, repeats on the same items, and attempts at an item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Any
 
 from waybench.analysis import Estimate, Margins, Repeats, differing, grouped, mean_text, measure, spread
 from waybench.core import Environment, Metric
+from waybench.envs import registry
 from waybench.report._families import Family
 
 
@@ -47,6 +48,54 @@ class RepeatLine:
     differs: list[str]
     repeats: int
     cells: list[tuple[str, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLine:
+    """How much of a model's interval is due to attempts, and how much to items.
+
+    Attributes:
+        name: The model.
+        differs: The settings in which it differs from other rows, in words.
+        attempts: Attempts at an item, as text.
+        share: Share of the mean's variance that is due to attempts, in per cent, as text.
+        width: The interval's width, as text; "–" if it is not known.
+        with_attempts: The width with twice as many attempts at each item, likewise.
+        with_items: The width with twice as many items, likewise.
+    """
+
+    name: str
+    differs: list[str]
+    attempts: str
+    share: str
+    width: str
+    with_attempts: str
+    with_items: str
+
+
+def attempt_lines(totals: Sequence[Estimate]) -> list[AttemptLine]:
+    """Return the rows of the table of what intervals are due to, of models whose items were attempted several times."""
+    found: list[AttemptLine] = []
+    for total in totals:
+        levels, mean = total.variance, total.single
+        if levels is None or mean is None or total.group.embedded:
+            continue
+        metric = measure(registry.load(total.group.env), guided=False).metric
+        wide = None if mean.low is None or mean.high is None else mean.high - mean.low
+        widths = [
+            mean_text(None if wide is None else wide * factor, metric)
+            for factor in (1, levels.narrowed(attempts=2), levels.narrowed(items=2))
+        ]
+        found.append(
+            AttemptLine(
+                total.group.model,
+                differing(total.group, [each.group for each in totals]),
+                f"{levels.attempts:.3g}",
+                f"{100 * levels.share:.0f}",
+                *widths,
+            )
+        )
+    return found
 
 
 def spread_table(

@@ -1,0 +1,129 @@
+"""What a player comes to at each item, of all its attempts."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from waybench.analysis._rows import Cluster, Row, grouped, is_perfect
+from waybench.core import Metric
+from waybench.envs import registry
+
+
+def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
+    """Estimate what one attempt at an item gives on average, from attempts that stop after the first perfect one.
+
+    The plain mean would be biased by the stopping. The first attempt alone is not; nor is its mean over all orders in
+    which the attempts before the perfect one could have come (Rao and Blackwell), which has a smaller variance: the
+    first attempt's value if that was perfect, otherwise the mean over the attempts that were not.
+
+    Args:
+        values: A metric's values, by attempt.
+        perfect: Whether each attempt was perfect.
+    """
+    if perfect[0]:
+        return values[0]
+    imperfect = [value for value, done in zip(values, perfect, strict=True) if not done]
+    return sum(imperfect) / len(imperfect)
+
+
+class ItemKey(NamedTuple):
+    """What attempts at one item have in common.
+
+    Attributes:
+        level: The level.
+        item: The item's id.
+        instance: SHA-256 of the instance.
+        cluster: What the item was drawn with.
+    """
+
+    level: int
+    item: str
+    instance: str
+    cluster: Cluster
+
+
+def key_of(row: Row) -> ItemKey:
+    """Return what a row's item is known by."""
+    return ItemKey(row.level, row.item, row.instance, row.cluster)
+
+
+def at_items(some: Iterable[Row]) -> dict[ItemKey, list[Row]]:
+    """Return the attempts that count by item, in their order; items without one are left out."""
+    counted = grouped((row for row in some if row.counts), key_of)
+    return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
+
+
+def item_values(
+    items: Mapping[ItemKey, Sequence[Row]], head: Metric, value_of: Callable[[Row], float | None]
+) -> dict[ItemKey, float]:
+    """Return what a single attempt at each item gives on average; items where nothing is defined are left out.
+
+    Args:
+        items: Attempts by item.
+        head: The headline metric, which says what attempts are perfect.
+        value_of: Row -> the value.
+    """
+    found: dict[ItemKey, float] = {}
+    for key, item in items.items():
+        defined = [(value, row) for row in item if (value := value_of(row)) is not None]
+        if defined:
+            stops = registry.load(item[0].group.env).best_of
+            perfect = [stops and not row.guided and is_perfect(row.metrics[head.name], head) for _, row in defined]
+            found[key] = single_attempt([value for value, _ in defined], perfect)
+    return found
+
+
+class Measured(NamedTuple):
+    """A metric's values, item by item.
+
+    Attributes:
+        values: What a single attempt at each item gives on average; items where nothing is defined are left out.
+        sizes: What each of these is a share of, in the same order; None where they are no shares.
+    """
+
+    values: Mapping[ItemKey, float]
+    sizes: Sequence[float] | None
+
+    @property
+    def clusters(self) -> list[Cluster]:
+        """What each item was drawn with."""
+        return [key.cluster for key in self.values]
+
+
+def measured(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> Measured:
+    """Return a metric's values at some items.
+
+    Args:
+        items: Attempts by item.
+        head: The headline metric, which says what attempts are perfect.
+        metric: The metric.
+    """
+    values = item_values(items, head, lambda row: row.metrics[metric.name])
+    if metric.per is None:
+        return Measured(values, None)
+    each = item_values(items, head, lambda row: row.sizes.get(metric.name))
+    values = {key: value for key, value in values.items() if each.get(key)}
+    return Measured(values, [each[key] for key in values])
+
+
+def _best_values(items: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> dict[ItemKey, float]:
+    """Return the best of a metric's values among the attempts at each item; items without one are left out."""
+    best_of = min if metric.better == "lower" else max
+    found: dict[ItemKey, float] = {}
+    for key, item in items.items():
+        values = [value for row in item if (value := row.metrics[metric.name]) is not None]
+        if values:
+            found[key] = best_of(values)
+    return found
+
+
+def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Measured:
+    """Return each item's score: its best attempt's, or what a single one gives, as the environment has it (`best_of`).
+
+    Args:
+        items: Attempts by item.
+        head: The headline metric.
+    """
+    first = next(iter(items.values()), None)
+    if first and registry.load(first[0].group.env).best_of:
+        return Measured(_best_values(items, head), None)
+    return measured(items, head, head)
