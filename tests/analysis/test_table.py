@@ -19,9 +19,12 @@ def test_table_is_aligned_with_models_before_embedded_players() -> None:
 def test_what_errors_took_is_marked() -> None:
     lost = [logged(failed(detour(item(7), 2)))]
     some = [logged(detour(item(5), 0)), logged(failed(detour(item(5, 1), 2)))]
-    *_, last, blank, legend = text_table(estimate([*lost, *some])).splitlines()
+    *_, last, blank, legend, more = text_table(estimate([*lost, *some])).splitlines()
     assert last.split() == ["vendor/model", "100.0*", "n/a"]
     assert (blank, legend) == ("", "* some items are missing or had fewer attempts, for infrastructure errors")
+    assert more == (
+        "  vendor/model, 5: 1 of 2 items missing; between 50.0 and 100.0 if all of it had failed or succeeded"
+    )
 
 
 def test_a_wide_table_goes_on_below() -> None:

@@ -1,0 +1,84 @@
+"""Scores between floor and ceiling of the same items."""
+
+import pytest
+
+import waybench
+from tests.analysis.episodes import detour, failed, item, logged, played
+from waybench.analysis import Anchoring, Estimate, LoggedEpisode, estimate, overall, row, rows, set_aside
+from waybench.core import Episode, play_out, policy
+
+
+def anchored(episodes: list[LoggedEpisode]) -> Estimate:
+    known = Anchoring()
+    (found,) = overall(set_aside(row(each, anchors=known.of(each.record)) for each in episodes))
+    return found
+
+
+def at(env_id: str, player: str, level: int, count: int = 6) -> list[LoggedEpisode]:
+    env = waybench.load(env_id)
+    return [
+        LoggedEpisode(model="m", task="t", record=play_out(env, one, policy(player)).record(), log="")
+        for one in env.source(level=level).head(count)
+    ]
+
+
+def test_the_oracle_is_1_and_nobody_0_at_mazes_where_no_move_is_always_right() -> None:
+    for player, wanted in (("oracle", 1.0), ("null", 0.0)):
+        found = anchored(played(player, (11,))).rescaled
+        assert found is not None
+        assert (found.floor, found.ceiling, found.constant) == (0.0, 100.0, "")
+        assert found.mean.value == wanted
+
+
+def test_a_constant_reply_that_solves_some_mazes_is_the_floor() -> None:
+    # Level 5 has mazes whose exit is one straight move away; saying so always solves these.
+    env = waybench.load("maze/alicia")
+    some = env.source(level=5).head(10)
+    straight = '{"movements": [{"direction": "down", "cells": 4}]}'
+    solved = 0
+    for one in some:
+        episode = Episode(env, one)
+        episode.step(straight)
+        solved += episode.record().end == "solved"
+    found = anchored([logged(play_out(env, one, policy("oracle")).record()) for one in some]).rescaled
+    assert found is not None
+    assert found.floor >= 100 * solved / len(some)
+    assert found.mean.value == pytest.approx(1)
+
+
+def test_the_best_constant_is_worth_nothing_more_than_0() -> None:
+    # The bisected middle of 0 to 8 is right or near it: always saying so is a floor well below "nothing known".
+    found = anchored(at("search/coin", "oracle", 3)).rescaled
+    assert found is not None
+    assert found.constant
+    assert 0 < found.floor < 1
+    assert (found.ceiling, found.mean.value) == (0.0, pytest.approx(1))
+    nobody = anchored(at("search/coin", "null", 3)).rescaled
+    assert nobody is not None
+    assert nobody.mean.value < 0  # below what the constant reply is worth
+
+
+def test_rescaling_is_the_linear_map_of_the_means() -> None:
+    episodes = at("search/bfs", "random", 8)
+    estimated = anchored(episodes)
+    found, score = estimated.rescaled, estimated.best
+    assert found is not None
+    assert score is not None
+    assert found.mean.value == pytest.approx((score.value - found.floor) / (found.ceiling - found.floor))
+    assert found.mean.low is not None
+    assert found.mean.high is not None
+    assert found.mean.low < found.mean.value < found.mean.high
+
+
+def test_what_is_not_known_is_none() -> None:
+    assert all(each.rescaled is None for each in estimate(played("random", (5,))))
+    lost = logged(failed(detour(item(5), 2)))
+    assert anchored([lost]).rescaled is None
+    assert Anchoring().of(at("crafter/survival", "null", 1, 1)[0].record) is None
+
+
+def test_an_item_is_played_once_for_all_who_played_it() -> None:
+    known = Anchoring()
+    first, second = (at("search/dfs", player, 5, 1)[0] for player in ("oracle", "random"))
+    assert known.of(first.record) is known.of(second.record)
+    assert rows([first])[0].anchors is None
