@@ -13,9 +13,12 @@ or with one test for each check, so that a report names what is broken:
     def test_contract(name):
         run_check(MY_ENVIRONMENT, name, level=5)
 
+`exploited` plays replies that know nothing, such as a list of all answers, and says which of them pay.
+
 A check passes in silence or raises `ContractError`, whose message says what to mend.
 """
 
+from waybench.testing._exploits import EXPLOITS, Exploited, exploited
 from waybench.testing._hostile import BAD_JSON, HOSTILE_REPLIES, hostile_variants
 from waybench.testing._require import ContractError
 from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, check_environment, run_check
@@ -24,11 +27,14 @@ from waybench.testing._walks import StumblingPolicy, reachable_states, sample_re
 __all__ = [
     "BAD_JSON",
     "ENVIRONMENT_CHECKS",
+    "EXPLOITS",
     "HOSTILE_REPLIES",
     "LEVEL_CHECKS",
     "ContractError",
+    "Exploited",
     "StumblingPolicy",
     "check_environment",
+    "exploited",
     "hostile_variants",
     "reachable_states",
     "run_check",

@@ -1,0 +1,88 @@
+"""Whether scores measure finding one's way: replies that know nothing do not pay, but for those that are known to.
+
+A new exploit that pays fails here, and so does a known one that does not pay any more. docs/validity.md tells of them.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import waybench
+from tests.toys import DIAL, DialState, DialWording, oracle, with_wording
+from waybench.core import EpisodeRecord, Invalid, Stream
+from waybench.envs import registry
+from waybench.testing import EXPLOITS, exploited, ways
+
+SILENT = "silence at every second item"
+PAGE = Path(__file__).parents[2] / "docs" / "validity.md"
+
+# (environment, protocol, exploit) -> what it comes to at the hardest sample level.
+KNOWN: dict[tuple[str, str, str], float] = {
+    ("messenger/roles", "sound", "nothing"): 0.0,
+    ("textmap/destination", "paper", SILENT): 1.0,
+    ("textmap/route", "paper", SILENT): 1.0,
+}
+
+WAYS = [
+    (entry.id, options["protocol"], options["wording"])
+    for entry in registry.entries
+    for options in ways(waybench.load(entry.id))
+]
+FIRST = [way for number, way in enumerate(WAYS) if way[:2] not in [earlier[:2] for earlier in WAYS[:number]]]
+
+
+def paying(env_id: str, protocol: str, wording: str, level: int) -> dict[str, float]:
+    environment = waybench.load(env_id)
+    options = {**environment.trial, "protocol": protocol, "wording": wording}
+    return dict(exploited(environment, level, options).paying)
+
+
+@pytest.mark.parametrize(("env_id", "protocol", "wording"), FIRST)
+def test_only_known_exploits_pay(env_id: str, protocol: str, wording: str) -> None:
+    found = paying(env_id, protocol, wording, waybench.load(env_id).sample_levels[-1])
+    known = {exploit: value for (env, way, exploit), value in KNOWN.items() if (env, way) == (env_id, protocol)}
+    assert found == pytest.approx(known, abs=5e-3), "mend the scoring, or enter it here and in docs/validity.md"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("env_id", "protocol", "wording"), WAYS)
+def test_no_others_pay_in_any_wording_or_at_the_easiest_level(env_id: str, protocol: str, wording: str) -> None:
+    known = {exploit for env, way, exploit in KNOWN if (env, way) == (env_id, protocol)}
+    levels = waybench.load(env_id).sample_levels
+    for level in {levels[0], levels[-1]}:
+        assert set(paying(env_id, protocol, wording, level)) <= known, f"level {level}"
+
+
+def test_the_page_lists_what_is_known() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    told = {tuple(cell.strip() for cell in line.split("|")[1:5]) for line in page.splitlines() if line.startswith("| ")}
+    known = {(env, way, exploit, f"{value:g}") for (env, way, exploit), value in KNOWN.items()}
+    assert known == told - {("environment", "protocol", "exploit", "score")}
+    assert all(f"* {name}" in page for name in EXPLOITS)
+
+
+class Gullible(DialWording):
+    """Takes a claim for the deed."""
+
+    def parse(self, reply: str, state: DialState) -> int | Invalid:
+        return oracle(state, Stream("unused")) if "win" in reply else super().parse(reply, state)
+
+
+def test_an_environment_that_believes_a_claim_is_found_out() -> None:
+    (options, *_) = ways(DIAL)
+    assert exploited(DIAL, 7, options).paying == {}
+    found = exploited(with_wording(Gullible()), 7, options)
+    assert found.paying == {"a claim to have won": found.oracle}
+
+
+def test_an_environment_that_leaves_silence_out_is_found_out() -> None:
+    head = DIAL.metrics[0]
+
+    def of(record: EpisodeRecord) -> float | None:
+        return head.of(record) if record.turns[0].reply else None
+
+    lenient = replace(head, of=of)
+    (options, *_) = ways(DIAL)
+    found = exploited(replace(DIAL, metrics=(lenient, *DIAL.metrics[1:])), 7, options)
+    assert found.paying == {SILENT: found.oracle}
