@@ -12,10 +12,10 @@ from waybench.analysis._explained import Explained, Explanations, Variables, exp
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
 from waybench.analysis._horizon import Horizon, horizon_table, horizons
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
+from waybench.analysis._items import ItemKey, at_items
 from waybench.analysis._labels import asked, differing, labels, setting, setting_order
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
 from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
-from waybench.analysis._items import ItemKey, at_items
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
@@ -43,6 +43,7 @@ from waybench.analysis._spread import Margins, Spread, margins, spread
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible
 from waybench.analysis._tidy import episode_frame, tidy
+from waybench.analysis._variance import Levels, levels_of_variance
 from waybench.analysis._wordings import (
     Worded,
     Wordings,
@@ -52,7 +53,6 @@ from waybench.analysis._wordings import (
     wording_table,
     wordings,
 )
-from waybench.analysis._variance import Levels, levels_of_variance
 
 __all__ = [
     "AFTER_PERFECT",
@@ -132,8 +132,8 @@ __all__ = [
     "labels",
     "ledger",
     "ledger_frame",
-    "logged_models",
     "levels_of_variance",
+    "logged_models",
     "margins",
     "mean_difference",
     "mean_text",

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
-from waybench.analysis._estimates import ItemKey, at_items
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, group_id, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._items import ItemKey, at_items
 from waybench.analysis._labels import asked, rest, setting, setting_order
 from waybench.analysis._permuted import holm, sign_flipped
 from waybench.analysis._rows import Group, Row, grouped

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeVar
 
-from waybench.analysis._estimates import ItemKey, at_items
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._items import ItemKey, at_items
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.core import End, Json
 

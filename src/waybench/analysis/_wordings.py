@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from waybench.analysis._estimates import ItemKey, at_items, measured
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.analysis._items import ItemKey, at_items, measured
 from waybench.analysis._labels import LONGEST, labels, rest
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference

@@ -31,8 +31,8 @@ from waybench.report._figures import Figure, level_figures, step_figures
 from waybench.report._files import slug
 from waybench.report._format import anchor, interval_text, missing_text, part, plural
 from waybench.report._overview import Overview, in_order, overviews
-from waybench.report._wordings import WordingTable, wording_tables
 from waybench.report._variation import AttemptLine, RepeatLine, SpreadLine, attempt_lines, repeat_table, spread_table
+from waybench.report._wordings import WordingTable, wording_tables
 
 
 @dataclass(frozen=True, slots=True)
