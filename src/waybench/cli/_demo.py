@@ -2,13 +2,15 @@
 
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import click
 
 from waybench.cli._report import build
 from waybench.cli._run import prepare_folder, summary, task_args, task_entry
-from waybench.tasks import load_task
+from waybench.envs import registry
+from waybench.tasks import HORIZONS, load_task
 
 # Small enough for a minute, large enough that the players part.
 TASKS: dict[str, dict[str, Any]] = {
@@ -21,7 +23,33 @@ TASKS: dict[str, dict[str, Any]] = {
     # Otherwise saying nothing is taken for the first action.
     "smartplay": {"limit": 4, "protocol": "sound", "wording": "one_question", "crafter_steps": 60},
 }
+# Players of the mazes that make errors at a rate, in a single plan: how far they reach can be worked out.
+SEARCH = "horizon_maze"
+SEARCH_ARGS: dict[str, Any] = {"requests": 1, "hardest": 41, "precision": 0.2, "batch": 10}
+SEARCHED = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
+_KNOWN_FROM = 100  # mazes of each dimension
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
+
+
+def known_horizon(rate: float) -> float:
+    """Return the dimension of which an oracle that errs at a rate solves half of the mazes with its only plan.
+
+    It is between two dimensions, on a logarithmic scale, by the mean over mazes of the probability of success.
+    """
+    from waybench.envs.maze import noisy_success
+
+    def success(dimension: int) -> float:
+        mazes = registry.load("maze/alicia").source(level=dimension).head(_KNOWN_FROM)
+        return fmean(noisy_success(item.instance, rate) for item in mazes)
+
+    below, share = 5, success(5)
+    for dimension in HORIZONS[SEARCH].levels[1:]:
+        here = success(dimension)
+        if here < 0.5:
+            part = (share - 0.5) / (share - here)
+            return below * (dimension / below) ** part
+        below, share = dimension, here
+    raise ValueError(f"{rate} is too small a rate: half of the largest mazes are solved")
 
 
 @click.command()
@@ -31,7 +59,7 @@ PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
 def demo(out: Path) -> None:
     """Let the embedded players play, without a key or a network, and write the report."""
     prepare_folder(out)
-    from waybench.analysis import read_logs
+    from waybench.analysis import read_logs, rows, searches
     from waybench.llm import evaluate  # seconds to import
 
     entries = [(task_entry(name), args) for name, args in TASKS.items()]
@@ -41,4 +69,13 @@ def demo(out: Path) -> None:
         evaluate(chosen, [f"waybench/{player}"], out)
     click.echo()
     click.echo(summary(read_logs(out)))
+    click.echo(f"\nHow far players reach whose horizon is known by construction: {', '.join(SEARCHED)} at {SEARCH}")
+    searching = partial(load_task(task_entry(SEARCH)), **task_args(task_entry(SEARCH), SEARCH_ARGS))
+    # Beside the others: a model's rows are not to be of different tasks in one table.
+    folder = prepare_folder(out / SEARCH)
+    evaluate([searching], [f"waybench/{player}" for player in SEARCHED], folder)
+    episodes = list(read_logs(folder))
+    for found in searches(episodes, rows(episodes)):
+        rate = float(found.group.model.rpartition("-")[2])
+        click.echo(f"  {found.group.model}: {found.text}; {found.trials} episodes; known: {known_horizon(rate):.3g}")
     click.echo(f"\nreport: {build((out,), out / 'site', 'waybench demo')}")

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,25 @@ def task_parameters(texts: Iterable[str], **flags: float | str | None) -> dict[s
         if value is not None and name in given:
             raise UsageError(f"--{name} and -T {name} are the same parameter: give one of them")
     return given | {name: value for name, value in flags.items() if value is not None}
+
+
+def combinations(each: Iterable[str], given: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """Return the parameters of each run, of parameters of which every value is run.
+
+    Args:
+        each: Texts of the form key=value,value...
+        given: Parameters of all runs.
+
+    Raises:
+        UsageError: If a text has another form, or a parameter is given in both ways.
+    """
+    several = {name: dict.fromkeys(str(values).split(",")) for name, values in pairs(each, "--each").items()}
+    for name, values in several.items():
+        if name in given:
+            raise UsageError(f"--each {name} and -T {name} are the same parameter: give one of them")
+        if "" in values:
+            raise UsageError(f"--each {name}={','.join(values)[:60]}: an empty value; write it as {name}=one,another")
+    return [dict(zip(several, values, strict=True)) for values in product(*several.values())]
 
 
 def model_arguments(texts: Iterable[str]) -> dict[str, Json]:
@@ -119,6 +139,12 @@ _POSITIVE = click.IntRange(min=1)
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
 @click.option("--model", "-m", "models", multiple=True, required=True, help="Model, as provider/name; repeatable.")
 @click.option("-T", "parameters", multiple=True, metavar="KEY=VALUE", help="A task's parameter; see `waybench list`.")
+@click.option(
+    "--each",
+    multiple=True,
+    metavar="KEY=VALUE,VALUE...",
+    help="A task's parameter of which every value is run, as in wording=matrix,ascii; repeatable.",
+)
 @click.option("--limit", type=_POSITIVE, help="Most items of each level (a maze with its attempts is one item).")
 @click.option("--attempts", type=_POSITIVE, help="Most attempts at each item.")
 @click.option(
@@ -153,6 +179,7 @@ def run(
     tasks: tuple[str, ...],
     models: tuple[str, ...],
     parameters: tuple[str, ...],
+    each: tuple[str, ...],
     limit: int | None,
     attempts: int | None,
     precision: float | None,
@@ -176,7 +203,9 @@ def run(
     given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=budget)
     known = read_prices(prices) if prices else {}
     chosen = [
-        (entry, task_args(entry, given | _prices_of(entry, prices))) for entry in map(task_entry, dict.fromkeys(tasks))
+        (entry, task_args(entry, given | values | _prices_of(entry, prices)))
+        for entry in map(task_entry, dict.fromkeys(tasks))
+        for values in combinations(each, given)
     ]
     prepare_folder(out)
     from waybench.llm import check_player, evaluate  # seconds to import
@@ -232,7 +261,7 @@ def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
 def summary(
     episodes: Iterable["LoggedEpisode"], prices: Mapping[str, Price] | None = None, *, unfinished: bool = False
 ) -> str:
-    """Return the tables of scores and of horizons, and what searches for horizons have found.
+    """Return the tables of scores, wordings and horizons, and what searches for horizons have found.
 
     Args:
         episodes: The episodes.
@@ -249,10 +278,12 @@ def summary(
         searches,
         set_aside,
         text_table,
+        wording_table,
     )
 
     listed = list(episodes)
     all_rows = set_aside(row(each, price=(prices or {}).get(each.model)) for each in listed)
     scores = text_table(by_level(all_rows), totals=overall(all_rows))
-    parts = (scores, horizon_table(horizons(all_rows)), search_text(searches(listed, all_rows, unfinished)))
+    found = search_text(searches(listed, all_rows, unfinished))
+    parts = (scores, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
     return "\n\n".join(part for part in parts if part)

@@ -4,6 +4,7 @@ from waybench.envs.maze._alicia import ALICIA
 from waybench.envs.maze._game import MazeGame, MazeState, Movement, Plan
 from waybench.envs.maze._generator import MazeSource
 from waybench.envs.maze._maze import Maze
+from waybench.envs.maze._players import noisy_success
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording, Representation
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "Movement",
     "Plan",
     "Representation",
+    "noisy_success",
 ]

@@ -2,7 +2,7 @@
 
 from waybench.core import Stream
 from waybench.envs.maze._game import MazeState, Movement, Plan
-from waybench.envs.maze._maze import movements
+from waybench.envs.maze._maze import Maze, movements
 
 _RIGHT_OF = {"up": "right", "right": "down", "down": "left", "left": "up"}
 _BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
@@ -48,6 +48,24 @@ def wanderer(state: MazeState, rng: Stream) -> Plan:
         path.append(way)
         came_from = _BACK[way]
     return _plan(path)
+
+
+def noisy_success(maze: Maze, rate: float) -> float:
+    """Return how probable it is that the plan of an oracle that errs at a rate reaches the exit of a maze of one path.
+
+    An error turns into any of a cell's open directions, also into the right one (`MazeGame.perturb`). What is left out
+    is that a second error makes good the first, which is rare.
+
+    Args:
+        maze: A maze without loops.
+        rate: Probability of an error in each step.
+    """
+    lattice, at, chance = maze.lattice, maze.entrance, 1.0
+    for direction in lattice.shortest_path(maze.entrance, maze.exit) or ():
+        ways = dict(lattice.exits(at))
+        chance *= 1 - rate * (len(ways) - 1) / len(ways)
+        at = ways[direction]
+    return chance
 
 
 PLAYERS = {"heuristic": wall_follower, "oracle": oracle, "random": wanderer}
