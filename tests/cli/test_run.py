@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import Command, one_line_error
-from waybench.cli._run import model_arguments, task_args, task_entry, task_parameters
+from waybench.cli._run import combinations, model_arguments, task_args, task_entry, task_parameters
 
 
 def alicia(*texts: str) -> dict[str, object]:
@@ -69,9 +69,45 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["-M", "x=\udcff"], "it has bytes that are no UTF-8"),
         (["--limit", 2, "-T", "limit=3"], "--limit and -T limit are the same parameter: give one of them"),
         (["--attempts", 2, "-T", "attempts=2"], "--attempts and -T attempts are the same parameter: give one of them"),
+        (["alicia", "--each", "wording=matrix,"], "an empty value"),
+        (["alicia", "--each", "wording"], "write it as key=value"),
+        (["alicia", "--each", "wording=matrix", "-T", "wording=ascii"], "give one of them"),
+        (["alicia", "--each", "wording=matrix,runes"], "runes"),
+        (["alicia", "--quote"], "such as horizon_maze"),
+        (["alicia", "--precision", 0.1], "unknown parameter of alicia 'precision'"),
+        (["horizon_maze", "--budget", "5USD"], "needs prices=FILE"),
+        (["horizon_maze", "--budget", "much"], "as in 5USD or 200k tokens"),
+        (["horizon_maze", "--prices", "nowhere.json"], "cannot read nowhere.json"),
+        (["horizon_maze", "-T", "easiest=19", "-T", "hardest=20"], "at least two of the levels"),
     ],
 )
 def test_bad_parameters(command: Command, tmp_path: Path, args: list[object], expected: str) -> None:
-    result = command("run", "alicia", "--model", "waybench/null", "--out", tmp_path, *args)
+    task = () if args[0] in ("alicia", "horizon_maze") else ("alicia",)
+    result = command("run", *task, *args, "--model", "waybench/null", "--out", tmp_path)
     assert expected in one_line_error(result)
     assert not [*tmp_path.iterdir()]
+
+
+def test_every_combination_of_values_is_run() -> None:
+    assert combinations([], {}) == [{}]
+    assert combinations(["wording=matrix,ascii", "exit-hint=true,false"], {"limit": 3}) == [
+        {"wording": "matrix", "exit_hint": "true"},
+        {"wording": "matrix", "exit_hint": "false"},
+        {"wording": "ascii", "exit_hint": "true"},
+        {"wording": "ascii", "exit_hint": "false"},
+    ]
+    assert combinations(["limit=3,3,2"], {}) == [{"limit": "3"}, {"limit": "2"}]
+
+
+def test_wordings_are_compared_after_a_run(command: Command, tmp_path: Path) -> None:
+    args = ("--each", "wording=matrix,ascii", "--limit", 3, "-T", "max_dimension=7", "--display", "none")
+    said = command("run", "alicia", "--model", "waybench/noisy-0.3", "--out", tmp_path, *args).stdout
+    assert "the same items in several wordings" in said
+    assert len([*tmp_path.glob("*.eval")]) == 2
+
+
+def test_a_quote_runs_nothing(command: Command, tmp_path: Path) -> None:
+    said = command("run", "horizon_maze", "--model", "openai/none", "--quote", "-T", "hardest=15", "--out", tmp_path)
+    assert said.stdout.startswith("horizon_maze, openai/none: about ")
+    assert len(said.stdout.splitlines()) == 1
+    assert not [*tmp_path.glob("*.eval")]

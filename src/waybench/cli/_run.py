@@ -213,8 +213,11 @@ def run(
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
-    for entry, args in chosen:
-        for model in models if _PRECISION in {option.name for option in entry.options} else ():
+    searching = [(entry, args) for entry, args in chosen if _PRECISION in {option.name for option in entry.options}]
+    if quote_only and not searching:
+        raise UsageError("--quote is for tasks that choose what they ask, such as horizon_maze: name one")
+    for entry, args in searching:
+        for model in models:
             click.echo(quote(entry, resolve(entry.options, args), model))
     if quote_only:
         return

@@ -1,0 +1,172 @@
+"""The tasks that look for a horizon, of every family, without the engine."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, policy, resolve
+from waybench.envs import registry
+from waybench.llm import HorizonSearch
+from waybench.psychometric import Seeker, Trial
+from waybench.tasks import HORIZONS, TASKS
+from waybench.tasks._horizon import Plan, horizon_plan, horizon_quote, read_budget
+
+ENTRIES = {entry.name: entry for entry in TASKS if entry.name in HORIZONS}
+QUICK = {"horizon_maze": {"hardest": 21}, "horizon_tilemap": {"hardest": 3}, "horizon_textmap": {"hardest": 4}}
+
+
+def given(name: str, **some: Any) -> dict[str, Any]:
+    return resolve(ENTRIES[name].options, {**QUICK.get(name, {}), **some})
+
+
+def finished(sample: Any, player: str, end: End | None = None) -> Any:
+    """Play a sample's episode as the solver would, and return what the engine would report of it."""
+    head = EpisodeRecord.assemble(sample.metadata["waybench"])
+    environment = registry.load(head.env)
+    item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
+    episode: Episode[Any, Any, Any] = Episode(environment, item, head.options, attempt=1, player=player)
+    while not episode.done and end is None:
+        episode.step(policy(player).reply(episode))
+    if end is not None:
+        episode.end(end)
+    turns = [turn.dumps() for turn in episode.turns]
+    progress = {"player": player, "turns": turns, "end": episode.end_reason, "error": None}
+    error = SimpleNamespace(message="failed") if end is End.INFRASTRUCTURE else None
+    store = {"waybench": progress}
+    return SimpleNamespace(id=sample.id, epoch=1, error=error, metadata=sample.metadata, store=store, scores=None)
+
+
+def search(plan: Plan) -> HorizonSearch:
+    return HorizonSearch(plan.environment, plan.options, plan.axis, plan.strata, plan.goal, plan.price, plan.budget)
+
+
+def followed(source: HorizonSearch, ended: Any) -> list[Any]:
+    return asyncio.run(source.sample_complete(ended)) or []
+
+
+def play(source: HorizonSearch, player: str, *, last_first: bool = False) -> list[Any]:
+    """Run a search to its end, one sample after the other; return the finished samples."""
+    waiting, done = source.initial_samples(), []
+    while waiting:
+        ended = finished(waiting.pop(-1 if last_first else 0), player)
+        done.append(ended)
+        waiting += followed(source, ended)
+    return done
+
+
+@pytest.mark.parametrize("name", HORIZONS)
+def test_every_family_can_be_searched(name: str) -> None:
+    plan = horizon_plan(name, given(name, most=12, batch=6))
+    places = [stratum.at for stratum in plan.strata]
+    assert places == sorted(places) and len(places) >= 3
+    assert all(stratum.takes.input > 0 and stratum.takes.output > 0 for stratum in plan.strata)
+    done = play(search(plan), "oracle")
+    assert len(done) == 12
+    assert max(Counter(ended.id for ended in done).values()) == 1  # no item twice
+    for ended in done:
+        record = EpisodeRecord.assemble(ended.metadata["waybench"], ended.store["waybench"])
+        assert record.end == End.SOLVED
+        assert record.options["protocol"] == "sound"
+        at = plan.axis.of(record)
+        assert at is not None and 0.75 * places[0] <= at <= 1.35 * places[-1]
+
+
+@pytest.mark.parametrize("name", ["horizon_maze", "horizon_textmap"])
+def test_what_is_asked_is_the_same_in_any_order(name: str) -> None:
+    plan = horizon_plan(name, given(name, most=40, precision=0.05))
+    first, second = ({ended.id for ended in play(search(plan), "noisy-0.1", last_first=last)} for last in (False, True))
+    assert first == second
+    assert len(first) == 40
+
+
+def test_two_players_of_one_run_are_two_searches() -> None:
+    plan = horizon_plan("horizon_maze", given("horizon_maze", most=24, precision=0.05, requests=1))
+    source = search(plan)
+    waiting = [(player, sample) for player in ("oracle", "noisy-0.1") for sample in source.initial_samples()]
+    found: dict[str, list[str]] = {"oracle": [], "noisy-0.1": []}
+    while waiting:
+        player, sample = waiting.pop(0)
+        found[player].append(sample.id)
+        waiting += [(player, more) for more in followed(source, finished(sample, player))]
+    for player, ids in found.items():
+        assert ids == [ended.id for ended in play(search(plan), player)]
+    assert found["oracle"] != found["noisy-0.1"]
+
+
+def test_a_retried_run_is_told_of_everything_again_and_asks_the_same() -> None:
+    plan = horizon_plan("horizon_maze", given("horizon_maze", most=20, precision=0.05))
+    source = search(plan)
+    first = [ended.id for ended in play(source, "noisy-0.1")]
+    assert [ended.id for ended in play(source, "noisy-0.1")] == first
+
+
+def test_an_infrastructure_error_holds_up_its_round() -> None:
+    source = search(horizon_plan("horizon_maze", given("horizon_maze", most=20)))
+    first, *others = source.initial_samples()
+    assert not followed(source, finished(first, "oracle", End.INFRASTRUCTURE))
+    assert not [more for sample in others for more in followed(source, finished(sample, "oracle"))]
+    waiting = source.initial_samples()  # a later run tells of what is finished, and repeats what is not
+    assert [sample.id for sample in waiting] == [first.id, *(sample.id for sample in others)]
+    assert len([more for sample in waiting for more in followed(source, finished(sample, "oracle"))]) == 4
+
+
+def test_a_player_known_by_construction_is_found() -> None:
+    """It solves a maze with the probability of no error in so many steps."""
+    plan = horizon_plan("horizon_maze", given("horizon_maze", requests=1, precision=0.2, hardest=101))
+    done = play(search(plan), "noisy-0.1")
+    seeker = Seeker(plan.goal, plan.strata[0].at, plan.strata[-1].at)
+    trials = [Trial(ended.metadata["level"], ended.store["waybench"]["end"] == End.SOLVED, None, 1.0) for ended in done]
+    reach = seeker.state(trials).reach
+    assert reach.low < 9.14 < reach.high  # where the mean of `noisy_success` is a half
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (None, (None, False)),
+        ("5USD", (5.0, True)),
+        ("$0.5", (0.5, True)),
+        ("5 usd", (5.0, True)),
+        ("200000", (200_000.0, False)),
+        ("200k tokens", (200_000.0, False)),
+        ("1.5M", (1_500_000.0, False)),
+        ("1 token", (1.0, False)),
+    ],
+)
+def test_budgets(text: str | None, wanted: tuple[float | None, bool]) -> None:
+    assert read_budget(text) == wanted
+
+
+@pytest.mark.parametrize("text", ["", "5EUR", "USD", "-1", "0", "0USD", "$5USD", "1e3", "nan", "5 5", "\u0665USD"])
+def test_what_is_no_budget(text: str) -> None:
+    with pytest.raises(UsageError, match="as in 5USD or 200k tokens"):
+        read_budget(text)
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="needs prices=FILE"):
+        horizon_plan("horizon_maze", given("horizon_maze", budget="5USD"))
+    with pytest.raises(UsageError, match="at least two of the levels 5, 7, 9"):
+        horizon_plan("horizon_maze", given("horizon_maze", easiest=21, hardest=21))
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"a/b": {"input": 1, "output": 1}}')
+    with pytest.raises(UsageError, match="no price of c/d"):
+        horizon_quote("horizon_maze", given("horizon_maze", budget="5USD", prices=str(prices)), "c/d")
+    with pytest.raises(UsageError, match="take more; raise it"):
+        horizon_quote("horizon_maze", given("horizon_maze", budget="10 tokens"), "c/d")
+
+
+def test_a_quote_is_in_the_unit_that_is_known(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"a/b": {"input": 1000, "output": 1000}}')
+    in_tokens = horizon_quote("horizon_maze", given("horizon_maze"), "a/b")
+    in_dollars = horizon_quote("horizon_maze", given("horizon_maze", prices=str(prices), budget="9USD"), "a/b")
+    assert in_tokens.startswith("horizon_maze, a/b: about ") and " tokens (" in in_tokens
+    assert " USD (" in in_dollars and in_dollars.endswith("the budget is 9USD")
+    tokens = float(in_tokens.split(" and ")[1].split(" tokens")[0].replace(",", ""))
+    dollars = float(in_dollars.split(" and ")[1].split(" USD")[0].replace(",", ""))
+    assert dollars == pytest.approx(tokens / 1000, abs=0.01)
