@@ -1,6 +1,7 @@
 """The whole path from a key to a report, as `make demo` runs it."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,17 @@ def test_horizons_come_last(demo: tuple[Path, str]) -> None:
     assert "waybench/null" not in lines  # it was given one dimension alone
 
 
+def test_horizons_that_are_known_are_found(demo: tuple[Path, str]) -> None:
+    lines = [line.strip() for line in demo[1].splitlines() if line.startswith("  waybench/noisy-")]
+    assert [line.split(":")[0] for line in lines] == [f"waybench/noisy-{rate}" for rate in ("0.02", "0.05", "0.1")]
+    for line in lines:
+        found = re.search(r"at dimension ([\d.]+) \(90 %: ([\d.]+) to ([\d.]+)\); \d+ episodes; known: ([\d.]+)", line)
+        assert found is not None, line
+        value, low, high, known = map(float, found.groups())
+        assert low < value < high
+        assert low < known < high
+
+
 def test_every_other_family_parts_the_players(demo: tuple[Path, str]) -> None:
     found = [table for table in demo[1].split("\n\n") if "\nwaybench/oracle" in table and "Mazes" not in table]
     tables = [table for table in found if "is still solved" not in table]
@@ -70,7 +82,7 @@ def test_the_report(demo: tuple[Path, str]) -> None:
     assert summary["schema"] == 2
     site = Site(out / "site")
     assert len(site.results) == len(summary["overall"])
-    assert len(site.models) == len({total["group"]["model"] for total in summary["overall"]}) == 5
+    assert len(site.models) == len({total["group"]["model"] for total in summary["overall"]}) == 7
     assert len(site.tasks) == len({total["group"]["env"] for total in summary["overall"]})
     assert set(site.compared) == set(site.tasks)
     assert len(site.replays) > 300

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, metrics
 from waybench.core import End, Episode, NoisyPolicy, ScriptedPolicy, Stream, play_out, policy
-from waybench.envs.maze import MazeGame, MazeState, Movement
+from waybench.envs.maze import MazeGame, MazeState, Movement, noisy_success
 
 
 def mean_score(player: str, size: int) -> float:
@@ -87,3 +87,14 @@ def test_more_noise_scores_less() -> None:
     assert means[0] == 100
     assert means == sorted(means, reverse=True)
     assert len(set(means)) == 4
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2])
+@pytest.mark.parametrize("size", [9, 21])
+def test_how_often_an_oracle_that_errs_succeeds_at_once(rate: float, size: int) -> None:
+    items = ALICIA.source("noise", size).head(500)
+    known = fmean(noisy_success(item.instance, rate) for item in items)
+    ends = [play_out(ALICIA, item, policy(f"noisy-{rate}"), {"requests": 1}).end_reason for item in items]
+    error = (known * (1 - known) / len(items)) ** 0.5
+    assert sum(end is End.SOLVED for end in ends) / len(items) == pytest.approx(known, abs=3 * error)
+    assert noisy_success(items[0].instance, 0.0) == 1

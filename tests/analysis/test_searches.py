@@ -1,0 +1,112 @@
+"""What is said of a search for a horizon, out of its records."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.analysis.episodes import MAZE, item, logged, said
+from waybench.analysis import LoggedEpisode, row, rows, search_text, searches, set_aside
+from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
+
+PLAN: dict[str, Any] = {
+    **{"axis": "dimension", "share": 0.5, "precision": 0.3, "most": 60, "budget": None, "batch": 4},
+    **{"lowest": 5.0, "highest": 41.0},
+}
+
+
+def episode(level: int, number: int, solved: bool, **plan: Any) -> LoggedEpisode:
+    player = policy("oracle" if solved else "null")
+    record = play_out(MAZE, item(level, number), player, {"requests": 1}).record()
+    record = replace(record, turns=tuple(turn._replace(usage=Usage(1000, 50)) for turn in record.turns))
+    return replace(logged(record, task="horizon_maze"), run="one", search={**PLAN, **plan})
+
+
+def tried(**plan: Any) -> list[LoggedEpisode]:
+    """Return trials of who solves mazes up to dimension 13, half of those of 15, and no larger ones."""
+    results = {5: (3, 3), 9: (3, 3), 13: (5, 5), 15: (8, 4), 17: (5, 0), 21: (3, 0), 41: (3, 0)}
+    return [
+        episode(level, number, number < solved, **plan)
+        for level, (trials, solved) in results.items()
+        for number in range(trials)
+    ]
+
+
+def test_what_was_found_and_why_it_stopped() -> None:
+    episodes = tried()
+    (found,) = searches(episodes, rows(episodes))
+    assert (found.trials, found.errors, found.axis, found.stop) == (30, 0, "dimension", "precision")
+    assert found.low < 15 < found.high
+    assert (found.high - found.low) / 2 <= 0.3 * found.value
+    assert found.tokens == 30 * 1050
+    text = search_text([found])
+    assert text.startswith("horizon_maze, vendor/model: 50 % horizon at dimension 1")
+    assert text.endswith("; 30 episodes, 31,500 tokens; stopped: the precision is reached")
+
+
+def test_costs_are_told_where_prices_are_known() -> None:
+    episodes = tried()
+    made = set_aside(row(each, price=Price(100.0, 1000.0, 100.0)) for each in episodes)
+    (found,) = searches(episodes, made)
+    assert found.cost == pytest.approx(30 * (0.1 + 0.05))
+    assert ", 4.50 USD; " in search_text([found])
+
+
+@pytest.mark.parametrize(
+    ("plan", "unfinished", "stop"),
+    [
+        ({"precision": 0.02, "most": 30}, False, "cap"),
+        ({"precision": 0.02, "budget": 9.0}, False, "budget"),
+        ({"precision": 0.02}, False, "supply"),
+        ({"precision": 0.02}, True, ""),
+        ({"precision": 0.3}, True, "precision"),
+    ],
+)
+def test_why_else_it_stops(plan: dict[str, Any], unfinished: bool, stop: str) -> None:
+    episodes = tried(**plan)
+    (found,) = searches(episodes, rows(episodes), unfinished)
+    assert found.stop == stop
+    assert ("interrupted: the same command goes on" in search_text([found])) == (stop == "")
+
+
+@pytest.mark.parametrize(
+    ("solved", "stop", "words"), [(True, "beyond", "beyond dimension 41"), (False, "below", "below dimension 5")]
+)
+def test_nothing_is_said_out_of_range(solved: bool, stop: str, words: str) -> None:
+    episodes = [episode(level, number, solved) for level in (5, 9, 21, 41) for number in range(6)]
+    (found,) = searches(episodes, rows(episodes))
+    assert found.stop == stop
+    assert f"50 % horizon {words} (90 %: " in found.text
+
+
+def test_errors_are_no_trials() -> None:
+    episodes = tried()
+    record: EpisodeRecord = replace(said([], level=15, number=9), end=End.INFRASTRUCTURE, error="gone")
+    lost = replace(logged(record, task="horizon_maze"), run="one", search=PLAN)
+    lost = replace(lost, record=replace(record, options=episodes[0].record.options))
+    (found,) = searches([*episodes, lost], rows([*episodes, lost]))
+    assert (found.trials, found.errors) == (30, 1)
+    assert "1 infrastructure error;" in search_text([found])
+
+
+def test_runs_are_searches_of_their_own() -> None:
+    first, second = tried(), [replace(each, model="other") for each in tried()]
+    found = searches([*first, *second], rows([*first, *second]))
+    assert [each.group.model for each in found] == ["vendor/model", "other"]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {},
+        {"lowest": 5.0},
+        {**PLAN, "lowest": "x"},
+        {**PLAN, "precision": 0},
+        {**PLAN, "lowest": 50.0},
+        {**PLAN, "most": None},
+    ],
+)
+def test_what_is_no_plan_is_no_search(plan: dict[str, Any]) -> None:
+    episodes = [replace(each, search=plan) for each in tried()]
+    assert searches(episodes, rows(episodes)) == []
+    assert search_text([]) == ""
