@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "": BOTTOM | {"envs"},  # waybench/__init__.py
 }
 
-# Library -> the packages that may import it. `analysis` has one module for it, which reads logs.
+# Library -> the packages that may import it. `analysis` has one module for it, which asks for logs.
 ONLY_IMPORTED_BY = {
     "inspect_ai": {"llm", "tasks", "analysis"},
     "gymnasium": {"gym"},
@@ -118,13 +118,13 @@ def test_imports_keep_to_the_layers(path: Path) -> None:
     assert [f"{each.where}: {each.what}: {wrong}" for each in found for wrong in breaches(each)] == []
 
 
-def test_one_module_of_the_analysis_reads_logs() -> None:
+def test_one_module_of_the_analysis_asks_inspect() -> None:
     readers = [
         path.name
         for path in (SOURCE / "analysis").glob("*.py")
         if any(each.what.startswith("inspect_ai") for each in imports_of(path.read_text("utf-8"), *module_name(path)))
     ]
-    assert len(readers) <= 1, f"{readers}: read logs in one place"
+    assert len(readers) <= 1, f"{readers}: ask for logs in one place"
 
 
 @pytest.mark.parametrize(

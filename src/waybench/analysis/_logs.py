@@ -1,8 +1,7 @@
 """Reading episodes out of Inspect's logs, one sample at a time."""
 
 import json
-import sys
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
@@ -11,25 +10,18 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from waybench.analysis._episodes import LoggedEpisode, is_embedded
+from waybench.analysis._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, skipped, to_stderr
 from waybench.analysis._settings import of_record, settings_of
-from waybench.analysis._text import one_line
 from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
 
-_KEY, _SEARCH = "waybench", "waybench_search"
+_SEARCH = "waybench_search"
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time
 _WORTH_PROCESSES = 20  # batches from which on another process, which takes seconds to begin, saves time
-_OF_TIME = ("time", "working", "operator")
 
 
 class NoEpisodesError(UsageError):
     """There are folders, and no episodes in them; there may be when a run has gone on."""
-
-
-class _Log(NamedTuple):
-    location: str
-    header: Any
-    samples: tuple[tuple[Any, int, bool], ...]  # id, epoch, and whether it ended without an error
 
 
 def read_logs(
@@ -55,18 +47,12 @@ def read_logs(
         NoEpisodesError: If none of them has an episode of a waybench task; a UsageError, too.
         DataError: If a log has a record that is none.
     """
-    told = on_problem or _to_stderr
-    runs: dict[str, dict[str, _Log]] = defaultdict(dict)
-    for log in _logs(directories, told):
-        runs[log.header.eval.task_id][log.location] = log
+    told = on_problem or to_stderr
     found = False
-    in_order = [sorted(logs.values(), key=_age) for logs in runs.values()]
     chosen = [
-        (log, wanted)
-        for logs in sorted(
-            in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _age(logs[-1]))
-        )
-        for log, wanted in _chosen(logs)
+        (log, [(one.id, one.epoch) for one in wanted if one.ours])
+        for logs in runs(directories, told)
+        for log, wanted in newest(logs)
     ]
     headers = {log.location: (log.header, settings_of(log.header)) for log, _ in chosen}
     for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], told, processes):
@@ -98,55 +84,8 @@ def logged_models(*directories: Path, on_problem: Callable[[str], None] | None =
     Raises:
         UsageError: If a directory does not exist.
     """
-    names = {str(log.header.eval.model) for log in _logs(directories, on_problem or _to_stderr)}
+    names = {str(log.header.eval.model) for log in logs_in(directories, on_problem or to_stderr)}
     return sorted(name for name in names if not is_embedded(name))
-
-
-def _to_stderr(problem: str) -> None:
-    print(f"waybench: {problem}", file=sys.stderr)
-
-
-def _skipped(location: str, error: str) -> str:
-    path = location.removeprefix("file://")
-    return f"skipped {one_line(path, 300)}: {one_line(error, 200)}"
-
-
-def _logs(directories: Sequence[Path], told: Callable[[str], None]) -> Iterator[_Log]:
-    from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
-
-    for directory in directories:
-        if not directory.is_dir():
-            raise UsageError(f"no folder {directory}: give the folder that `waybench run --out` wrote")
-        for info in list_eval_logs(str(directory.absolute())):
-            # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
-            try:
-                header = read_eval_log(info, header_only=True)
-                # The log's own list of samples has only those that the task began with, not those a ladder added.
-                samples = tuple(read_eval_log_sample_summaries(info))
-            except Exception as error:
-                told(_skipped(info.name, str(error) or type(error).__name__))
-                continue
-            yield _Log(info.name, header, tuple((one.id, one.epoch, _is_clean(one)) for one in samples))
-
-
-def _age(log: _Log) -> tuple[str, str]:
-    return str(log.header.eval.created), log.location
-
-
-def _is_clean(summary: Any) -> bool:
-    return bool(summary.completed) and not summary.error and summary.limit not in _OF_TIME
-
-
-def _chosen(logs: Sequence[_Log]) -> Iterator[tuple[_Log, list[tuple[Any, int]]]]:
-    """Yield the logs of a run, the oldest first, with those samples (id, epoch) that are to be read from each."""
-    best: dict[tuple[Any, int], tuple[bool, int]] = {}
-    for number, log in enumerate(logs):
-        for sample, epoch, clean in log.samples:
-            best[sample, epoch] = max(best.get((sample, epoch), (False, -1)), (clean, number))
-    for number, log in enumerate(logs):
-        wanted = [(sample, epoch) for sample, epoch, _ in log.samples if best[sample, epoch][1] == number]
-        if wanted:
-            yield log, wanted
 
 
 class _Sample(NamedTuple):
@@ -184,7 +123,7 @@ def _samples(
     for (location, _), found in zip(batches, _read_all(batches, processes), strict=True):
         for sample in found:
             if isinstance(sample, _Unread):
-                told(_skipped(f"{location}, sample {sample.name}", sample.error))
+                told(skipped(f"{location}, sample {sample.name}", sample.error))
             else:
                 yield location, sample
 
@@ -209,14 +148,14 @@ def _read_all(
 
 def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
     try:
-        return [_plain(sample) for sample in _read(location, wanted)]
+        return [_plain(sample) for sample in read_samples(location, wanted, _UNUSED)]
     except Exception:  # one of them cannot be read, and it is not said which
         return [_each(location, one) for one in wanted]
 
 
 def _each(location: str, one: tuple[Any, int]) -> _Sample | _Unread:
     try:
-        (sample,) = _read(location, [one])
+        (sample,) = read_samples(location, [one], _UNUSED)
         return _plain(sample)
     except Exception as error:
         return _Unread(str(one[0]), str(error) or type(error).__name__)
@@ -224,12 +163,12 @@ def _each(location: str, one: tuple[Any, int]) -> _Sample | _Unread:
 
 def _plain(sample: Any) -> _Sample:
     name, metadata = str(sample.id), sample.metadata
-    if _KEY not in metadata:
+    if KEY not in metadata:
         return _Sample(name)
     error = str(sample.error.message)[:2000] if sample.error else ""
     limit = str(sample.limit.type) if sample.limit else ""
     search = str(metadata.get(_SEARCH, ""))
-    return _Sample(name, metadata[_KEY], _progress(sample), error or ("error" if sample.error else ""), limit, search)
+    return _Sample(name, metadata[KEY], _progress(sample), error or ("error" if sample.error else ""), limit, search)
 
 
 def _search(plan: str) -> Mapping[str, Json]:
@@ -241,20 +180,14 @@ def _search(plan: str) -> Mapping[str, Json]:
     return cast(dict[str, Json], found) if isinstance(found, dict) else {}
 
 
-def _read(location: str, some: Sequence[tuple[Any, int]]) -> list[Any]:
-    from inspect_ai.log import read_eval_log_samples_by_id
-
-    return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=_UNUSED)
-
-
 def _progress(sample: Any) -> Any:
     """Return what became of an episode, which its sample's store holds, and its score once more.
 
     Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store.
     """
     scores: dict[str, Any] = sample.scores or {}
-    scored: list[Any] = [score.metadata[_KEY] for score in scores.values() if score.metadata and _KEY in score.metadata]
-    return sample.store.get(_KEY) or (scored[0] if scored else None)
+    scored: list[Any] = [score.metadata[KEY] for score in scores.values() if score.metadata and KEY in score.metadata]
+    return sample.store.get(KEY) or (scored[0] if scored else None)
 
 
 def _record(sample: _Sample, location: str) -> EpisodeRecord:
@@ -266,6 +199,6 @@ def _record(sample: _Sample, location: str) -> EpisodeRecord:
     if sample.error:
         return replace(record, end=End.INFRASTRUCTURE, error=record.error or sample.error)
     if record.end is None:
-        end = End.TURN_LIMIT if sample.limit and sample.limit not in _OF_TIME else End.INFRASTRUCTURE
+        end = End.TURN_LIMIT if sample.limit and sample.limit not in OF_TIME else End.INFRASTRUCTURE
         return replace(record, end=end, error=f"stopped by a limit: {sample.limit or 'interruption'}")
     return record

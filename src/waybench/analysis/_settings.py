@@ -41,20 +41,40 @@ def settings_of(header: Any) -> dict[str, Json]:
     Args:
         header: The log's header.
     """
-    drawn = _drawn()
+    drawn, args = _drawn(), header.eval.task_args
+    return _plain(
+        {
+            **{name: value for name, value in args.items() if name in drawn},
+            **{name: args.get(name) for name in SHOWN if args.get(SHOWN[0])},
+            **_asked_how(header),
+        }
+    )
+
+
+def settings_of_any(header: Any) -> dict[str, Json]:
+    """Return the settings of a run of a task that is not ours: all of its parameters, and how the model was asked.
+
+    Args:
+        header: The log's header.
+    """
+    return _plain({**_harmless(dict(header.eval.task_args)), **_asked_how(header)})
+
+
+def _asked_how(header: Any) -> dict[str, Any]:
     spec = header.eval
     # The first is how the model was made, the second what the run was given besides, which has the last word.
     configs = (spec.model_generate_config, header.plan.config)
     asked = {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
-    found: dict[str, Any] = {
-        **{name: value for name, value in spec.task_args.items() if name in drawn},
-        **{name: spec.task_args.get(name) for name in SHOWN if spec.task_args.get(SHOWN[0])},
+    return {
         **_harmless({f"model.{name}": value for name, value in spec.model_args.items()}),
         **_harmless({name: value for name, value in asked.items() if name not in _TRANSPORT}),
         **{name: value for name in _LIMITS if (value := getattr(spec.config, name, None))},
         **({SERVER: host(spec.model_base_url)} if spec.model_base_url else {}),
         **_roles(spec.model_roles or {}),
     }
+
+
+def _plain(found: Mapping[str, Any]) -> dict[str, Json]:
     return {
         name: value if isinstance(value, PLAIN) else json.dumps(value, default=str) for name, value in found.items()
     }
