@@ -77,7 +77,7 @@ def test_what_an_episode_says() -> None:
         **{"headline": "score", "key": "k1", "setting": "Easy", "level": 7, "item": "702", "index": 1},
         **{"instance": "ab" * 32, "cluster": "hall", "cluster_key": "k1", "cluster_level": 7, "attempt": 2},
         **{"run": "r1", "log": "run.eval", "end": "failed", "counts": True, "infrastructure_error": False},
-        **{"set_aside": None, "guided": False, "turns": 5, "outcome.ok": 2, "outcome.illegal": 3},
+        **{"set_aside": None, "guided": False, "turns": 5, "outcome.ok": 2, "outcome.illegal": 3, "failure": "illegal"},
         **{"outcome.unparsed": 0, "outcome.unproductive": 0, "outcome.truncated": 0, "outcome.refused": 0},
         **{"metric.score": 62.5, "metric.raw_score": None, "input_tokens": 1000, "output_tokens": 60},
         **{"cached_tokens": 900, "reasoning_tokens": 40, "seconds": 2.5, "cost": 0.0125},

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from waybench.analysis._failures import failure
 from waybench.analysis._frames import Fact, Frame, Meaning, columns, group_columns
 from waybench.analysis._rows import Row
 from waybench.core import Environment, Json, Metric, Outcome
@@ -73,6 +74,13 @@ _ITEM: tuple[Fact[Row], ...] = (
 
 _COURSE: tuple[Fact[Row], ...] = (
     Fact("end", str, lambda row: row.end or None, "How the episode ended; null if it never did."),
+    Fact(
+        "failure",
+        str,
+        lambda row: str(failure(row) or "") or None,
+        "How it failed, by what dominates: refused, truncated, unparsed, illegal, unproductive, turn_limit, lost or "
+        "wrong; null where it was solved, where it does not count, and with a teacher.",
+    ),
     Fact("counts", bool, lambda row: row.counts, "Whether the episode is in the denominators of the estimates."),
     Fact(
         "infrastructure_error",
