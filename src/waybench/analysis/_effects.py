@@ -9,9 +9,10 @@ from waybench.analysis._frames import Fact, Frame, columns, group_columns, group
 from waybench.analysis._intervals import Mean, clustered_mean
 from waybench.analysis._items import ItemKey, at_items
 from waybench.analysis._labels import asked, rest, setting, setting_order
-from waybench.analysis._permuted import holm, sign_flipped
+from waybench.analysis._permuted import sign_flipped
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis._settings import SERVER
+from waybench.analysis._statsmodels import holm
 from waybench.core import Json
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts

@@ -35,8 +35,10 @@ def clustered_mean(
     low: float | None = None,
     high: float | None = None,
     sizes: Sequence[float] | None = None,
+    *,
+    confidence: float = CONFIDENCE,
 ) -> Mean | None:
-    """Return the mean of all values, with a 95 % confidence interval for values that come in clusters.
+    """Return the mean of all values, with a confidence interval, by default of 95 %, for values that come in clusters.
 
     The mean is a ratio, of the sum of the clusters' totals to the sum of their sizes. Its standard error is that of
     the linearised ratio (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 9A), which is also the cluster-robust
@@ -60,6 +62,7 @@ def clustered_mean(
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
         sizes: What each value is a share of, 0 or more and not all 0; by default 1, and then the ratio is the mean.
+        confidence: The interval's confidence.
 
     Returns:
         The mean; None if there are no values, or all sizes are 0.
@@ -78,7 +81,7 @@ def clustered_mean(
     if not counts.any():
         return None
     ratio = float(totals.sum() / counts.sum())
-    ends = _interval(totals, counts, ratio, low, high)
+    ends = _interval(totals, counts, ratio, (low, high), confidence)
     return Mean(ratio, *(ends or (None, None)), n=len(values), clusters=groups)
 
 
@@ -150,9 +153,13 @@ def _numbered(clusters: Sequence[Hashable]) -> tuple[NDArray[np.intp], int]:
 
 
 def _interval(
-    totals: NDArray[np.float64], sizes: NDArray[np.float64], ratio: float, low: float | None, high: float | None
+    totals: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    ratio: float,
+    bounds: tuple[float | None, float | None],
+    confidence: float,
 ) -> tuple[float, float] | None:
-    groups = len(totals)
+    (low, high), groups = bounds, len(totals)
     if groups == 1:
         return None
     if low is not None and high is not None:
@@ -160,17 +167,17 @@ def _interval(
         at_top = np.abs(totals - high * sizes) <= near
         at_end = at_top | (np.abs(totals - low * sizes) <= near)
         if at_end.all() and (at_top.all() or not at_top.any() or np.ptp(sizes) == 0):
-            return _wilson(float(at_top.mean()), groups, float(stats.norm.isf((1 - CONFIDENCE) / 2)), low, high)
+            return _wilson(float(at_top.mean()), groups, float(stats.norm.isf((1 - confidence) / 2)), low, high)
     residuals = (totals - ratio * sizes) / sizes.mean()
     if np.allclose(residuals, 0, rtol=0, atol=1e-9 * max(abs(ratio), 1e-3)):
         return None
     if low is not None and high is not None and low < ratio < high:
         share = (ratio - low) / (high - low)
         error = float(residuals.std(ddof=1)) / groups**0.5 / (high - low)
-        quantile = float(stats.t.isf((1 - CONFIDENCE) / 2, groups - 1))
+        quantile = float(stats.t.isf((1 - confidence) / 2, groups - 1))
         return _wilson(share, share * (1 - share) / error**2, quantile, low, high)
     # Their mean is 0, so that the interval around it, moved by the ratio, is the ratio's.
-    around = stats.ttest_1samp(residuals, 0.0).confidence_interval(CONFIDENCE)
+    around = stats.ttest_1samp(residuals, 0.0).confidence_interval(confidence)
     left, right = ratio + float(around.low), ratio + float(around.high)
     return left if low is None else max(low, left), right if high is None else min(high, right)
 

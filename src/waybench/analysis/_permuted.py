@@ -1,13 +1,28 @@
-"""Permutation tests of pairs, clustered as the items were drawn."""
+"""Permutation tests of pairs, clustered as the items were drawn, and p values of several tests."""
 
 from collections.abc import Hashable, Sequence
-from importlib import import_module
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
-RESAMPLES = 9999  # beyond 13 clusters; with fewer, all sign changes are gone through
+from waybench.core import Stream
+
+# Up to so many clusters that differ all sign changes are gone through, beyond it so many at random.
+EXACT_CLUSTERS = 16
+RESAMPLES = 19_999
+LEAST = 2 / (RESAMPLES + 1)  # the least p value that so many can give
+_AT_A_TIME = 2_000  # which bounds the memory that they take
+
+
+def cluster_sums(differences: Sequence[float], clusters: Sequence[Hashable]) -> NDArray[np.float64]:
+    """Return the sums of differences in each cluster, without those that are 0."""
+    sums: dict[Hashable, float] = {}
+    for difference, cluster in zip(differences, clusters, strict=True):
+        sums[cluster] = sums.get(cluster, 0.0) + difference
+    # What is left of 0.1 + 0.2 - 0.3 is no difference.
+    least = 1e-12 * max(map(abs, differences), default=0.0)
+    return np.array([total for total in sums.values() if abs(total) > least], dtype=np.float64)
 
 
 def sign_flipped(differences: Sequence[float], clusters: Sequence[Hashable]) -> float:
@@ -24,31 +39,20 @@ def sign_flipped(differences: Sequence[float], clusters: Sequence[Hashable]) -> 
     Returns:
         The p value; 1 where the sums of all clusters, or of all but one, are 0.
     """
-    sums: dict[Hashable, float] = {}
-    for difference, cluster in zip(differences, clusters, strict=True):
-        sums[cluster] = sums.get(cluster, 0.0) + difference
-    flipped = np.array([total for total in sums.values() if total], dtype=np.float64)
+    flipped = cluster_sums(differences, clusters)
     if len(flipped) < 2:
         return 1.0
-
-    def statistic(sample: Any, axis: int) -> Any:
-        return np.sum(sample, axis=axis)
-
-    found: Any = stats.permutation_test(
+    found = stats.permutation_test(
         (flipped,),
-        statistic,
+        _total,
         permutation_type="samples",
         vectorized=True,
-        n_resamples=RESAMPLES,
-        batch=1000,
-        rng=np.random.default_rng(0),
+        n_resamples=2**EXACT_CLUSTERS if len(flipped) <= EXACT_CLUSTERS else RESAMPLES,
+        batch=_AT_A_TIME,
+        rng=np.random.default_rng(Stream("analysis", "sign-flip").word()),
     )
-    return float(found.pvalue)
+    return min(1.0, float(found.pvalue))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p values adjusted for their number by Holm's procedure (Scandinavian Journal of Statistics 6, 1979)."""
-    if not p_values:
-        return []
-    tests: Any = import_module("statsmodels.stats.multitest")  # seconds to import
-    return [float(each) for each in tests.multipletests(list(p_values), method="holm")[1]]
+def _total(sample: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    return sample.sum(axis=axis)

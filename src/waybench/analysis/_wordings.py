@@ -10,8 +10,9 @@ from waybench.analysis._items import ItemKey, at_items, measured
 from waybench.analysis._labels import LONGEST, labels, rest
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
-from waybench.analysis._permuted import holm, sign_flipped
+from waybench.analysis._permuted import sign_flipped
 from waybench.analysis._rows import Group, Row, declared, grouped
+from waybench.analysis._statsmodels import holm
 from waybench.analysis._table import aligned
 from waybench.analysis._text import one_line
 from waybench.core import Json, Metric

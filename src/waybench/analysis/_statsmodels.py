@@ -1,0 +1,48 @@
+"""What is asked of statsmodels. It takes seconds to import, so that it is when it is needed, and carries no types."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+
+def mcnemar(won: int, lost: int) -> float:
+    """Return the two-sided p value of McNemar's exact test.
+
+    Args:
+        won: Number of pairs in which only the first is one.
+        lost: Number of pairs in which only the second is.
+    """
+    tables: Any = import_module("statsmodels.stats.contingency_tables")
+    return float(tables.mcnemar([[0, won], [lost, 0]], exact=True).pvalue)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979, 65-70)."""
+    if len(p_values) < 2:
+        return list(p_values)
+    multitest: Any = import_module("statsmodels.stats.multitest")
+    return [float(p) for p in multitest.multipletests(p_values, method="holm")[1]]
+
+
+def z_power(effect: float, n: float, alpha: float) -> float:
+    """Return the power of a two-sided z test of the means of two samples (`NormalIndPower`).
+
+    Args:
+        effect: The difference of the means by the standard deviation, above 0.
+        n: Number of values of each sample.
+        alpha: The level of the test.
+    """
+    statistics: Any = import_module("statsmodels.stats.power")
+    return float(statistics.NormalIndPower().power(effect, n, alpha))
+
+
+def t_power(effect: float, n: float, alpha: float) -> float:
+    """Return the power of a two-sided t test of a mean (`TTestPower`).
+
+    Args:
+        effect: The mean by the standard deviation, above 0.
+        n: Number of values, at least 2.
+        alpha: The level of the test.
+    """
+    statistics: Any = import_module("statsmodels.stats.power")
+    return float(statistics.TTestPower().power(effect, n, alpha))
