@@ -64,7 +64,7 @@ def test_help_names_every_command(command: Command) -> None:
     assert all(f"\n  {name} " in asked.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", ["generate", "list", "play", "score", "view"])
+@pytest.mark.parametrize("name", ["compare", "generate", "list", "play", "power", "score", "view"])
 def test_every_command_has_help(command: Command, name: str) -> None:
     result = command(name, "--help")
     assert result.exit_code == 0
@@ -76,7 +76,7 @@ def test_version(command: Command) -> None:
 
 
 def test_unknown_command_gets_a_proposal(command: Command) -> None:
-    assert "did you mean 'generate'? choose from data, demo, generate" in one_line_error(command("genrate"))
+    assert "did you mean 'generate'? choose from compare, data, demo, generate" in one_line_error(command("genrate"))
 
 
 @pytest.mark.parametrize("args", [("--bogus",), ("generate",), ("generate", "maze", "--cuont", 1), ("score",)])

@@ -2,13 +2,18 @@
 
 from waybench.analysis._agents import Agent, agents
 from waybench.analysis._anchors import Anchoring, Rescaled
+from waybench.analysis._answers import Answers, answers
 from waybench.analysis._changes import Change, example_changes
 from waybench.analysis._clusters import Figure, figures
+from waybench.analysis._contrast_text import contrast_json, contrast_text, verdict_sentence
+from waybench.analysis._contrasts import Contrast, Unpaired, Verdict, contrasts
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effect_frame, effects
 from waybench.analysis._episodes import LoggedEpisode, is_embedded
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
+from waybench.analysis._failures import Failure, dominant, failure
+from waybench.analysis._foreign import foreign_answers
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
 from waybench.analysis._horizon import Horizon, horizon_table, horizons
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
@@ -18,8 +23,9 @@ from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
 from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
-from waybench.analysis._paired import mean_difference
+from waybench.analysis._paired import PairedTest, differ, difference, mean_difference
 from waybench.analysis._pairs import Pair, comparable, pairs
+from waybench.analysis._power import Needed, Plan, detectable, needed, pilots, reached, shares
 from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
 from waybench.analysis._repeats import Repeat, Repeats, repeats
 from waybench.analysis._rows import (
@@ -68,14 +74,17 @@ __all__ = [
     "Agent",
     "Anchoring",
     "Anchors",
+    "Answers",
     "Change",
     "Cluster",
     "Column",
+    "Contrast",
     "Curve",
     "Effect",
     "Estimate",
     "Explained",
     "Explanations",
+    "Failure",
     "Figure",
     "Frame",
     "Group",
@@ -88,8 +97,11 @@ __all__ = [
     "Mean",
     "Meaning",
     "Measure",
+    "Needed",
     "NoEpisodesError",
     "Pair",
+    "PairedTest",
+    "Plan",
     "Regression",
     "Repeat",
     "Repeats",
@@ -98,10 +110,13 @@ __all__ = [
     "Searched",
     "Slope",
     "Spread",
+    "Unpaired",
     "Variables",
+    "Verdict",
     "Worded",
     "Wordings",
     "agents",
+    "answers",
     "as_metric",
     "asked",
     "at_items",
@@ -112,16 +127,25 @@ __all__ = [
     "clustered_mean",
     "column_frame",
     "comparable",
+    "contrast_json",
+    "contrast_text",
+    "contrasts",
     "curve",
+    "detectable",
+    "differ",
+    "difference",
     "difference_text",
     "differing",
+    "dominant",
     "effect_frame",
     "effects",
     "episode_frame",
     "estimate",
     "example_changes",
     "explained",
+    "failure",
     "figures",
+    "foreign_answers",
     "group_id",
     "grouped",
     "horizon_table",
@@ -140,11 +164,14 @@ __all__ = [
     "measure",
     "measures",
     "merit",
+    "needed",
     "one_line",
     "overall",
     "p_text",
     "pairs",
+    "pilots",
     "ranked",
+    "reached",
     "read_logs",
     "regressions",
     "repeats",
@@ -156,10 +183,12 @@ __all__ = [
     "set_aside",
     "setting",
     "setting_order",
+    "shares",
     "spread",
     "text_table",
     "tidy",
     "variables",
+    "verdict_sentence",
     "visible",
     "wording_frame",
     "wording_table",

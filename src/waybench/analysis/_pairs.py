@@ -49,7 +49,7 @@ def comparable(groups: Iterable[Group]) -> list[list[Group]]:
 
     How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
     """
-    return list(grouped(groups, _asked).values())
+    return list(grouped(groups, asked).values())
 
 
 def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Pair]:
@@ -95,7 +95,8 @@ def _pair(first: Group, second: Group, metric: Metric, values: Mapping[Group, Ma
     )
 
 
-def _asked(group: Group) -> tuple[str, int, str, tuple[tuple[str, str], ...]]:
+def asked(group: Group) -> tuple[str, int, str, tuple[tuple[str, str], ...]]:
+    """Return what a group was asked: environment, version, the set's key, and all options of play and of the set."""
     env = registry.load(group.env)
     names = {option.name for option in (*env.options, *env.source_options)} | {EXAMPLES}
     options = sorted((name, repr(value)) for name, value in group.options if name in names)

@@ -19,6 +19,8 @@ COMMANDS = {
     "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
     "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
     "prices": ("waybench.cli._prices:prices", "Print a table of prices to fill in, for the cost of a run."),
+    "compare": ("waybench.cli._compare:compare", "Say whether two models differ, at the same items."),
+    "power": ("waybench.cli._power:power", "Say how many items a comparison takes, before money is spent."),
     "view": ("waybench.cli._view:view", "Show the report of a run in the browser while it goes on."),
     "demo": ("waybench.cli._demo:demo", "Run the embedded players on the tasks and report; needs no key or network."),
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),

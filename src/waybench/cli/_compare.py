@@ -1,0 +1,185 @@
+"""`waybench compare`: whether two models differ, at the same items."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from waybench.cli._output import lines
+from waybench.cli._run import DEFAULT_OUT
+from waybench.core import UsageError, unknown
+
+if TYPE_CHECKING:
+    from waybench.analysis import Answers
+
+_EXAMPLES = """\b
+waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
+waybench compare gpt-4o gpt-4o-mini --in monday --in tuesday
+waybench compare before after                             each model in both folders, with itself
+waybench compare before/gpt-4o after/gpt-4o               one model, before and after a change
+waybench compare null random --metric solved --json -     shares of solved items, as JSON"""
+
+
+class Side(NamedTuple):
+    """One of the two things to compare.
+
+    Attributes:
+        folders: Where its logs are.
+        model: The model's name, or the end of it; "" for all models.
+    """
+
+    folders: tuple[Path, ...]
+    model: str
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option(
+    "--in",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help=f"Where models that are given by name are looked for; repeatable.  [default: {DEFAULT_OUT}]",
+)
+@click.option("--task", "tasks", multiple=True, metavar="NAME", help="Compare at this task only; repeatable.")
+@click.option("--metric", default="", metavar="NAME", help="The metric, or `solved`; by default each task's headline.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.05,
+    show_default=True,
+    help="Differences within this share of the metric's range are a tie.",
+)
+@click.option("--json", "out", metavar="FILE", help="Write JSON to a file, or with - to standard output instead.")
+def compare(
+    a: str, b: str, folders: tuple[Path, ...], tasks: tuple[str, ...], metric: str, margin: float, out: str | None
+) -> None:
+    """Say whether A and B differ: the same items, paired.
+
+    A and B are folders of logs, or models. A folder stands for all models in it; what is no folder is the name of a
+    model, with or without its provider, in the folders given with --in; and FOLDER/MODEL is a model in that folder.
+    Logs may be of any Inspect task, ours or not: of others each score is compared, sample by sample.
+
+    For each task: both means, what a single attempt gives; their difference with its 95 % interval; an exact test
+    (McNemar's of what is solved or not, otherwise a permutation test of the differences, by map or whatever else was
+    drawn as one); its p value after Holm's procedure over all tasks; and whether A or B is better, both are tied, or no
+    difference is shown. What could not be had for infrastructure errors is left out and counted.
+    """
+    from waybench.analysis import contrast_json, contrast_text, contrasts
+
+    first, second = _sides(a, b, folders or (DEFAULT_OUT,))
+    known = {some: read_answers(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
+    models = [_model(side, known[side.folders]) for side in (first, second)]
+    same = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
+    if (first.folders, models[0]) == (second.folders, models[1]):
+        raise same
+    answers = [
+        [one for one in known[side.folders] if model in ("", one.model) and _chosen(one.task, tasks)]
+        for side, model in zip((first, second), models, strict=True)
+    ]
+    found, left = contrasts(answers[0], answers[1], margin)
+    if not found:
+        raise UsageError(
+            _nothing(left[0].why if left else "", [one.task for some in known.values() for one in some], tasks)
+        )
+    if any(one.first.logs & one.second.logs for one in found):
+        raise same
+    if out is not None:
+        with lines(out) as write:
+            write(json.dumps({"a": a, "b": b, **contrast_json(found, left, margin)}, allow_nan=False))
+    if out != "-":
+        places = ("", "") if first.folders == second.folders else (_place(first), _place(second))
+        click.echo(contrast_text(found, left, margin, places))
+
+
+def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:
+    first, second = (_side(text, folders) for text in (a, b))
+    return first, second
+
+
+def _side(text: str, folders: tuple[Path, ...]) -> Side:
+    """Read what A or B says: a folder, a folder with logs and a model in it, or a model.
+
+    Raises:
+        UsageError: If it is no folder, and there are none to look for a model in.
+    """
+    path = Path(text)
+    if path.is_dir():
+        return Side((path.resolve(),), "")
+    # Models' names have slashes, too, and no other folder than one with logs is searched for them.
+    for parent in path.parents:
+        if next(parent.glob("*.eval"), None) and parent != Path():
+            return Side((parent.resolve(),), path.relative_to(parent).as_posix())
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(
+                f"{text!r} is no folder, and there is none {str(folder)!r} to look for a model in: use --in"
+            )
+    return Side(tuple(folder.resolve() for folder in folders), text)
+
+
+def _place(side: Side) -> str:
+    here = Path.cwd()
+    return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
+
+
+def read_answers(folders: tuple[Path, ...], metric: str) -> "list[Answers]":
+    """Read what models came to, at our tasks and at others.
+
+    Raises:
+        UsageError: If there is nothing.
+    """
+    from waybench.analysis import NoEpisodesError, answers, foreign_answers, read_logs, rows
+
+    told: set[str] = set()
+
+    def tell(problem: str) -> None:
+        if problem not in told:  # by the other reader
+            told.add(problem)
+            click.echo(f"waybench: {problem}", err=True)
+
+    others = foreign_answers(*folders, on_problem=tell)
+    try:
+        own = rows(read_logs(*folders, on_problem=tell))
+    except NoEpisodesError:
+        own = []
+    theirs = [one for one in others if metric in ("", one.metric.name)]
+    ours = answers(own, metric, needed=not theirs) if own else []
+    if ours or theirs:
+        return [*ours, *theirs]
+    if others:
+        raise UsageError(unknown("metric", metric, {one.metric.name for one in others}))
+    where = ", ".join(map(str, folders))
+    raise UsageError(f"no scores in {where}: give a folder with logs of `waybench run` or of another Inspect task")
+
+
+def _model(side: Side, some: "list[Answers]") -> str:
+    """Return the full name of a side's model; "" for all of them.
+
+    Raises:
+        UsageError: If there is none, or several fit.
+    """
+    if not side.model:
+        return ""
+    models = list(dict.fromkeys(one.model for one in some))
+    if side.model in models:
+        return side.model
+    fit = [model for model in models if model.endswith(f"/{side.model}")]
+    if len(fit) > 1:
+        raise UsageError(f"{side.model!r} is ambiguous: give one of {', '.join(sorted(fit))}")
+    if not fit:
+        raise UsageError(unknown("folder or model", side.model, models))
+    return fit[0]
+
+
+def _chosen(task: str, tasks: tuple[str, ...]) -> bool:
+    return not tasks or task in tasks or task.rpartition("/")[2] in tasks
+
+
+def _nothing(why: str, known: list[str], tasks: tuple[str, ...]) -> str:
+    if wrong := [task for task in tasks if not any(_chosen(each, (task,)) for each in known)]:
+        return unknown("task", wrong[0], set(known))
+    return f"nothing to compare: {why or 'there are no scores'}; run both with the same tasks, items and options"

@@ -1,0 +1,149 @@
+"""`waybench power`: how many items a comparison takes, before money is spent."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from waybench.core import UsageError
+
+if TYPE_CHECKING:
+    from waybench.analysis import Plan
+
+_EXAMPLES = """\b
+waybench power --detect 0.05                       a difference of five points in the share solved
+waybench power --detect 0.05 --pilot waybench-out  with variances and clusters from a small run
+waybench power --items 200 --rate 0.8              what 200 items can tell"""
+
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+@click.command(epilog=_EXAMPLES)
+@click.option("--detect", type=_SHARE, metavar="SHARE", help="The difference, as a share of the metric's range.")
+@click.option("--items", type=click.IntRange(min=1), help="The other way round: what so many items detect.")
+@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="The chance of showing the difference.")
+@click.option("--alpha", type=_SHARE, default=0.05, show_default=True, help="The level of the two-sided test.")
+@click.option("--rate", type=_SHARE, default=0.5, show_default=True, help="Share of items that one model solves.")
+@click.option(
+    "--correlation",
+    type=click.FloatRange(-1, 1, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="Correlation of two models' outcomes at the same item.",
+)
+@click.option("--disagree", type=_SHARE, help="Share of items that exactly one of them solves, instead.")
+@click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts at each item.")
+@click.option("--repeat", type=click.FloatRange(-1, 1), help="Correlation of one model's attempts at the same item.")
+@click.option(
+    "--cluster", type=click.FloatRange(1), default=1, show_default=True, help="Items of each map or the like."
+)
+@click.option(
+    "--icc", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Correlation within a cluster."
+)
+@click.option(
+    "--pilot", "pilot_folder", type=click.Path(path_type=Path), metavar="DIR", help="Take all that from logs."
+)
+@click.option("--metric", default="", metavar="NAME", help="The pilot's metric, or `solved`; by default the headline.")
+@click.option("--families", type=click.IntRange(min=1), default=1, show_default=True, help="Comparisons made together.")
+def power(
+    detect: float | None,
+    items: int | None,
+    power: float,
+    alpha: float,
+    rate: float,
+    correlation: float,
+    disagree: float | None,
+    attempts: int,
+    repeat: float | None,
+    cluster: float,
+    icc: float,
+    pilot_folder: Path | None,
+    metric: str,
+    families: int,
+) -> None:
+    """Say how many items it takes to show a difference between two models.
+
+    Both models get the same items, as `waybench compare` has it. What is assumed of them is printed; a pilot, a small
+    run of one model or more, knows better. By Holm's procedure over several families (tasks) the first one needs a p
+    value of 5 % over their number; that worst case is given.
+    """
+    from waybench.analysis import shares
+
+    if (detect is None) == (items is None):
+        raise UsageError("give either --detect or --items")
+    if pilot_folder:
+        plans, problems = _pilots(pilot_folder, metric, correlation)
+    else:
+        plans, problems = (
+            [
+                shares(
+                    rate,
+                    correlation=correlation,
+                    disagree=disagree,
+                    attempts=attempts,
+                    repeat=repeat,
+                    size=cluster,
+                    icc=icc,
+                )
+            ],
+            [],
+        )
+    blocks = ["\n".join(_lines(plan, detect, items, (alpha, power), families)) for plan in plans]
+    click.echo("\n\n".join([*blocks, *problems]))
+
+
+def _pilots(folder: Path, metric: str, correlation: float) -> "tuple[list[Plan], list[str]]":
+    from waybench.analysis import pilots
+    from waybench.cli._compare import read_answers
+
+    plans, problems = pilots(read_answers((folder,), metric), correlation)
+    if not plans:
+        raise UsageError(problems[0])
+    return plans, problems
+
+
+def _lines(
+    plan: "Plan", detect: float | None, items: int | None, levels: tuple[float, float], families: int
+) -> Iterator[str]:
+    alpha, power = levels
+    if plan.name:
+        yield plan.name
+    if detect is not None:
+        yield f"To detect a difference of {detect:g} with a power of {power:g}, two-sided at {alpha:g}:"
+        yield from _needed(plan, detect, levels, families)
+    elif items is not None:
+        yield f"With {items:,} items and a power of {power:g}, two-sided at {alpha:g}:"
+        yield from _detectable(plan, items, levels, families)
+    yield f"  {'from the pilot' if plan.name else 'assumed'}: {plan.told}"
+
+
+def _needed(plan: "Plan", detect: float, levels: tuple[float, float], families: int) -> Iterator[str]:
+    from waybench.analysis import needed
+
+    alpha, power = levels
+    found = needed(plan, detect, alpha=alpha, power=power)
+    yield f"  the same items for both models: {found.items:,}{_clusters(plan, found.clusters)}"
+    if families > 1:
+        strict = needed(plan, detect, alpha=alpha / families, power=power)
+        yield f"  in each of {families} families, at worst: {strict.items:,}{_clusters(plan, strict.clusters)}"
+    if found.unpaired is not None:
+        yield f"  other items for each model: {found.unpaired:,} each"
+
+
+def _detectable(plan: "Plan", items: int, levels: tuple[float, float], families: int) -> Iterator[str]:
+    from waybench.analysis import detectable
+
+    alpha, power = levels
+    yield f"  the same items for both models: {_shown(detectable(plan, items, alpha=alpha, power=power))}"
+    if families > 1:
+        strict = detectable(plan, items, alpha=alpha / families, power=power)
+        yield f"  in each of {families} families, at worst: {_shown(strict)}"
+
+
+def _shown(found: float | None) -> str:
+    return "none, however large" if found is None else f"differences from {found:.3f}"
+
+
+def _clusters(plan: "Plan", clusters: int) -> str:
+    return f" in {clusters:,} clusters" if plan.size > 1 else ""

@@ -1,0 +1,468 @@
+"""Comparisons of two players: published results, verdicts, and how often they are wrong where nothing differs."""
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.analysis.episodes import failed, played
+from tests.analysis.maps import answered, corridor
+from tests.analysis.test_frames import group, row
+from waybench.analysis import (
+    Answers,
+    Cluster,
+    Contrast,
+    Failure,
+    ItemKey,
+    Verdict,
+    answers,
+    contrast_json,
+    contrast_text,
+    contrasts,
+    differ,
+    difference,
+    dominant,
+    failure,
+    rows,
+    verdict_sentence,
+)
+from waybench.analysis._statsmodels import holm
+from waybench.core import Metric, UsageError
+
+SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
+NO_FAILURES: Mapping[ItemKey, Sequence[Failure]] = {}
+
+
+def made(
+    values: Iterable[float],
+    model: str = "a",
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    test: str = "t",
+    metric: Metric = SHARE,
+    failures: Mapping[ItemKey, Sequence[Failure]] = NO_FAILURES,
+    **settings: Any,
+) -> Answers:
+    """Return answers with given values at items 0, 1, ..."""
+    listed = list(values)
+    keys = [key(number, clusters[number] if clusters else number) for number in range(len(listed))]
+    return Answers(
+        model=model,
+        task=test,
+        test=test,
+        name=test,
+        settings=settings,
+        metric=metric,
+        values=dict(zip(keys, listed, strict=True)),
+        missing=frozenset(),
+        undefined=frozenset(),
+        failures=failures,
+        attempts=dict.fromkeys(keys, 1),
+        logs=frozenset({f"{model} {settings}"}),
+    )
+
+
+def key(number: int, cluster: Hashable = None) -> ItemKey:
+    return ItemKey(0, str(number), "", Cluster(str(number if cluster is None else cluster)))
+
+
+def one(first: Iterable[float], second: Iterable[float], margin: float = 0.05, **more: Any) -> Contrast:
+    (found,), left = contrasts([made(first, "a", **more)], [made(second, "b", **more)], margin)
+    assert left == []
+    return found
+
+
+def table(both: int, first: int, second: int, neither: int) -> tuple[list[float], list[float]]:
+    """Return the values of two players of which so many items are solved by both, by one alone, and by neither."""
+    return (
+        [1.0] * both + [1.0] * first + [0.0] * second + [0.0] * neither,
+        [1.0] * both + [0.0] * first + [1.0] * second + [0.0] * neither,
+    )
+
+
+def test_ratings_of_the_prime_minister() -> None:
+    # Agresti, Categorical Data Analysis (2nd ed. 2002), section 10.1: 1,600 voters asked twice. He has McNemar's
+    # z^2 = 17.36 and for the difference 0.04 the interval 0.021 to 0.059 (Wald's).
+    first, second = table(794, 150, 86, 570)
+    found = one(first, second)
+    assert (found.first_mean.value, found.second_mean.value) == (pytest.approx(0.59), pytest.approx(0.55))
+    assert found.difference.value == pytest.approx(0.04)
+    assert (found.difference.low, found.difference.high) == (
+        pytest.approx(0.021, abs=5e-4),
+        pytest.approx(0.059, abs=5e-4),
+    )
+    assert found.test.method == "mcnemar"
+    # 17.36 has p = 3.1e-5 without continuity correction, and 3.8e-5 with it, which the exact one is near to.
+    corrected = stats.chi2.sf((150 - 86 - 1) ** 2 / (150 + 86), 1)
+    assert found.test.p == pytest.approx(corrected, rel=0.1)
+    assert found.verdict is Verdict.FIRST
+
+
+def test_few_pairs_that_differ_by_hand() -> None:
+    # Nine pairs against one: both tails of Binomial(10, 1/2) from there, 2 (1 + 10) / 1024.
+    found = one(*table(5, 9, 1, 3))
+    assert found.test.p == pytest.approx(22 / 1024)
+    assert found.verdict is Verdict.FIRST
+
+
+def test_darwins_maize() -> None:
+    # Fisher, The Design of Experiments (1935), sections 17 and 21: 15 pairs of plants, in eighths of an inch; of the
+    # 32,768 sums that signs can make 863 are as great as theirs, 314. His t interval is 0.03 to 41.8 (t = 2.148).
+    apart = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
+    assert sum(apart) == 314
+    found = differ(apart, [0] * 15, range(15))
+    assert found == (2 * 863 / 32768, "sign-flip", True)
+    mean = difference(apart, [0] * 15, range(15))
+    assert mean is not None and mean.low is not None and mean.high is not None
+    assert mean.value / (mean.high - mean.value) * stats.t.ppf(0.975, 14) == pytest.approx(2.148, abs=5e-4)
+
+
+def test_holms_procedure() -> None:
+    # Four tests: 4 x 0.005, 3 x 0.01, then 2 x 0.03, which the last one, 0.04, cannot go below.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_adjusted_over_all_comparisons() -> None:
+    first, second = table(5, 9, 1, 3)
+    tests = "wxyz"
+    found, _ = contrasts([made(first, "a", test=t) for t in tests], [made(second, "b", test=t) for t in tests])
+    assert [each.adjusted for each in found] == pytest.approx([4 * 22 / 1024] * 4)
+    assert {each.verdict for each in found} == {Verdict.NOT_SHOWN}
+
+
+def test_signs_of_two_values_are_mcnemars() -> None:
+    first, second = table(3, 9, 2, 4)
+    # A third value that makes no difference turns McNemar's test into one of signs.
+    flipped = differ([*first, 0.5], [*second, 0.5], range(19))
+    assert flipped.method == "sign-flip"
+    assert flipped.p == pytest.approx(differ(first, second, range(18)).p)
+
+
+def test_clusters_change_signs_together() -> None:
+    clusters = [number // 5 for number in range(40)]
+    values = [float(cluster % 4 != 0) for cluster in clusters]
+    found = one(values, [0.0] * 40, clusters=clusters)
+    # Six of eight clusters differ, all in the same direction.
+    assert found.test == (pytest.approx(2 / 2**6), "sign-flip", True)
+    assert found.difference.clusters == 8
+
+
+def test_many_clusters_are_sampled_the_same_way_each_time() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.normal(0.3, 1, 60).tolist()
+    found = differ(values, [0.0] * 60, range(60))
+    assert (found.method, found.exact) == ("sign-flip", False)
+    assert found == differ(values, [0.0] * 60, range(60))
+    assert found.p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.01)
+
+
+def test_all_alike_has_a_width() -> None:
+    # Of ten pairs none differs: of all, up to 28 % may (Wilson's interval for 0 of 10), in either direction.
+    alike = difference([0.5] * 10, [0.5] * 10, range(10), 0, 1)
+    assert alike is not None
+    assert (alike.low, alike.high) == (pytest.approx(-0.2775, abs=5e-4), pytest.approx(0.2775, abs=5e-4))
+    solved = difference([1] * 10, [1] * 10, range(10), 0, 1)
+    # Bonett and Price: 0 +- 1.96 sqrt(2 / 12 / 12).
+    assert solved is not None
+    assert solved.high == pytest.approx(1.959964 * (2 / 144) ** 0.5)
+    unbounded = difference([3.0] * 10, [3.0] * 10, range(10))
+    assert unbounded is not None and unbounded.low is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "margin", "verdict"),
+    [
+        ([1.0] * 100, [1.0] * 100, 0.05, Verdict.TIED),
+        # The interval, +-0.049, is within the margin, but of 46 items up to 3 / 46 may be others.
+        ([1.0] * 46, [1.0] * 46, 0.05, Verdict.NOT_SHOWN),
+        ([1.0] * 20, [1.0] * 20, 0.05, Verdict.NOT_SHOWN),
+        ([1.0] * 20, [1.0] * 20, 0.2, Verdict.TIED),
+        ([1.0] * 5, [0.0] * 5, 0.05, Verdict.TOO_FEW),
+        ([1.0] * 6, [0.0] * 6, 0.05, Verdict.FIRST),
+        ([0.0] * 6, [1.0] * 6, 0.05, Verdict.SECOND),
+        ([1.0, 0.0] * 10, [0.0, 1.0] * 10, 0.05, Verdict.NOT_SHOWN),
+    ],
+)
+def test_verdicts(first: list[float], second: list[float], margin: float, verdict: Verdict) -> None:
+    assert one(first, second, margin).verdict is verdict
+
+
+def test_a_lower_value_can_be_the_better_one() -> None:
+    lower = replace(SHARE, better="lower")
+    found = one([1.0] * 6, [0.0] * 6, metric=lower)
+    assert found.verdict is Verdict.SECOND
+    assert verdict_sentence(found).startswith("B is better: A − B is +1.000 (")
+    neither = one([1.0] * 6, [0.0] * 6, metric=replace(SHARE, better=""))
+    assert verdict_sentence(neither).startswith("A is higher: ")
+
+
+def test_what_a_verdict_says() -> None:
+    tied = one([1.0] * 100, [1.0] * 100)
+    assert verdict_sentence(tied) == "tied within ±0.050 (90 % interval −0.023 to +0.023)"
+    open_ = one([1.0, 0.0] * 10, [0.0, 1.0] * 10)
+    assert verdict_sentence(open_).startswith("no difference shown (could be −0.4")
+    close = one([1.0] * 46, [1.0] * 46)
+    assert "a tie within ±0.050 takes 60 items" in verdict_sentence(close)
+    unbounded = one([3.0] * 9, [3.0] * 9, metric=replace(SHARE, high=None))
+    assert (unbounded.margin, unbounded.verdict) == (None, Verdict.NOT_SHOWN)
+    assert verdict_sentence(unbounded) == "no difference shown (by how much is not known)"
+
+
+def test_which_answers_belong_together() -> None:
+    def pairs(first: list[Answers], second: list[Answers]) -> tuple[set[tuple[Any, ...]], int]:
+        found, left = contrasts(first, second)
+        named = {(c.first.model, c.first.settings.get("t"), c.second.model, c.second.settings.get("t")) for c in found}
+        return named, len(left)
+
+    ones = [1.0] * 8
+    # Two folders with the same models; a model with two settings against another; one that has no match.
+    both = [made(ones, "m"), made(ones, "n")]
+    assert pairs(both, list(both)) == ({("m", None, "m", None), ("n", None, "n", None)}, 0)
+    warm = [made(ones, "m", t=0), made(ones, "m", t=1)]
+    assert pairs(warm, [made(ones, "n", t=1)]) == ({("m", 1, "n", 1)}, 1)
+    assert pairs([made(ones, "m", t=0)], [made(ones, "n", t=1)]) == ({("m", 0, "n", 1)}, 0)
+    assert pairs(warm, [made(ones, "n", t=5)]) == (set(), 3)
+    assert pairs([made(ones, "m", test="x")], [made(ones, "n", test="y")]) == (set(), 2)
+
+
+def test_nothing_in_common() -> None:
+    other = made([1.0] * 3, "b")
+    other = replace(other, values={key(n + 10): 1.0 for n in range(3)})
+    found, (left,) = contrasts([made([1.0] * 3)], [other])
+    assert found == []
+    assert left.why == "they were asked no item in common"
+
+
+def test_what_is_left_out_is_counted() -> None:
+    first = replace(made([1.0] * 8), missing=frozenset({key(20)}), undefined=frozenset({key(21)}))
+    second = replace(made([0.0] * 10, "b"), missing=frozenset({key(21)}), undefined=frozenset({key(20), key(30)}))
+    found, left = contrasts([first], [second])
+    assert found[0].difference.n == 8
+    text = contrast_text(found, left, 0.05, ("", "out"))
+    assert "B: b in out" in text
+    assert "Left out: 3 items that only B was asked." in text
+    assert "Left out: 2 items missing for infrastructure errors (A 1, B 1)." in text
+    assert "Left out: 2 items without a value, as where no answer could be read (A 1, B 1)." in text
+    assert "inf" not in text.replace("infrastructure", "")
+
+
+def test_how_each_fails() -> None:
+    def fails(*kinds: tuple[Failure, int]) -> dict[ItemKey, list[Failure]]:
+        listed = [kind for kind, count in kinds for _ in range(count)]
+        return {key(number): [kind] for number, kind in enumerate(listed)}
+
+    illegal = fails((Failure.ILLEGAL, 12), (Failure.LIMIT, 8))
+    length = fails((Failure.TRUNCATED, 9), (Failure.WRONG, 5))
+
+    def told(first: dict[ItemKey, list[Failure]], second: dict[ItemKey, list[Failure]]) -> str:
+        sides = [made([1.0, 0.0] * 20, "a", failures=first), made([0.0, 1.0] * 20, "b", failures=second)]
+        found, left = contrasts(sides[:1], sides[1:])
+        return contrast_text(found, left, 0.05, ("", ""))
+
+    assert "A fails by illegal moves (12 of 20 failures), B by length (9 of 14 failures)." in told(illegal, length)
+    assert "A fails in none of 40 attempts, B by length (9 of 14 failures)." in told({}, length)
+    assert "Both fail by length (A 9 of 14, B 9 of 14 failures)." in told(length, length)
+    assert "fail" not in told({}, {})
+    # A game of a fixed length always ends so.
+    always = fails((Failure.LIMIT, 40))
+    assert "fail" not in told(always, always)
+    assert dominant([]) is None
+
+
+@pytest.mark.parametrize(
+    ("end", "outcomes", "kind"),
+    [
+        ("solved", {"ok": 1, "illegal": 5}, None),
+        ("failed", {"ok": 1}, "wrong"),
+        ("failed", {"ok": 7, "illegal": 1}, "lost"),
+        ("failed", {"unparsed": 1}, "unparsed"),
+        ("failed", {"truncated": 1}, "truncated"),
+        ("failed", {"refused": 1}, "refused"),
+        ("turn_limit", {"ok": 3}, "turn_limit"),
+        ("turn_limit", {}, "turn_limit"),
+        ("turn_limit", {"ok": 3, "illegal": 3}, "illegal"),
+        ("turn_limit", {"ok": 3, "illegal": 2, "unparsed": 2}, "unparsed"),
+        ("turn_limit", {"ok": 4, "unproductive": 4}, "unproductive"),
+        ("turn_limit", {"ok": 5, "unproductive": 4}, "turn_limit"),
+        ("invalid_limit", {"ok": 30, "unparsed": 1, "truncated": 2}, "truncated"),
+    ],
+)
+def test_how_an_episode_failed(end: str, outcomes: dict[str, int], kind: str | None) -> None:
+    assert failure(row(group(), end=end, outcomes=outcomes)) == kind
+
+
+def test_what_does_not_count_has_not_failed() -> None:
+    lost = {"end": "failed", "outcomes": {"ok": 1}}
+    for more in ({"error": True}, {"aside": "repeated"}, {"guided": True}):
+        assert failure(row(group(), **lost, **more)) is None
+
+
+def test_real_episodes() -> None:
+    good = played("oracle", levels=(5, 7), mazes=4, attempts=1, model="a")
+    poor = played("null", levels=(5,), mazes=4, attempts=1, model="b")
+    poor[0] = replace(poor[0], record=failed(poor[0].record))
+    first, second = answers(rows(good)), answers(rows(poor))
+    (found,), left = contrasts(first, second)
+    assert left == []
+    assert (found.difference.n, found.difference.value, found.name) == (3, 100, "Mazes (AliciaBench)")
+    assert found.verdict is Verdict.TOO_FEW
+    text = contrast_text([found], left, 0.05, ("", ""))
+    assert "Left out: 4 items that only A was asked, level 7." in text
+    assert "Left out: 1 item missing for infrastructure errors (A 0, B 1)." in text
+    assert "A fails in none of 3 attempts, B by replies that could not be read (3 of 3 failures)." in text
+    told = json.loads(json.dumps(contrast_json([found], left, 0.05), allow_nan=False))
+    (listed,) = told["comparisons"]
+    assert (listed["verdict"], listed["items"], listed["second"]["missing"]) == ("too_few", 3, 1)
+    assert (listed["first"]["only"], listed["second"]["failures"]) == (4, {"unparsed": 3})
+    assert told["schema"] == 1
+
+
+def test_questions_about_maps_are_clustered_and_unread_answers_left_out() -> None:
+    maps = [corridor(f"m{places}", places) for places in (3, 4, 5)]
+    first = answers(rows(answered("oracle", maps, model="a")))
+    second = answers(rows(answered(lambda q: "oracle" if "room 0" in (q.source, q.target) else "", maps, model="b")))
+    (found,), _ = contrasts(first, second)
+    # In `paper` an answer that cannot be read has no value.
+    assert (found.difference.n, found.difference.clusters) == (2 * (2 + 3 + 4), 3)
+    assert len(found.second.undefined) == 2 * (1 + 3 + 6)
+    assert found.difference.value == 0
+
+
+def test_other_metrics() -> None:
+    made_rows = rows(played("oracle", levels=(5,), mazes=2, model="a"))
+    (solved,) = answers(made_rows, "solved")
+    assert set(solved.values.values()) == {1.0}
+    assert answers(made_rows, "raw_score")[0].metric.unit == "%"
+    with pytest.raises(UsageError, match="unknown metric 'scor': did you mean 'score'"):
+        answers(made_rows, "scor")
+    assert answers(made_rows, "nothing", needed=False) == []
+
+
+def test_attempts_are_averaged_and_their_number_does_not_matter() -> None:
+    def tries(model: str, *solved: bool) -> list[Any]:
+        found: list[Any] = []
+        for number, ok in enumerate(solved, start=1):
+            episode = played("oracle" if ok else "null", levels=(5,), mazes=1, attempts=1, model=model)[0]
+            found.append(replace(episode, record=replace(episode.record, attempt=number)))
+        return found
+
+    first, second = answers(rows([*tries("a", False, True), *tries("b", False)]))
+    # What is expected of one attempt: the one before the perfect one.
+    assert list(first.values.values()) == list(second.values.values()) == [0.0]
+
+
+def test_names_are_harmless() -> None:
+    nasty = "m\x1b[2J\nB: tied\u202e"
+    first = answers(rows(played("null", levels=(5,), mazes=1, attempts=1, model=nasty)))
+    found, left = contrasts(first, [replace(one, model="b") for one in first])
+    text = contrast_text(found, [*left], 0.05, ("", ""))
+    assert not {"\x1b", "\u202e"} & set(text)
+    assert [line for line in text.splitlines() if line.startswith("B: ")] == ["B: b"]
+
+
+Draw = Callable[[np.random.Generator], tuple[list[float], list[float], list[int]]]
+
+
+def solved(count: int, share: float, agree: float = 0.5, size: int = 1) -> Draw:
+    """Return a function that draws two equal players: items in clusters, which make them alike with a chance."""
+
+    def draw(rng: np.random.Generator) -> tuple[list[float], list[float], list[int]]:
+        clusters = [number // size for number in range(count)]
+        shift = rng.normal(0, 0.2 if size > 1 else 0, (2, count))[:, clusters]
+        mine, theirs = (rng.random((2, count)) < np.clip(share + shift, 0, 1)).astype(float)
+        together = rng.random(count) < agree
+        if size == 1:
+            theirs = np.where(together, mine, theirs)
+        return mine.tolist(), theirs.tolist(), clusters
+
+    return draw
+
+
+def graded(count: int, levels: int) -> Draw:
+    def draw(rng: np.random.Generator) -> tuple[list[float], list[float], list[int]]:
+        mine, theirs = rng.integers(0, levels, (2, count)) / (levels - 1)
+        return mine.tolist(), theirs.tolist(), list(range(count))
+
+    return draw
+
+
+EQUAL: dict[str, Draw] = {
+    "few": solved(8, 0.5),
+    "twenty": solved(20, 0.7),
+    "nearly all right": solved(40, 0.97),
+    "all right": solved(30, 1.0),
+    "all wrong": solved(30, 0.0),
+    "maps": solved(60, 0.5, size=6),
+    "few maps": solved(60, 0.6, size=10),
+    "ties": graded(15, 3),
+    "graded": graded(25, 20),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_players_are_seldom_told_apart(name: str) -> None:
+    rng = np.random.default_rng([11, list(EQUAL).index(name)])
+    runs = 500
+    wrong = tied = held = 0
+    for _ in range(runs):
+        mine, theirs, clusters = EQUAL[name](rng)
+        found = one(mine, theirs, clusters=clusters)
+        wrong += found.verdict in (Verdict.FIRST, Verdict.SECOND)
+        tied += found.verdict is Verdict.TIED
+        low, high = found.difference.low, found.difference.high
+        held += low is not None and high is not None and low <= 0 <= high
+    # Three standard errors of a share of 0.05, and of 0.95, of so many runs.
+    assert wrong / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
+    assert held / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
+    # A margin of 0.05 takes 60 items.
+    assert tied == 0 or name == "maps"
+
+
+@pytest.mark.slow
+def test_of_many_families_seldom_one_is_told_apart() -> None:
+    rng = np.random.default_rng(12)
+    runs, families, wrong = 150, 8, 0
+    for _ in range(runs):
+        first, second = [], []
+        for family in range(families):
+            mine, theirs, _ = EQUAL["graded" if family % 2 else "twenty"](rng)
+            first.append(made(mine, "a", test=str(family)))
+            second.append(made(theirs, "b", test=str(family)))
+        found, _ = contrasts(first, second)
+        wrong += any(each.verdict in (Verdict.FIRST, Verdict.SECOND) for each in found)
+    assert wrong / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "second"), [(0.02, 0.0), (0.1, 0.02), (0.3, 0.1), (0.9, 0.0), (0.5, 0.05), (0.0, 0.0)]
+)
+@pytest.mark.parametrize("count", [10, 30, 60])
+def test_intervals_of_pairs_hold_the_difference(count: int, first: float, second: float) -> None:
+    rng = np.random.default_rng([13, count, int(1000 * first), int(1000 * second)])
+    runs, held, tied = 1000, 0, 0
+    for _ in range(runs):
+        drawn = rng.random(count)
+        mine = (drawn < first).astype(float)
+        theirs = ((drawn >= first) & (drawn < first + second)).astype(float)
+        mean = difference(mine.tolist(), theirs.tolist(), range(count), 0, 1)
+        assert mean is not None and mean.low is not None and mean.high is not None
+        held += mean.low <= first - second <= mean.high
+        narrow = difference(mine.tolist(), theirs.tolist(), range(count), 0, 1, confidence=0.9)
+        assert narrow is not None and narrow.high is not None and narrow.low is not None
+        tied += narrow.low >= -0.05 and narrow.high <= 0.05 and count >= 60
+    assert held / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
+    # Players who differ by more than the margin are seldom called tied.
+    assert tied / runs <= 0.07 or first - second < 0.05
+
+
+def test_a_true_tie_is_found() -> None:
+    rng = np.random.default_rng(14)
+    mine = (rng.random(400) < 0.9).astype(float)
+    theirs = np.where(rng.random(400) < 0.97, mine, 1 - mine)
+    assert one(mine.tolist(), theirs.tolist()).verdict is Verdict.TIED

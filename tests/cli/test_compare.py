@@ -1,0 +1,113 @@
+"""`waybench compare`: what A and B can be, what it prints, and what it refuses."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.foreign import BROKEN, RIGHT, WRONG, ask
+from tests.cli.support import Command, one_line_error
+from waybench.llm import evaluate
+from waybench.tasks import TASKS, load_task
+
+
+def run(out: Path, *players: str, task: str = "alicia", **args: object) -> None:
+    entry = next(entry for entry in TASKS if entry.name == task)
+    models = [f"waybench/{player}" for player in players]
+    assert evaluate([partial(load_task(entry), **args)], models, out) == []
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two players at three mazes."""
+    out = tmp_path_factory.mktemp("ours")
+    run(out, "oracle", "null", max_dimension=5, limit=7, attempts=1)
+    return out
+
+
+@pytest.fixture(scope="module")
+def sums(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the folders "before" and "after", of a task that is not ours."""
+    out = tmp_path_factory.mktemp("sums")
+    for folder, good in (("before", 6), ("after", 9)):
+        ask(out / folder, "m", lambda number, good=good: RIGHT if number < good else WRONG)
+        ask(out / folder, "n", lambda number: BROKEN if number == 0 else RIGHT)
+    return out
+
+
+def test_two_models_of_a_folder(command: Command, ours: Path) -> None:
+    out = command("compare", "oracle", "waybench/null", "--in", ours).stdout
+    assert out.startswith("A: waybench/oracle\nB: waybench/null\n")
+    # Seven mazes, each solved by one alone: 2 / 2^7. With one pair of each kind added, its interval
+    # is 7 / 9 - 1.96 sqrt((1 - (7 / 9)^2) / 9), up to all.
+    row = next(line for line in out.splitlines() if line.startswith("Mazes (AliciaBench): Score "))
+    assert row.split()[3:] == ["7", "100.0", "0.0", "+100.0", "+36.7", "to", "+100.0", "0.0156", "A", "better"]
+    assert "A fails in none of 7 attempts, B by replies that could not be read (7 of 7 failures)." in out
+
+
+def test_one_model_in_two_folders(command: Command, sums: Path) -> None:
+    out = command("compare", sums / "before", sums / "after").stdout
+    assert out.count("\nB: mockllm/") == 2
+    assert "A: mockllm/m in " in out and "A: mockllm/n in " in out
+    assert "Left out: 1 item missing for infrastructure errors (A 1, B 1)." in out
+    alone = command("compare", sums / "before" / "m", sums / "after" / "mockllm" / "m").stdout
+    assert "mockllm/n" not in alone
+    assert "A − B" in alone and "−0.250" in alone
+    assert "(6 of 6 failures)" not in alone
+    assert "Both fail by wrong answers (A 6 of 6, B 3 of 3 failures)." in alone
+
+
+def test_models_of_several_folders(command: Command, sums: Path, ours: Path) -> None:
+    out = command("compare", "m", "n", "--in", sums / "before", "--in", ours).stdout
+    assert "A: mockllm/m\nB: mockllm/n" in out
+    both = command("compare", "m", "n", "--in", sums / "before", "--task", "sums").stdout
+    assert both == out
+
+
+def test_json(command: Command, ours: Path, tmp_path: Path) -> None:
+    alone = command("compare", "oracle", "null", "--in", ours, "--metric", "solved", "--json", "-").stdout
+    told = json.loads(alone)
+    assert (told["schema"], told["a"], told["b"]) == (1, "oracle", "null")
+    (found,) = told["comparisons"]
+    assert (found["metric"]["name"], found["items"], found["verdict"]) == ("solved", 7, "first")
+    assert found["test"] == {"p": 2 / 2**7, "method": "mcnemar", "exact": True}
+    file = tmp_path / "x.json"
+    both = command("compare", "oracle", "null", "--in", ours, "--metric", "solved", "--json", file)
+    assert both.stdout.startswith("A: ")
+    assert file.read_text() == alone
+
+
+def test_other_items_are_told(command: Command, ours: Path, tmp_path: Path) -> None:
+    run(tmp_path, "oracle", max_dimension=5, limit=5, attempts=1)
+    out = command("compare", ours / "null", tmp_path).stdout
+    assert "Left out: 2 items that only A was asked, level 5." in out
+    assert "too few" in out
+
+
+def test_errors(command: Command, ours: Path, sums: Path, tmp_path: Path) -> None:
+    def error(*args: object) -> str:
+        return one_line_error(command("compare", *args))
+
+    before = sums / "before"
+    assert "unknown folder or model 'nul': choose from waybench/null, waybench/oracle" in error(
+        "oracle", "nul", "--in", ours
+    )
+    assert "are the same" in error("null", "waybench/null", "--in", ours)
+    assert "are the same" in error(before, before)
+    assert "are the same" in error(before, before / "m")
+    assert "nothing to compare: the other side has nothing like it" in error(ours, before)
+    assert "there is none 'waybench-out' to look for a model in" in error("nowhere", "null")
+    assert "no scores in" in error(tmp_path, before)
+    assert "unknown task 'sum': did you mean 'sums'" in error("m", "n", "--in", before, "--task", "sum")
+    assert "unknown metric 'x': choose from match" in error("m", "n", "--in", before, "--metric", "x")
+    assert "unknown metric 'scor': did you mean 'score'" in error("oracle", "null", "--in", ours, "--metric", "scor")
+    assert "--margin" in error("m", "n", "--in", before, "--margin", 2)
+    assert "cannot write" in error("m", "n", "--in", before, "--json", tmp_path)
+
+
+def test_an_ambiguous_name(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "null", max_dimension=5, limit=1)
+    ask(tmp_path, "null", lambda number: RIGHT, count=2)
+    message = one_line_error(command("compare", "null", "x", "--in", tmp_path))
+    assert "'null' is ambiguous: give one of mockllm/null, waybench/null" in message
