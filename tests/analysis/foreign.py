@@ -69,3 +69,10 @@ def rescored(log: Path, to: Path, values: Mapping[str, Iterable[Any]], model: st
         sample.scores = {name: scored.model_copy(update={"value": some[number]}) for name, some in each.items()}
     to.parent.mkdir(exist_ok=True)
     _LOG.write_eval_log(read, str(to))
+
+
+def dated(log: Path, created: str) -> None:
+    """Change when a log was begun; two runs may begin in the same second, and which is the later is then not known."""
+    read = _LOG.read_eval_log(str(log))
+    read.eval.created = created
+    _LOG.write_eval_log(read, str(log))

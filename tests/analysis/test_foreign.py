@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, rescored
+from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, dated, rescored
 from waybench.analysis import Answers, NoEpisodesError, Verdict, contrast_text, contrasts, foreign_answers, read_logs
 
 Told = dict[str, float]
@@ -58,6 +58,7 @@ def test_they_are_no_episodes_of_ours(asked: Path) -> None:
 
 def test_of_several_runs_the_last_one_that_ended_well_counts(tmp_path: Path) -> None:
     ask(tmp_path, "m", lambda number: WRONG, count=3)
+    dated(next(tmp_path.glob("*.eval")), "2026-01-01T00:00:00+00:00")
     ask(tmp_path, "m", lambda number: BROKEN if number == 1 else RIGHT, count=3)
     (found,) = foreign_answers(tmp_path)
     assert values(found) == {"q0": 1.0, "q1": 0.0, "q2": 1.0}
