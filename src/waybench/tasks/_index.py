@@ -15,27 +15,8 @@ from waybench.envs.search import DFS, GUESSNUM
 from waybench.envs.textmap import DESTINATION, EXTRACT, MINIGAME, ROUTE
 from waybench.envs.tilemap import GTB, STATE, STEPWISE
 from waybench.envs.voxel import FIND
-from waybench.tasks._scales import HORIZONS
-
-
-@dataclass(frozen=True, slots=True)
-class TaskEntry:
-    """One line of the list of tasks.
-
-    Attributes:
-        name: What the user types.
-        envs: The environments that it plays.
-        summary: One line for listings.
-        options: Its parameters.
-        target: "module:function" of the Inspect task.
-    """
-
-    name: str
-    envs: tuple[str, ...]
-    summary: str
-    options: tuple[Option, ...]
-    target: str
-
+from waybench.tasks._entry import TaskEntry
+from waybench.tasks._scales import SEARCHES
 
 ALICIA_OPTIONS = (
     *ALICIA.options,
@@ -398,14 +379,5 @@ TASKS = (
             ("gtb_state", STATE, "the same maps with a prediction of the map after each plan"),
         )
     ),
-    *(
-        TaskEntry(
-            name,
-            (scale.environment.id,),
-            f"how far a model reaches: {scale.what}; chooses what to ask next",
-            scale.parameters,
-            f"waybench.tasks._horizon:{name}",
-        )
-        for name, scale in HORIZONS.items()
-    ),
+    *SEARCHES,
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from waybench.tasks._index import TaskEntry
+from waybench.tasks._entry import TaskEntry
 
 
 def load_task(entry: TaskEntry) -> Any:

@@ -10,6 +10,7 @@ from waybench.envs.maze import ALICIA
 from waybench.envs.search import BFS, DFS, GUESSNUM
 from waybench.envs.textmap import ROUTE
 from waybench.envs.tilemap import GTB
+from waybench.tasks._entry import TaskEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +88,14 @@ HORIZONS = {
     "horizon_tilemap": Scale(GTB, "tile maps, by the length of the shortest tour", (1, 2, 3, 4, 5, 6), 60),
     "horizon_hanoi": Scale(RODS, "the Tower of Hanoi, by disks", (3, 4, 5, 6, 7, 8, 9), style={"positions": "free"}),
 }
+
+SEARCHES = tuple(
+    TaskEntry(
+        name,
+        (scale.environment.id,),
+        f"how far a model reaches: {scale.what}; chooses what to ask next",
+        scale.parameters,
+        f"waybench.tasks._horizon:{name}",
+    )
+    for name, scale in HORIZONS.items()
+)
