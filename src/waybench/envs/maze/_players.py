@@ -51,13 +51,13 @@ def wanderer(state: MazeState, rng: Stream) -> Plan:
 
 
 def noisy_success(maze: Maze, rate: float) -> float:
-    """Return how probable it is that the plan of an oracle that errs at a rate reaches the exit of a maze of one path.
+    """Return how probable it is that the plan of an oracle that errs at a rate reaches the exit.
 
     An error turns into any of a cell's open directions, also into the right one (`MazeGame.perturb`). What is left out
-    is that a second error makes good the first, which is rare.
+    is that a later error, or a loop, makes good the first one, which is rare.
 
     Args:
-        maze: A maze without loops.
+        maze: The maze.
         rate: Probability of an error in each step.
     """
     lattice, at, chance = maze.lattice, maze.entrance, 1.0
