@@ -7,8 +7,21 @@ import numpy as np
 import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, played
-from waybench.analysis import Horizon, LoggedEpisode, horizon_table, horizons, rows
-from waybench.analysis._horizon import ALTERNATIVES, horizon_text
+from tests.analysis.test_frames import group, row
+from waybench.analysis import (
+    Cluster,
+    Horizon,
+    LoggedEpisode,
+    Row,
+    difficulty_text,
+    horizon_table,
+    horizon_text,
+    horizons,
+    leading,
+    rows,
+    success_curves,
+)
+from waybench.analysis._horizon import ALTERNATIVES
 from waybench.core import play_out, policy
 from waybench.psychometric import Curves, Fit, Shape, Tried, fitted, quantiles
 
@@ -82,6 +95,151 @@ def test_intervals_of_90_percent_hold_the_truth_that_often(rates: Callable[[np.n
         held += low <= truth <= high
     # With 400 repeats a share of 90 % is found within 4.5 percentage points in 997 of 1,000 cases.
     assert 0.85 < held / repeats < 0.95
+
+
+LADDER = group()
+
+
+def tried(level: int, number: int, attempt: int, *, solved: bool, perfect: bool) -> Row:
+    """Return the row of an attempt at a maze."""
+    maze = f"{level}-{number}"
+    return row(
+        LADDER,
+        **{"level": level, "item": maze, "instance": maze, "cluster": Cluster(maze), "index": number},
+        **{"attempt": attempt, "end": "solved" if solved else "failed"},
+        metrics={"score": 100.0 if perfect else 50.0 * solved},
+        axes={"dimension": float(level)},
+    )
+
+
+def climb(rng: np.random.Generator, middle: float, slope: float, apart: float, perfect: float) -> list[Row]:
+    """Return a ladder: ten mazes a dimension, up to three attempts until one is perfect, up to where none is solved.
+
+    Args:
+        rng: Where chance comes from.
+        middle: The dimension at which half of the attempts solve a maze of middling difficulty.
+        slope: How success falls with the dimension's doublings, on the logistic scale.
+        apart: Standard deviation of the difficulties of one dimension's mazes, likewise.
+        perfect: Share of the solving attempts that are perfect.
+    """
+    made: list[Row] = []
+    for level in (5, 7, 9, 11, 13, 15, 17, 19, 21, 25, 29, 33, 41):
+        reached = False
+        for number in range(10):
+            chance = 1 / (1 + math.exp(slope * math.log2(level / middle) + rng.normal(0, apart)))
+            for attempt in (1, 2, 3):
+                solved = rng.random() < chance
+                best = solved and rng.random() < perfect
+                made.append(tried(level, number, attempt, solved=solved, perfect=best))
+                reached |= solved
+                if best:
+                    break
+        if not reached:
+            break
+    return made
+
+
+def test_attempts_that_end_with_a_perfect_one_do_not_move_a_horizon() -> None:
+    # Half of the mazes of every dimension are always solved at once, the others never: three attempts at each of those.
+    made = [
+        tried(level, number, attempt, solved=good, perfect=good)
+        for level in (5, 7, 9, 13)
+        for number in range(10)
+        for good in [number % 2 == 0 or level == 5]
+        for attempt in ((1,) if good else (1, 2, 3))
+    ]
+    (curve,) = success_curves(made)
+    assert [(place.at, place.solved, place.items, place.trials) for place in curve.places] == [
+        (5.0, 1.0, 10, 10),
+        *((level, 0.5, 10, 20) for level in (7.0, 9.0, 13.0)),
+    ]
+    half = curve.horizons[0]
+    assert (half.items, half.trials, half.clusters) == (40, 70, 40)
+    # As if each maze had been tried once: three attempts that all fail are no three failures.
+    once = success_curves(each for each in made if each.attempt == 1)[0].horizons[0]
+    assert half.value == pytest.approx(once.value, rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("slope", "apart", "perfect"),
+    [(4, 0.0, 1.0), (4, 0.0, 0.5), (4, 1.5, 1.0), (4, 1.5, 0.5), (6, 3.0, 1.0)],
+    ids=["alike", "alike, half perfect", "apart", "apart, half perfect", "far apart"],
+)
+def test_intervals_of_ladders_hold_the_truth(
+    monkeypatch: pytest.MonkeyPatch, slope: float, apart: float, perfect: float
+) -> None:
+    monkeypatch.setattr("waybench.analysis._horizon.ALTERNATIVES", {})  # they take most of the time
+    rng, repeats, truth = np.random.default_rng(11), 400, 13.0
+    held = 0
+    for _ in range(repeats):
+        half = of(horizons(climb(rng, truth, slope, apart, perfect)), "dimension")
+        held += (half.low or 0) <= truth <= (half.high or math.inf)
+    assert 0.85 < held / repeats < 0.95
+
+
+def test_a_trial_of_many_attempts_says_more_than_one_and_no_more_than_they_do() -> None:
+    at, rng = np.repeat(PLACES, 40), np.random.default_rng(5)
+    chance = np.repeat(logistic(15, 3)(PLACES), 40)
+    once = (rng.random(len(at)) < chance).astype(float)
+    often = rng.binomial(9, chance) / 9
+    every = list(range(len(at)))
+    widths = [
+        math.log2(high / low)
+        for fit in (
+            fitted(Shape(), at, once, every),
+            fitted(Shape(), at, often, every, [9] * len(at)),
+            fitted(Shape(), at, often, [number // 40 for number in every], [9] * len(at)),
+        )
+        for _, low, high in [fit.reach(0.5, 0.9)]
+    ]
+    assert widths[1] == pytest.approx(widths[0] / 3, rel=0.25)  # nine times as many attempts
+    assert fitted(Shape(), at, often, every, [9] * len(at)).design == pytest.approx(1 / 9, rel=0.2)
+    assert widths[2] >= widths[1] * 0.7
+    assert fitted(Shape(), at, np.repeat(often[::40], 40), every, [9] * len(at)).design >= 1 / 9
+
+
+def test_a_band_holds_the_rates_that_the_posterior_does() -> None:
+    fit = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), 12))
+    at = np.array([6.0, 15.0, 30.0])
+    low, high = fit.band(at, 0.9)
+    # Drawn from the posterior one curve at a time.
+    drawn = np.random.default_rng(3).choice(len(fit.weights), size=20_000, p=fit.weights)
+    rates = fit.curves.rates(at)[drawn]
+    assert low == pytest.approx(np.quantile(rates, 0.05, axis=0), abs=0.01)
+    assert high == pytest.approx(np.quantile(rates, 0.95, axis=0), abs=0.01)
+    assert (low < fit.rate(at)).all()
+    assert (fit.rate(at) < high).all()
+    wider = fit.band(at, 0.99)
+    assert (wider[0] < low).all()
+    assert (wider[1] > high).all()
+
+
+def test_a_curve_falls_from_the_easiest_to_the_hardest_that_was_tried() -> None:
+    found = success_curves(rows(climbed("noisy-0.1", (5, 9, 17, 33))))
+    first = found[0]
+    assert [each.axis for each in found] == ["dimension", "minimum", "junctions"]
+    assert (first.line[0].at, first.line[-1].at) == (5, 33)
+    rates = [each.rate for each in first.line]
+    assert rates == sorted(rates, reverse=True)
+    assert all(0 <= each.low < each.rate < each.high <= 1 for each in first.line)
+    assert list(first.horizons) == [
+        each for each in horizons(rows(climbed("noisy-0.1", (5, 9, 17, 33)))) if each.axis == "dimension"
+    ]
+    assert [(place.at, place.items) for place in first.places] == [(5, 6), (9, 6), (17, 6), (33, 6)]
+    # The curve is at a half where the horizon is.
+    (half,) = leading(each for curve in found for each in curve.horizons).values()
+    assert half == first.horizons[0]
+    assert half.value is not None
+    nearest = min(first.line, key=lambda each: abs(math.log2(each.at / half.value)))
+    assert nearest.rate == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(9.124, "9.12"), (13.0, "13"), (104.2, "104"), (1240.4, "1,240"), (0.5, "0.5")]
+)
+def test_difficulties_in_words(value: float, text: str) -> None:
+    assert difficulty_text(value) == text
 
 
 def climbed(player: str, levels: tuple[int, ...], model: str = "m", mazes: int = 6) -> list[LoggedEpisode]:

@@ -15,7 +15,19 @@ from waybench.analysis._explained import Explained, Explanations, Variables, exp
 from waybench.analysis._failures import Failure, dominant, failure
 from waybench.analysis._foreign import foreign_answers
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
-from waybench.analysis._horizon import Horizon, horizon_table, horizons
+from waybench.analysis._horizon import (
+    REACH_CONFIDENCE,
+    SHARES,
+    Expected,
+    Horizon,
+    Place,
+    SuccessCurve,
+    horizons,
+    leading,
+    success_curves,
+)
+from waybench.analysis._horizon_frame import horizon_frame
+from waybench.analysis._horizon_text import difficulty_text, horizon_table, horizon_text, horizon_told
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._items import ItemKey, at_items
 from waybench.analysis._labels import asked, differing, labels, setting, setting_order
@@ -68,7 +80,9 @@ __all__ = [
     "FEWEST",
     "NOTHING",
     "NO_EFFECT",
+    "REACH_CONFIDENCE",
     "REPEATED",
+    "SHARES",
     "UNCLEAR",
     "UNCONFIRMED",
     "Agent",
@@ -82,6 +96,7 @@ __all__ = [
     "Curve",
     "Effect",
     "Estimate",
+    "Expected",
     "Explained",
     "Explanations",
     "Failure",
@@ -101,6 +116,7 @@ __all__ = [
     "NoEpisodesError",
     "Pair",
     "PairedTest",
+    "Place",
     "Plan",
     "Regression",
     "Repeat",
@@ -110,6 +126,7 @@ __all__ = [
     "Searched",
     "Slope",
     "Spread",
+    "SuccessCurve",
     "Unpaired",
     "Variables",
     "Verdict",
@@ -136,6 +153,7 @@ __all__ = [
     "difference",
     "difference_text",
     "differing",
+    "difficulty_text",
     "dominant",
     "effect_frame",
     "effects",
@@ -148,12 +166,16 @@ __all__ = [
     "foreign_answers",
     "group_id",
     "grouped",
+    "horizon_frame",
     "horizon_table",
+    "horizon_text",
+    "horizon_told",
     "horizons",
     "is_embedded",
     "is_perfect",
     "jackknifed",
     "labels",
+    "leading",
     "ledger",
     "ledger_frame",
     "levels_of_variance",
@@ -185,6 +207,7 @@ __all__ = [
     "setting_order",
     "shares",
     "spread",
+    "success_curves",
     "text_table",
     "tidy",
     "variables",

@@ -1,21 +1,24 @@
 """How far a player reaches: the difficulty at which it still solves a share of the items."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
-from waybench.analysis._labels import labels
-from waybench.analysis._rows import Group, Row, grouped
-from waybench.analysis._table import aligned
+from waybench.analysis._items import at_items, perfections, telling
+from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.core import Axis, End, Json
 from waybench.envs import registry
-from waybench.psychometric import Fit, Shape, fitted
+from waybench.psychometric import Array, Fit, Shape, fitted
 
 SHARES = (0.5, 0.8)
 REACH_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 2  # places on an axis: one alone says nothing of how success falls
+_OUTSIDE = 1e9  # greater than any difficulty
+_DRAWN = 25  # places at which a curve is told
 # What else could be taken for granted of curves, one thing at a time.
 ALTERNATIVES: Mapping[str, Shape] = {
     "link: logistic": Shape(links=("logistic",)),
@@ -43,9 +46,11 @@ class Horizon:
         easiest: The least difficulty that was tried.
         hardest: The greatest one.
         trials: Number of attempts.
+        items: Number of items that they were made at.
         clusters: Number of independent clusters that they come from.
         sensitivity: The value under other assumptions (`ALTERNATIVES`), by their names; None where it is not between
             what was tried. Of an environment's first axis alone.
+        sides: The sides of these values, likewise.
     """
 
     group: Group
@@ -58,99 +63,217 @@ class Horizon:
     easiest: float
     hardest: float
     trials: int
+    items: int
     clusters: int
     sensitivity: Mapping[str, float | None]
+    sides: Mapping[str, str]
+
+    def under(self, assumption: str) -> "Horizon":
+        """Return the horizon under another assumption, of which no interval is known."""
+        return replace(
+            self,
+            value=self.sensitivity[assumption],
+            side=self.sides[assumption],
+            low=None,
+            high=None,
+            sensitivity={},
+            sides={},
+        )
+
+    @property
+    def order(self) -> float:
+        """What horizons of one axis are sorted by: those beyond what was tried last, those below it first."""
+        if self.value is not None:
+            return self.value
+        return _OUTSIDE + self.hardest if self.side == "beyond" else self.easiest - _OUTSIDE
 
     def to_json(self) -> dict[str, Json]:
         """Return the horizon as JSON values."""
         return {**asdict(self), "group": self.group.to_json()}
 
 
+class Place(NamedTuple):
+    """What happened at one difficulty.
+
+    Attributes:
+        at: The difficulty.
+        solved: Share of its items that a single attempt solves, from 0 to 1.
+        items: Number of its items.
+        trials: Number of attempts at them.
+    """
+
+    at: float
+    solved: float
+    items: int
+    trials: int
+
+
+class Expected(NamedTuple):
+    """What a curve is at one difficulty.
+
+    Attributes:
+        at: The difficulty.
+        rate: The expected success rate.
+        low: Lower end of its 90 % interval at this difficulty.
+        high: Upper end.
+    """
+
+    at: float
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuccessCurve:
+    """How the success of a player falls along an axis.
+
+    Attributes:
+        group: Model, task and settings.
+        axis: Name of what makes items hard.
+        horizons: How far it reaches, for `SHARES`.
+        places: What happened, by difficulty, rising.
+        line: The fitted curve from the least difficulty that was tried to the greatest.
+    """
+
+    group: Group
+    axis: str
+    horizons: tuple[Horizon, ...]
+    places: tuple[Place, ...]
+    line: tuple[Expected, ...]
+
+
 def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     """Return the horizons of every model, task and settings on every axis of its environment, for `SHARES`.
 
-    Attempts that count are trials, each solved or not, clustered as they were drawn. Left out are episodes with a
-    teacher, whose merit it is, and axes of which fewer than two places were tried.
+    A horizon is of single attempts, and each item is a trial: whether it was solved, or the share of its attempts that
+    solved it. Where attempts end with a perfect one, items at which a player is good have fewer of them, and all
+    attempts as trials would find too small a horizon: a player to whom mazes of one dimension are more or less hard
+    would have it in 42 to 90 % of its 90 % intervals. So an item counts as `single_attempt` says.
+
+    Items are clustered as they were drawn. Left out are episodes with a teacher, whose merit it is, and axes of which
+    fewer than two places were tried.
     """
-    free = [row for row in all_rows if row.counts and not row.guided]
+    return [horizon for tried in _tried(all_rows) for horizon in tried.horizons()]
+
+
+def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
+    """Return how success falls along every axis on which `horizons` finds some, with these."""
     return [
-        found
-        for group, own in grouped(free, lambda row: row.group).items()
-        for number, axis in enumerate(registry.load(group.env).axes)
-        for found in _on(group, axis, own, {} if number else ALTERNATIVES)
+        SuccessCurve(
+            group=tried.group,
+            axis=tried.axis.name,
+            horizons=tuple(tried.horizons()),
+            places=tuple(tried.places()),
+            line=tuple(tried.line()),
+        )
+        for tried in _tried(all_rows)
     ]
 
 
-def _on(group: Group, axis: Axis, own: Sequence[Row], alternatives: Mapping[str, Shape]) -> list[Horizon]:
-    known = [(place, row) for row in own if (place := row.axes.get(axis.name)) is not None and place > 0]
-    if len({place for place, _ in known}) < FEWEST:
-        return []
-    at = np.array([place for place, _ in known], dtype=np.float64)
-    solved = np.array([row.end == End.SOLVED for _, row in known], dtype=np.float64)
-    numbers: dict[object, int] = {}
-    clusters = [numbers.setdefault(row.cluster, len(numbers)) for _, row in known]
-
-    def fit(shape: Shape) -> Fit:
-        return fitted(shape, at, solved, clusters)
-
-    plain = fit(Shape())
-    others = {name: fit(shape) for name, shape in alternatives.items()}
-    return [_horizon(group, axis.name, share, plain, others, len(known), len(numbers)) for share in SHARES]
+def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
+    """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis."""
+    return {
+        each.group: each
+        for each in found
+        if each.share == SHARES[0] and each.axis == registry.load(each.group.env).axes[0].name
+    }
 
 
-def _horizon(
-    group: Group, axis: str, share: float, fit: Fit, others: Mapping[str, Fit], trials: int, clusters: int
-) -> Horizon:
-    easiest, hardest = float(fit.tried.at[0]), float(fit.tried.at[-1])
+class _Item(NamedTuple):
+    """An item: its difficulty, the share of attempts that solve it, how many tell that, and how many were made."""
 
-    def within(value: float) -> float | None:
-        return value if isfinite(value) and easiest <= value <= hardest else None
-
-    value, low, high = fit.reach(share, REACH_CONFIDENCE)
-    return Horizon(
-        group=group,
-        axis=axis,
-        share=share,
-        value=within(value),
-        low=low if easiest <= low <= hardest else None,
-        high=high if easiest <= high <= hardest else None,
-        side="" if within(value) is not None else "beyond" if value > hardest else "below",
-        easiest=easiest,
-        hardest=hardest,
-        trials=trials,
-        clusters=clusters,
-        sensitivity={name: within(other.reach(share, REACH_CONFIDENCE)[0]) for name, other in others.items()},
-    )
+    at: float
+    solved: float
+    told_by: int
+    trials: int
+    cluster: Cluster
 
 
-def horizon_table(found: Iterable[Horizon]) -> str:
-    """Return the horizons on each environment's first axis as an aligned table of plain text; "" if there are none."""
-    listed = [each for each in found if each.axis == registry.load(each.group.env).axes[0].name]
-    tables: list[str] = []
-    for env_id, some in grouped(listed, lambda each: each.group.env).items():
-        env = registry.load(env_id)
-        names = labels(each.group for each in some)
-        title = f"{env.title}: {env.axes[0].title.lower()} at which a share is still solved"
-        lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
-        for group, own in grouped(some, lambda each: each.group).items():
-            lines.append([names[group], *(horizon_text(each) for each in own)])
-        tables.append(aligned(lines))
-    return "\n\n".join(tables)
+@dataclass(frozen=True)
+class _Tried:
+    """What a group tried on an axis."""
+
+    group: Group
+    axis: Axis
+    items: Sequence[_Item]
+    alternatives: Mapping[str, Shape]
+
+    @cached_property
+    def at(self) -> Array:
+        return np.array([item.at for item in self.items], dtype=np.float64)
+
+    @cached_property
+    def clusters(self) -> list[int]:
+        numbers: dict[Cluster, int] = {}
+        return [numbers.setdefault(item.cluster, len(numbers)) for item in self.items]
+
+    def fit(self, shape: Shape) -> Fit:
+        solved = np.array([item.solved for item in self.items], dtype=np.float64)
+        return fitted(shape, self.at, solved, self.clusters, [item.told_by for item in self.items])
+
+    @cached_property
+    def plain(self) -> Fit:
+        return self.fit(Shape())
+
+    def horizons(self) -> Iterator[Horizon]:
+        others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
+        for share in SHARES:
+            yield self._horizon(
+                share, {name: other.reach(share, REACH_CONFIDENCE)[0] for name, other in others.items()}
+            )
+
+    def _horizon(self, share: float, others: Mapping[str, float]) -> Horizon:
+        easiest, hardest = float(self.at.min()), float(self.at.max())
+
+        def within(value: float) -> float | None:
+            return value if isfinite(value) and easiest <= value <= hardest else None
+
+        def side(value: float) -> str:
+            return "" if within(value) is not None else "beyond" if value > hardest else "below"
+
+        value, low, high = self.plain.reach(share, REACH_CONFIDENCE)
+        return Horizon(
+            group=self.group,
+            axis=self.axis.name,
+            share=share,
+            value=within(value),
+            low=within(low),
+            high=within(high),
+            side=side(value),
+            easiest=easiest,
+            hardest=hardest,
+            trials=sum(item.trials for item in self.items),
+            items=len(self.items),
+            clusters=max(self.clusters) + 1,
+            sensitivity={name: within(other) for name, other in others.items()},
+            sides={name: side(other) for name, other in others.items()},
+        )
+
+    def places(self) -> Iterator[Place]:
+        for at, some in sorted(grouped(self.items, lambda item: item.at).items()):
+            share = sum(item.solved for item in some) / len(some)
+            yield Place(at, share, len(some), sum(item.trials for item in some))
+
+    def line(self) -> Iterator[Expected]:
+        at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _DRAWN)
+        rates, (low, high) = self.plain.rate(at), self.plain.band(at, REACH_CONFIDENCE)
+        for each in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
+            yield Expected(*each)
 
 
-def horizon_text(horizon: Horizon, number: Callable[[float], str] = "{:.3g}".format) -> str:
-    """Return a horizon in words: "23 (19 to 29)", "beyond 41 (over 33)", "below 5 (under 7)".
-
-    Args:
-        horizon: The horizon.
-        number: Difficulty -> text.
-    """
-    low = None if horizon.low is None else number(horizon.low)
-    high = None if horizon.high is None else number(horizon.high)
-    if horizon.side == "beyond":
-        return f"beyond {number(horizon.hardest)}" + (f" (over {low})" if low else "")
-    if horizon.side == "below":
-        return f"below {number(horizon.easiest)}" + (f" (under {high})" if high else "")
-    assert horizon.value is not None
-    ends = f"{low} to {high}" if low and high else f"over {low}" if low else f"under {high}" if high else "not known"
-    return f"{number(horizon.value)} ({ends})"
+def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
+    free = [row for row in all_rows if row.counts and not row.guided]
+    for group, own in grouped(free, lambda row: row.group).items():
+        env = registry.load(group.env)
+        tried = at_items(own) if env.axes else {}
+        for number, axis in enumerate(env.axes):
+            items: list[_Item] = []
+            for key, some in tried.items():
+                at = some[0].axes.get(axis.name)
+                if at is not None and at > 0:
+                    told = telling(some, perfections(some, env.metrics[0]))
+                    solved = sum(row.end == End.SOLVED for row in told) / len(told)
+                    items.append(_Item(at, solved, len(told), len(some), key.cluster))
+            if len({item.at for item in items}) >= FEWEST:
+                yield _Tried(group, axis, items, {} if number else ALTERNATIVES)

@@ -1,11 +1,13 @@
 """What a player comes to at each item, of all its attempts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from waybench.analysis._rows import Cluster, Row, grouped, is_perfect
 from waybench.core import Metric
 from waybench.envs import registry
+
+T = TypeVar("T")
 
 
 def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
@@ -19,10 +21,29 @@ def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
         values: A metric's values, by attempt.
         perfect: Whether each attempt was perfect.
     """
-    if perfect[0]:
-        return values[0]
-    imperfect = [value for value, done in zip(values, perfect, strict=True) if not done]
-    return sum(imperfect) / len(imperfect)
+    some = telling(values, perfect)
+    return sum(some) / len(some)
+
+
+def telling(attempts: Sequence[T], perfect: Sequence[bool]) -> Sequence[T]:
+    """Return those of an item's attempts whose mean is what one attempt gives on average; see `single_attempt`.
+
+    Args:
+        attempts: The attempts, in their order.
+        perfect: Whether each was perfect.
+    """
+    return attempts[:1] if perfect[0] else [each for each, done in zip(attempts, perfect, strict=True) if not done]
+
+
+def perfections(item: Sequence[Row], head: Metric) -> list[bool]:
+    """Return of each attempt at an item whether it was perfect, so that no other had to follow.
+
+    Args:
+        item: The attempts.
+        head: The headline metric.
+    """
+    stops = registry.load(item[0].group.env).best_of
+    return [stops and not row.guided and is_perfect(row.metrics[head.name], head) for row in item]
 
 
 class ItemKey(NamedTuple):
@@ -66,9 +87,7 @@ def item_values(
     for key, item in items.items():
         defined = [(value, row) for row in item if (value := value_of(row)) is not None]
         if defined:
-            stops = registry.load(item[0].group.env).best_of
-            perfect = [stops and not row.guided and is_perfect(row.metrics[head.name], head) for _, row in defined]
-            found[key] = single_attempt([value for value, _ in defined], perfect)
+            found[key] = single_attempt([value for value, _ in defined], perfections([row for _, row in defined], head))
     return found
 
 

@@ -16,6 +16,8 @@ _STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usua
 _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
+_CELLS = 1000  # of rates, for their intervals
+_NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
     "logistic": (lambda x: special.expit(-x), lambda share: -special.logit(share), 1.0),
@@ -168,6 +170,8 @@ class Curves:
 
 def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[float]:
     """Return quantiles of a distribution on a grid of values, linear between them."""
+    some = weights > _NO_WEIGHT * weights.max()
+    values, weights = values[some], weights[some]
     order = np.argsort(values)
     below = np.cumsum(weights[order]) - weights[order] / 2
     known = np.isfinite(values[order])
@@ -201,6 +205,26 @@ class Fit:
         """Return the expected success rate at some difficulties."""
         return np.asarray(self.weights @ self.curves.rates(at), dtype=np.float64)
 
+    def band(self, at: Array, confidence: float) -> tuple[Array, Array]:
+        """Return the ends of the success rate's interval at each of some difficulties, to a thousandth.
+
+        Each interval is by itself: it holds the rate at its difficulty with the confidence, not the whole curve.
+
+        Args:
+            at: The difficulties.
+            confidence: Of each interval.
+        """
+        rest = (1 - confidence) / 2
+        some = self.weights > _NO_WEIGHT * self.weights.max()
+        cells = np.minimum(self.curves.rates(at, some) * _CELLS, _CELLS - 1).astype(np.intp)
+        # Sums by cell, for to sort all rates at every difficulty takes several times as long.
+        ends = np.empty((2, len(at)))
+        for number in range(len(at)):
+            below = np.cumsum(np.bincount(cells[:, number], weights=self.weights[some], minlength=_CELLS))
+            ends[:, number] = np.searchsorted(below, np.array([rest, 1 - rest]) * below[-1])
+        low, high = (ends + 0.5) / _CELLS
+        return low, high
+
     def reach(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return the median of the difficulty at which a share is solved, and the ends of its interval.
 
@@ -214,28 +238,31 @@ class Fit:
         return median, low, high
 
 
-def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int]) -> Fit:
+def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], sizes: Sequence[int] | None = None) -> Fit:
     """Return the curves after some trials.
 
     Trials of one cluster depend on each other. Their log-likelihood is divided by the design effect, the ratio of what
     the clusters' residuals vary by to what they would if trials were independent: a quasi-likelihood (McCullagh,
-    Annals of Statistics 11, 1983), whose posterior is as wide as the clustered variance says.
+    Annals of Statistics 11, 1983), whose posterior is as wide as the clustered variance says. It is not below 1, or
+    where a trial is the mean of several attempts, not below what it would be if these were independent.
 
     Args:
         shape: What is taken for granted.
         at: Each trial's difficulty.
-        solved: 1 where it was solved, 0 where not.
+        solved: 1 where it was solved, 0 where not; between them where a trial is the mean of several attempts.
         clusters: Number of each trial's cluster, from 0.
+        sizes: Number of attempts that each trial is the mean of; 1 by default.
     """
     places, where = np.unique(at, return_inverse=True)
     tried = Tried(places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64))
     curves = Curves(shape, float(places[0]), float(places[-1]))
     plain = Fit(curves, tried)
     groups = max(clusters) + 1
-    if groups == len(at):
+    least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
+    if groups == len(at) and least == 1:
         return plain
     rate = plain.rate(places)[where]
     residuals = np.bincount(clusters, weights=solved - rate)
     expected = float((rate * (1 - rate)).sum())
     design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
-    return Fit(curves, tried, max(1.0, design))
+    return Fit(curves, tried, max(least, design))
