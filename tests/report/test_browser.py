@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from markupsafe import escape
 
+from tests.analysis.test_horizon import climbed
 from tests.browser import Visits, too_wide
 from tests.report import sites
+from tests.report.test_reach import EPISODES
 from waybench.analysis import estimate, visible
+from waybench.report import write_report
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +93,32 @@ def test_numbers_are_sorted_as_numbers(visit: Visits, site: Path) -> None:
     page.locator("#leaders thead th", has_text="Score").click()
     values = [value for value in column(page, "Score") if value is not None]
     assert values == sorted(values) != sorted(values, key=str)
+
+
+def test_horizons_are_sorted_beyond_first_and_below_last(visit: Visits, tmp_path: Path) -> None:
+    write_report([*EPISODES, *climbed("oracle", (5, 7), "vendor/all")], tmp_path / "site")
+    page = visit(tmp_path / "site")
+    head = page.locator("#leaders thead th", has_text="Horizon")
+    place = page.locator("#leaders thead th").evaluate_all(
+        "all => all.findIndex(each => each.innerText.startsWith('Horizon'))"
+    )
+    cells = page.locator(f"#leaders tbody tr > :nth-child({place + 1})")
+
+    def kinds() -> list[str]:
+        firsts = [text.split()[0] for text in cells.all_inner_texts()]
+        return [first if first in ("beyond", "below", "–") else "between" for first in firsts]
+
+    before = kinds()
+    assert {"beyond", "between", "below", "–"} <= set(before)
+    head.click()
+    page.wait_for_selector("#leaders th[aria-sort=ascending]")
+    rising = ["–", "below", "between", "beyond"]
+    assert kinds() == sorted(before, key=rising.index)
+    values = [number(text) for text in cells.all_inner_texts() if text[0].isdigit()]
+    assert values == sorted(values, key=lambda value: value or 0)
+    head.click()
+    page.wait_for_selector("#leaders th[aria-sort=descending]")
+    assert kinds() == sorted(before, key=rising[::-1].index)
 
 
 def test_the_table_is_searched_and_narrowed_to_a_family(visit: Visits, site: Path) -> None:

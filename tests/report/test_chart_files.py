@@ -16,12 +16,15 @@ import vl_convert
 from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from tests.report.test_chart import EPISODES, plot_of
+from waybench.analysis import rows, success_curves
 from waybench.report import write_report
 from waybench.report._chart import WIDE, chart, chart_spec
 from waybench.report._chart_files import FONT, SCALE, ChartFiles, palette, standalone
 from waybench.report._figures import Figure
 from waybench.report._outcomes import outcomes_spec
 from waybench.report._radar import Web, radar_spec
+from waybench.report._success import WIDE as PANELS
+from waybench.report._success import Player, success_spec
 from waybench.report._svg import drawn, inline
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -30,20 +33,27 @@ BARS = [
     {"task": "a", "outcome": "ok", "order": 0, "share": 0.75, "colour": "var(--c2)", "text": "a: 75 %"},
     {"task": "a", "outcome": "refused", "order": 5, "share": 0.25, "colour": "var(--c6)", "text": "a: 25 %"},
 ]
+PLAYERS = [
+    Player(curve.group.model, False, number, curve)
+    for number, curve in enumerate(success_curves(rows(EPISODES)))
+    if curve.axis == "dimension"
+]
 SPECS: dict[str, dict[str, Any]] = {
     "lines": chart_spec(plot_of(EPISODES), WIDE),
     "radar": radar_spec(["a", "b", "c"], [Web("one", [0.2, None, 0.6])]),
     "bars": outcomes_spec(BARS),
+    "panels": success_spec(PLAYERS, "Dimension", ("maze", "mazes"), PANELS),
 }
 
 
 @pytest.mark.parametrize("kind", SPECS)
 def test_specifications_are_valid(kind: str) -> None:
     # Nothing checks them while a report is made, for that takes as long as drawing.
-    kinds = altair.LayerChart if "layer" in SPECS[kind] else altair.Chart
+    whole = {"layer": altair.LayerChart, "concat": altair.ConcatChart}
+    kinds = next((made for key, made in whole.items() if key in SPECS[kind]), altair.Chart)
     kinds.from_dict(SPECS[kind])
     with pytest.raises(jsonschema.ValidationError):
-        kinds.from_dict({**SPECS[kind], "width": "wide"})
+        kinds.from_dict({**SPECS[kind], "config": "wide"})
 
 
 def test_the_palette_is_that_of_a_light_page() -> None:
@@ -163,7 +173,10 @@ def test_names_are_the_same_in_every_report(site: Path, tmp_path: Path) -> None:
     write_report([*played("null", (5, 7)), *played("oracle", (5, 7), model="another/one")], tmp_path)
     here, there = ({path.name for path in (folder / "charts").glob("maze-*.svg")} for folder in (site, tmp_path))
     assert here == there
-    assert len(here) == 1
+    assert sorted(name.rpartition("-")[0] for name in here) == [
+        *("maze-alicia-score-by-dimension", "maze-alicia-success-by-dimension"),
+        *("maze-alicia-success-by-junctions", "maze-alicia-success-by-minimum"),
+    ]
 
 
 def test_a_picture_is_made_again_only_where_its_drawing_has_changed(

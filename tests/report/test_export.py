@@ -188,7 +188,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_site_has_the_frames(site: Path) -> None:
     names = {path.name for path in (site / "data").iterdir()}
     assert names == {
-        *("episodes.parquet", "episodes.csv", "scores.parquet", "scores.csv", "columns.csv", "index.html"),
+        *(f"{name}.{kind}" for name in ("episodes", "scores", "horizons") for kind in ("parquet", "csv")),
+        *("columns.csv", "index.html"),
         "summary.schema.json",
         *(f"{name}.{kind}" for name in ("ledger", "effects", "wordings") for kind in ("parquet", "csv")),
     }
@@ -205,7 +206,7 @@ def test_a_site_has_the_frames(site: Path) -> None:
 
 
 def test_csv_and_parquet_of_a_site_are_the_same(site: Path) -> None:
-    for name in ("episodes", "scores"):
+    for name in ("episodes", "scores", "horizons"):
         table = pq.read_table(site / "data" / f"{name}.parquet")
         kinds = pyarrow.csv.ConvertOptions(
             column_types={field.name: field.type for field in table.schema},
@@ -225,7 +226,7 @@ def test_csv_and_parquet_of_a_site_are_the_same(site: Path) -> None:
 
 def test_the_page_of_the_data_describes_every_column(site: Path) -> None:
     page = (site / "data" / "index.html").read_text(encoding="utf-8")
-    for name in ("episodes", "scores"):
+    for name in ("episodes", "scores", "horizons"):
         for column in pq.read_schema(site / "data" / f"{name}.parquet").names:
             assert f"<code>{column}</code>" in page
     for name in ("episodes.parquet", "scores.csv", "columns.csv", "summary.schema.json", "../table.md"):
@@ -237,7 +238,7 @@ def test_columns_are_described_in_a_file(site: Path) -> None:
     with (site / "data" / "columns.csv").open(encoding="utf-8", newline="") as file:
         told = list(csv.DictReader(file))
     described = {(each["frame"], each["column"]) for each in told}
-    for name in ("episodes", "scores"):
+    for name in ("episodes", "scores", "horizons"):
         assert {column for frame, column in described if frame == name} == set(
             pq.read_schema(site / "data" / f"{name}.parquet").names
         )
@@ -269,7 +270,7 @@ def test_a_real_summary_is_as_its_schema_says(site: Path) -> None:
     assert schema["properties"]["schema"]["const"] == SUMMARY_SCHEMA
     summary = json.loads((site / "summary.json").read_text())
     jsonschema.validate(summary, schema)
-    for part in ("levels", "overall", "changes", "spreads", "repeats", "pairs", "agents", "regressions"):
+    for part in ("levels", "overall", "changes", "spreads", "repeats", "pairs", "agents", "regressions", "horizons"):
         assert summary[part], f"nothing of {part} is tested"
     for part in ("wordings", "ledger", "effects"):
         assert summary[part], f"nothing of {part} is tested"

@@ -12,7 +12,7 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
-from waybench.analysis import LoggedEpisode, Mean, by_level, overall, row, rows, set_aside
+from waybench.analysis import LoggedEpisode, Mean, by_level, horizons, leading, overall, row, rows, set_aside
 from waybench.core import Price, Usage
 from waybench.report import write_report
 from waybench.report._leaders import Leader, Leaders, leaders
@@ -26,7 +26,8 @@ def table(
     made = set_aside(row(e, confirmed=number != unconfirmed, price=price) for number, e in enumerate(episodes))
     totals = overall(made)
     pages = {total.group: f"page-{number}.html" for number, total in enumerate(totals)}
-    return leaders(by_level(made), totals, pages, {total.group.model: "model.html" for total in totals}, only)
+    model_pages = {total.group.model: "model.html" for total in totals}
+    return leaders(by_level(made), totals, pages, model_pages, leading(horizons(made)), only)
 
 
 def line(found: Leaders, model: str) -> Leader:

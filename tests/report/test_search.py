@@ -133,7 +133,7 @@ def test_curves_are_drawn_for_every_environment(tmp_path: Path) -> None:
     made = site(tmp_path, [*guided, *shown, *everywhere("oracle", teacher_guided=True), *everywhere("oracle")])
     for name, level in (("guessnum", 6), ("dfs", 5)):
         title = f"Per-step accuracy by step, level {level}, with a teacher"
-        labels = charts(made.tasks[f"search-{name}"])
+        labels = [label for label in charts(made.tasks[f"search-{name}"]) if "by step" in label]
         # One for wide pages, one for narrow ones.
         assert sorted(labels) == sorted([title, f"{title}, with 2 in-context examples"] * 2)
 

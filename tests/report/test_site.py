@@ -21,7 +21,7 @@ def test_scores_by_level_are_the_estimates_and_blank_what_was_not_run(tmp_path: 
     ]
     made = site(tmp_path, episodes)
     found = {(e.group.model, e.level): e for e in estimate(episodes)}
-    table = made.task.table("by dimension.")
+    table = made.task.table("Score, %, by dimension.")
     assert table[0] == ["Model", "5", "7", "9"]
     assert [row[0] for row in table[1:]] == [
         *("vendor/ walker", "Reference players, not models"),
@@ -101,7 +101,7 @@ def test_conduct_counts_errors_apart(tmp_path: Path) -> None:
 def test_settings_are_rows_of_their_own(tmp_path: Path) -> None:
     episodes = [*played("oracle", (5,), mazes=1, model="m"), *played("null", (5,), mazes=1, model="m", wording="ascii")]
     made = site(tmp_path, episodes)
-    table = made.task.table("by dimension.")
+    table = made.task.table("Score, %, by dimension.")
     assert [row[0] for row in table[1:]] == ["m wording: matrix", "m wording: ascii"]
     assert "protocol: paper" in made.task.text
     assert "key: alicia-v1" in made.task.text

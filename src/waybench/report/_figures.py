@@ -107,7 +107,7 @@ def _level_figure(
         f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}. A {words.level} without a point was "
         "not run, or with another set."
     )
-    name = _name(env, _whose(env, estimates, model), f"{measured.metric.name} by {words.level}")
+    name = chart_name(env, _whose(env, estimates, model), f"{measured.metric.name} by {words.level}")
     return [_figure(name, plot, label, caption)] if plot.points else []
 
 
@@ -121,7 +121,7 @@ def _example_figure(
         f"{heading(measured.metric)} by number of in-context examples, {words.level} {level}: the mean over "
         f"{words.items}, with its {_INTERVAL}."
     )
-    name = _name(env, _whose(env, estimates, model), f"{measured.metric.name} by examples {level}")
+    name = chart_name(env, _whose(env, estimates, model), f"{measured.metric.name} by examples {level}")
     return [_figure(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
 
 
@@ -156,7 +156,7 @@ def curve_figures(
         caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band.{free}"
         if plot.points:
             sizes = (_SMALL, None) if small else (_FLAT, _FLAT_NARROW)
-            name = _name(env, whose, f"{series.name} by step {level}{guided}{shown}")
+            name = chart_name(env, whose, f"{series.name} by step {level}{guided}{shown}")
             found.append(_figure(name, plot, what, caption, *sizes))
     return found
 
@@ -168,7 +168,14 @@ def _whose(env: Environment[Any, Any, Any], estimates: Sequence[Estimate], model
     return [env.id, *(estimates[0].group.apart if estimates else ())]
 
 
-def _name(env: Environment[Any, Any, Any], whose: Sequence[str], what: str) -> str:
+def chart_name(env: Environment[Any, Any, Any], whose: Sequence[str], what: str) -> str:
+    """Return the name of a chart's files, the same in every report.
+
+    Args:
+        env: The environment.
+        whose: What tells charts of one kind apart, the readable part first.
+        what: What it shows.
+    """
     task = "" if whose[0] == env.id else f" {env.id}"
     return slug(f"{whose[0]}{task} {what}", json.dumps([*whose, env.id, what]))
 

@@ -12,6 +12,7 @@ from waybench.analysis import (
     Pair,
     Regression,
     Repeats,
+    SuccessCurve,
     Wordings,
     differing,
     grouped,
@@ -31,6 +32,7 @@ from waybench.report._figures import Figure, level_figures, step_figures
 from waybench.report._files import slug
 from waybench.report._format import anchor, interval_text, missing_text, part, plural
 from waybench.report._overview import Overview, in_order, overviews
+from waybench.report._reach import Reach, reaches
 from waybench.report._variation import AttemptLine, RepeatLine, SpreadLine, attempt_lines, repeat_table, spread_table
 from waybench.report._wordings import WordingTable, wording_tables
 
@@ -91,6 +93,7 @@ class Compared:
         pairs: Models two by two.
         regressions: Scores on what may explain them.
         wordings: The same items in several wordings.
+        curves: How success falls with difficulty.
     """
 
     changes: Sequence[Change]
@@ -98,6 +101,7 @@ class Compared:
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
     wordings: Sequence[Wordings]
+    curves: Sequence[SuccessCurve]
 
     def of(self, place: "Place") -> "Compared":
         """Return what belongs to one section."""
@@ -107,6 +111,7 @@ class Compared:
             pairs=[each for each in self.pairs if _place(each.first) == place],
             regressions=[each for each in self.regressions if _place(each.group) == place],
             wordings=[each for each in self.wordings if _place(each.group) == place],
+            curves=[each for each in self.curves if _place(each.group) == place],
         )
 
 
@@ -155,6 +160,7 @@ class Section:
         common: The settings that all rows share, in words.
         by_level: Its charts of the score by level, for the first page.
         figures: Its other charts.
+        reach: How far its models reach, for each axis of difficulty.
         scores: Its tables of scores by level.
         aggregates: Its tables of what sets of episodes come to.
         averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
@@ -181,6 +187,7 @@ class Section:
     common: list[str]
     by_level: list[Figure]
     figures: list[Figure]
+    reach: list[Reach]
     scores: list[Scores]
     aggregates: list[Made]
     averages: Averages | None
@@ -197,6 +204,11 @@ class Section:
     uneven: bool
     guided: bool
     unconfirmed: list[Line]
+
+    @property
+    def charts(self) -> list[Figure]:
+        """All of its charts."""
+        return [*self.by_level, *self.figures, *(each.figure for each in self.reach)]
 
     def holds(self, group: Group) -> bool:
         """Whether a group's scores are in it."""
@@ -279,6 +291,7 @@ def _section(
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
         by_level=level_figures(env, words, estimates),
         figures=step_figures(env, words, estimates),
+        reach=reaches(env, words, compared.curves, list(groups), pages),
         scores=scored if not words.metrics or len(levels) > 1 else [],
         aggregates=side_by_side(env, words, [total_of[g] for g in groups] if env.pooled else estimates, pages),
         averages=averages(env, words, list(groups), total_of, pages),

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from waybench.analysis import Estimate, Group, Mean, differing, grouped, mean_text, measure, ranked
+from waybench.analysis import Estimate, Group, Horizon, Mean, differing, grouped, mean_text, measure, ranked
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.report._families import family
 from waybench.report._format import amount, heading, interval_text, missing_text, money, part, percent
+from waybench.report._reach import Cell, horizon_cell
 
 OUTCOMES = {"unparsed": "Unparsed", "illegal": "Illegal", "truncated": "Truncated", "refused": "Refused"}
 
@@ -45,6 +46,7 @@ class Leader:
         note: What has to be said of the score; "" for nothing.
         missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
         items: Number of items.
+        reach: How far it reaches: the horizon on the environment's first axis.
         solved: Share of attempts that are solved, in per cent.
         outcomes: Of each outcome, its share of the replies in per cent.
         errors: Infrastructure errors.
@@ -67,6 +69,7 @@ class Leader:
     note: str
     missing: str
     items: Number
+    reach: Cell
     solved: Number
     outcomes: list[Number]
     errors: int
@@ -83,6 +86,7 @@ class Leaders:
         references: Rows of the embedded players.
         priced: Whether some row has a cost.
         noted: Whether some row has a note.
+        reaching: Whether some row has a horizon.
     """
 
     models: list[Leader]
@@ -108,12 +112,18 @@ class Leaders:
         """Whether infrastructure errors left something out of some row."""
         return any(line.missing for line in (*self.models, *self.references))
 
+    @property
+    def reaching(self) -> bool:
+        """Whether some row has a horizon."""
+        return any(line.reach.order is not None for line in (*self.models, *self.references))
+
 
 def leaders(
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
+    reached: Mapping[Group, Horizon],
     only: str | None = None,
 ) -> Leaders:
     """Return the table, by family and environment, and within one the best model first.
@@ -123,6 +133,7 @@ def leaders(
         totals: Those over all levels.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
+        reached: How far the groups reach.
         only: A model, if only its rows are wanted.
     """
     total_of = {total.group: total for total in totals}
@@ -134,7 +145,7 @@ def leaders(
         for group, cells in groups.items():
             if only is None or group.model == only:
                 differs = differing(group, groups)
-                found.append(_leader(total_of[group], cells, most, differs, pages, model_pages))
+                found.append(_leader(total_of[group], cells, most, differs, pages, model_pages, reached.get(group)))
     return Leaders(
         [line for line in found if not line.group.embedded],
         [line for line in found if line.group.embedded],
@@ -148,6 +159,7 @@ def _leader(
     differs: list[str],
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
+    horizon: Horizon | None,
 ) -> Leader:
     group, env = total.group, registry.load(total.group.env)
     measured = measure(env, total.guided)
@@ -170,6 +182,7 @@ def _leader(
         note=note,
         missing=missing_text(total, measured.metric),
         items=Number(amount(total.items), total.items),
+        reach=horizon_cell(horizon, env.axes[0].title.lower() if horizon else ""),
         solved=_percent(total.solved.value if total.solved else None),
         outcomes=[_percent(total.outcomes.get(name, 0.0) if total.replies else None) for name in OUTCOMES],
         errors=total.errors,

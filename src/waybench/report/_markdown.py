@@ -1,7 +1,7 @@
 """The first table for a README: models by task, in Markdown."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from waybench._version import __version__
@@ -16,6 +16,10 @@ _MISSING = "n/a"
 # make a link of without being told. A bar or backslash has to be a reference, for a cell's end is looked for first.
 _ACTIVE = re.compile(r"[\\|<>&`*_\[\]$~@]|:(?=\S)|\.(?=[^\W\d])")
 _REFERENCES = {"\\": "&#92;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_HORIZONS = (
+    "Horizons: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
+    "nothing is said beyond what was tried. Blank: not run, or all items of one difficulty."
+)
 _MARKS = {
     "\\*": "infrastructure errors left something out",
     "†": "a ladder ended early, and what it did not reach counts as 0",
@@ -67,25 +71,33 @@ def markdown(table: Leaders) -> str:
     """Return the table of all results in Markdown as GitHub has it: a row for each model, a column for each task.
 
     Settings in which a model was run twice at a task make rows of their own. Reference players come last. A cell is the
-    score with its interval.
+    score with its interval. Horizons follow in a table of their own, where there are any.
 
     Args:
         table: The results.
     """
     rows = [*_rows(table.models), *_rows(table.references)]
     columns = list(dict.fromkeys(_column(line) for line in sorted((*table.models, *table.references), key=_place)))
-    shown: list[str] = []
-    parts: list[str] = []
+    scores = {column: column for column in columns}
+    parts = [*_tables(rows, scores, _cell), _notes(_cell(line) for row in rows for line in row.cells.values())]
+    reached = {_column(line): _reach_column(line) for line in (*table.models, *table.references) if line.reach.counts}
+    if reached:
+        heads = {column: reached[column] for column in columns if column in reached}
+        parts += [_HORIZONS, *_tables(rows, heads, _reach_cell)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _tables(rows: Sequence[_Row], heads: Mapping[str, str], cell: Callable[[Leader | None], str]) -> Iterator[str]:
+    """Yield tables of some columns, each by its head; rows without a cell in them are left out."""
+    columns = list(heads)
     for start in range(0, len(columns), _COLUMNS):
         block = columns[start : start + _COLUMNS]
-        lines = [["Model", *block], [":--", *["--:"] * len(block)]]
+        lines = [["Model", *(heads[column] for column in block)], [":--", *["--:"] * len(block)]]
         for row in rows:
-            cells = [_cell(row.cells.get(column)) for column in block]
-            shown += cells
+            cells = [cell(row.cells.get(column)) for column in block]
             if any(cells):
                 lines.append([row.name(rows), *cells])
-        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    return "\n\n".join([*parts, _notes(shown)]) + "\n"
+        yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _rows(lines: Sequence[Leader]) -> list[_Row]:
@@ -116,6 +128,16 @@ def _cell(line: Leader | None) -> str:
     if line.note:
         marks.append("†" if line.note.endswith("beyond") else "‡")
     return line.score.text + (f" ({line.interval})" if line.interval else "") + (f" {''.join(marks)}" if marks else "")
+
+
+def _reach_column(line: Leader) -> str:
+    return escaped(f"{', '.join((line.title, *line.apart))}: {line.reach.counts}", 120)
+
+
+def _reach_cell(line: Leader | None) -> str:
+    if line is None or not line.reach.counts:
+        return ""
+    return line.reach.text + (f" ({line.reach.ends})" if line.reach.ends else "")
 
 
 def _notes(shown: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis import Estimate, Group, grouped
+from waybench.analysis import Estimate, Group, SuccessCurve, grouped
 from waybench.core import Environment
 from waybench.envs import registry
 from waybench.report._agents import AgentLine, AgentTables
@@ -12,6 +12,7 @@ from waybench.report._families import Family, family
 from waybench.report._figures import Figure, level_figures, step_figures
 from waybench.report._leaders import Leaders, leaders
 from waybench.report._outcomes import outcomes
+from waybench.report._reach import ReachLine, leading_of, reaches_of_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Model:
         agents: Its lines as an agent, one for each way in which it was asked, and the columns of their table.
         outcomes: The chart of what its replies came to; None where nothing was said.
         parts: Its charts.
+        reach: How far it reaches, task by task and axis by axis.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Model:
     agents: list[AgentLine]
     outcomes: Figure | None
     parts: list[Part]
+    reach: list[ReachLine]
 
     @property
     def figures(self) -> list[Figure]:
@@ -64,6 +67,7 @@ def model(
     agents: AgentTables | None,
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
+    curves: Sequence[SuccessCurve],
 ) -> Model:
     """Return what a model's page shows.
 
@@ -74,6 +78,7 @@ def model(
         agents: The tables of agents.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
+        curves: How all models' success falls with difficulty.
     """
     own = [each for each in estimates if each.group.model == name]
     parts: list[Part] = []
@@ -85,7 +90,7 @@ def model(
     return Model(
         name=name,
         embedded=own[0].group.embedded,
-        leaders=leaders(estimates, totals, pages, model_pages, only=name),
+        leaders=leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name),
         agents=[line for line in agents.lines if line.name == name] if agents else [],
         outcomes=outcomes(
             of_model,
@@ -93,4 +98,5 @@ def model(
             "What each reply came to, over all attempts that count. The table has the same numbers.",
         ),
         parts=parts,
+        reach=reaches_of_model(name, curves, pages),
     )

@@ -70,7 +70,7 @@ def by_examples(estimates: Iterable[Estimate], measured: Measure) -> list[Point]
 
 
 def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[Point]:
-    names = _short(labels(tracks))
+    names = short_labels(tracks)
     return [
         Point(
             line=number,
@@ -86,8 +86,9 @@ def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[
     ]
 
 
-def _short(names: dict[Group, str]) -> dict[Group, str]:
-    """Leave out the providers' names where the rest tells all groups apart."""
+def short_labels(groups: Iterable[Group]) -> dict[Group, str]:
+    """Return labels of groups without the providers' names, where the rest tells all groups apart."""
+    names = labels(groups)
     short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
     return short if len(set(short.values())) == len(short) and all(short.values()) else names
 

@@ -21,6 +21,7 @@ from waybench.analysis import (
     effects,
     example_changes,
     grouped,
+    horizon_frame,
     is_embedded,
     labels,
     ledger,
@@ -32,6 +33,7 @@ from waybench.analysis import (
     repeats,
     setting,
     spread,
+    success_curves,
     wording_frame,
     wordings,
 )
@@ -51,6 +53,7 @@ from waybench.report._home import Compared, Section, sections
 from waybench.report._leaders import OUTCOMES, leaders
 from waybench.report._ledger import ledger_page
 from waybench.report._models import model
+from waybench.report._reach import leading_of
 from waybench.report._replay import frames, undrawn
 from waybench.report._results import KINDS, Attempt, Item, Results
 from waybench.report._templates import assets, templates
@@ -146,6 +149,7 @@ class _Site:
             pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
             regressions=regressions(rows, self.found.variables),
             wordings=wordings(rows),
+            curves=success_curves(rows),
         )
         took, changed = ledger(rows), effects(rows)
         for total in self.totals:
@@ -154,7 +158,7 @@ class _Site:
         tables = agent_tables(played, self.pages)
         given = (self.estimates, self.totals)
         for name, page in self.model_pages.items():
-            shown = model(name, *given, tables, self.pages, self.model_pages)
+            shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves)
             self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
             self.files(self.charts.of(shown.figures))
         self.files(assets())
@@ -170,10 +174,11 @@ class _Site:
             for section in own:
                 on = section.anchor in compared_on
                 self.page(f"tasks/{section.anchor}.html", "task.html", section=section, first=own[0], side_by_side=on)
-                self.files(self.charts.of([*section.by_level, *section.figures]))
+                self.files(self.charts.of(section.charts))
         self.files(self.charts.of(line.chart for line in tables.lines) if tables else ())
-        table = leaders(*given, self.pages, self.model_pages)
-        others = [ledger_frame(took), effect_frame(changed), wording_frame(compared.wordings)]
+        table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
+        reached = [horizon for curve in compared.curves for horizon in curve.horizons]
+        others = [horizon_frame(reached), ledger_frame(took), effect_frame(changed), wording_frame(compared.wordings)]
         self.files(exports(rows, given, others, table, self.charts, self.templates))
         spent = ledger_page(took, changed, self.pages, self.model_pages)
         if spent:
@@ -316,6 +321,11 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
         # There are many pairs, so models are told by their pages, as in "overall".
         "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
         "regressions": [each.to_json() for each in compared.regressions],
+        "horizons": [
+            {**each.to_json(), "page": f"results/{pages[each.group]}"}
+            for curve in compared.curves
+            for each in curve.horizons
+        ],
         "wordings": [each.to_json() for each in compared.wordings],
         **more,
     }

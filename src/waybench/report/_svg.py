@@ -29,13 +29,12 @@ def specification(width: int, height: int, **parts: Any) -> Spec:
         height: Of the plot, in pixels.
         **parts: Its other parts: data, mark and encoding, or layers, and the configuration.
     """
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "background": "transparent",
-        "width": width,
-        "height": height,
-        **parts,
-    }
+    return composed(width=width, height=height, **parts)
+
+
+def composed(**parts: Any) -> Spec:
+    """Return a Vega-Lite specification without a background, of parts that may have measures of their own."""
+    return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent", **parts}
 
 
 def quantitative(field: str, **more: Any) -> Spec:

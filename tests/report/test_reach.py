@@ -1,0 +1,184 @@
+"""How far models reach, as the pages, the files and the charts have it: what `analysis` says."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.analysis.episodes import played
+from tests.analysis.searches import searched
+from tests.analysis.test_horizon import climbed
+from tests.report.pages import Page, Site, site
+from waybench.analysis import (
+    Horizon,
+    Place,
+    SuccessCurve,
+    difficulty_text,
+    horizon_told,
+    horizons,
+    leading,
+    rows,
+    success_curves,
+)
+from waybench.analysis._horizon import ALTERNATIVES
+from waybench.report._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
+
+FAR, NEAR, LOST = "vendor/far", "vendor/near", "vendor/lost"
+EPISODES = [
+    *climbed("noisy-0.1", (5, 9, 17, 33), NEAR),
+    *climbed("noisy-0.02", (5, 9, 17, 33), FAR),
+    *climbed("null", (5, 9), LOST),
+    *played("oracle", (5, 7), requests=1),
+    *searched("random", "dfs", model=NEAR),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return site(tmp_path_factory.mktemp("site"), EPISODES)
+
+
+@pytest.fixture(scope="module")
+def curves() -> list[SuccessCurve]:
+    return [each for each in success_curves(rows(EPISODES)) if each.group.env == "maze/alicia"]
+
+
+def told(horizon: Horizon) -> str:
+    return " ".join(part for part in horizon_told(horizon) if part)
+
+
+def by_model(table: list[list[str]]) -> dict[str, list[str]]:
+    return {row[0].replace("/ ", "/"): row[1:] for row in table[1:]}
+
+
+def test_the_first_page_has_a_horizon_for_every_row(made: Site, curves: list[SuccessCurve]) -> None:
+    found = {group.model: told(half) for group, half in leading(h for c in curves for h in c.horizons).items()}
+    assert set(found) == {FAR, NEAR, LOST, "waybench/oracle"}
+    table = made.home.table("Models.")
+    at = table[0].index("Horizon")
+    shown = {(row[0].replace("/ ", "/"), row[1].split()[0]): row[at] for row in table[1:]}
+    assert shown == {
+        **{(model, "Mazes"): f"{found[model]} dimension" for model in (FAR, NEAR, LOST)},
+        (NEAR, "Depth-first"): "–",  # all cases have as many nodes
+    }
+    assert shown[LOST, "Mazes"].startswith("below 5")
+    references = made.home.table("Reference players, not models.")
+    assert references[1][references[0].index("Horizon")] == "beyond 7 dimension"
+
+
+def test_without_any_horizon_there_is_no_column(tmp_path: Path) -> None:
+    page = site(tmp_path, played("random", (5,), model="m"))
+    assert "Horizon" not in page.home.table("Models.")[0]
+    assert "Horizons" not in page.models[0].text
+    assert "Horizons" not in (tmp_path / "table.md").read_text()
+
+
+def test_the_page_of_a_task_says_what_the_analysis_does(made: Site, curves: list[SuccessCurve]) -> None:
+    page = made.tasks["maze-alicia"]
+    for axis in ("dimension", "minimum steps", "junctions"):
+        own = [each for each in curves if each.axis == axis.split()[0]]
+        table = by_model(page.table(f"Horizons, by {axis}."))
+        assert set(table) - {"Reference players, not models"} == {each.group.model for each in own}
+        for each in own:
+            half, most = each.horizons
+            cells = table[each.group.model]
+            assert cells[:4] == [told(half), told(most), str(half.items), str(half.trials)]
+            assert len(cells) == (5 if axis == "dimension" else 4)
+    models = list(by_model(page.table("Horizons, by dimension.")))
+    assert models == [FAR, NEAR, LOST, "Reference players, not models", "waybench/oracle"]  # who reaches farthest first
+
+
+def test_horizons_under_other_assumptions(made: Site, curves: list[SuccessCurve]) -> None:
+    page = made.tasks["maze-alicia"]
+    table = page.table("The 50 % horizon under other assumptions")
+    assert [head.lower() for head in table[0][2:]] == list(ALTERNATIVES)
+    (near,) = [each.horizons[0] for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
+    cells = by_model(table)[NEAR]
+    others = [near.sensitivity[name] for name in ALTERNATIVES]
+    assert all(other is not None for other in others)
+    assert cells == [told(near), *(difficulty_text(other or 0) for other in others)]
+    least, greatest = min(other or 0 for other in others), max(other or 0 for other in others)
+    moved = by_model(page.table("Horizons, by dimension."))[NEAR][-1]
+    assert moved == f"{difficulty_text(least)} to {difficulty_text(greatest)}"
+    assert by_model(table)["waybench/oracle"][1:] == ["beyond 7"] * len(ALTERNATIVES)
+
+
+def page_of(made: Site, model: str) -> Page:
+    (page,) = [each for each in made.models if f"<h1>{model.replace('/', '/<wbr>')}</h1>" in each.html]
+    return page
+
+
+def test_the_page_of_a_model_has_all_of_its_horizons(made: Site, curves: list[SuccessCurve]) -> None:
+    table = page_of(made, FAR).table("Horizons.")
+    own = [each for each in curves if each.group.model == FAR]
+    assert [row[1:4] for row in table[1:]] == [
+        [title, *map(told, each.horizons)]
+        for title, each in zip(("Dimension", "Minimum steps", "Junctions"), own, strict=True)
+    ]
+    assert {row[0] for row in table[1:]} == {"Mazes (AliciaBench)"}
+
+
+def test_files_have_the_same_horizons(made: Site) -> None:
+    found = horizons(rows(EPISODES))
+    summary = json.loads((made.folder / "summary.json").read_text())["horizons"]
+    assert [{key: value for key, value in each.items() if key != "page"} for each in summary] == json.loads(
+        json.dumps([each.to_json() for each in found])
+    )
+    assert all((made.folder / each["page"]).is_file() for each in summary)
+    frame = pq.read_table(made.folder / "data" / "horizons.parquet").to_pylist()
+    names = "axis", "share", "value", "low", "high", "side", "easiest", "hardest", "items", "clusters"
+    assert [tuple(each[name] for name in names) for each in frame] == [
+        tuple(getattr(each, name) for name in names) for each in found
+    ]
+    assert [(each["model"], each["attempts"]) for each in frame] == [(one.group.model, one.trials) for one in found]
+    first = next(number for number, one in enumerate(found) if one.sensitivity and one.group.model == NEAR)
+    assert frame[first]["under.axis_linear"] == found[first].sensitivity["axis: linear"]
+    text = (made.folder / "table.md").read_text()
+    (head,) = [line for line in text.splitlines() if "dimension |" in line]
+    assert head == "| Model | Mazes (AliciaBench): dimension |"
+    half = next(one for one in found if one.group.model == NEAR and one.axis == "dimension")
+    place, ends = horizon_told(half)
+    assert f"| vendor/near | {place} ({ends}) |" in text
+
+
+def test_every_axis_has_its_chart(made: Site, curves: list[SuccessCurve]) -> None:
+    labels = [svg["aria-label"] for svg in made.tasks["maze-alicia"].all("svg")]
+    for axis in ("dimension", "minimum steps", "junctions"):
+        assert sum(label.startswith(f"Success by {axis} ") for label in labels) == 2  # a wide one and a narrow one
+    # The observed shares and the horizons are told to who hovers over their marks.
+    html = made.tasks["maze-alicia"].html
+    (near,) = [each for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
+    for place in near.places:
+        assert f"<title>near, dimension {place.at:g}: {100 * place.solved:.0f} % of 6 mazes</title>" in html
+    assert f"<title>near: 50 % up to dimension {difficulty_text(near.horizons[0].value or 0)} (" in html
+
+
+def test_a_panel_draws_the_curve_and_its_band(curves: list[SuccessCurve]) -> None:
+    own = [each for each in curves if each.axis == "dimension"]
+    players = [Player(each.group.model, each.group.embedded, number, each) for number, each in enumerate(own)]
+    spec = success_spec(players, "Dimension", ("maze", "mazes"), WIDE)
+    assert len(spec["concat"]) == len(own) == 4
+    for panel, each in zip(spec["concat"], own, strict=True):
+        (band,) = [layer for layer in panel["layer"] if layer["mark"]["type"] == "area"]
+        assert [tuple(point.values()) for point in band["data"]["values"]] == [tuple(point) for point in each.line]
+        marks = [layer for layer in panel["layer"] if layer["mark"].get("shape") == "diamond"]
+        within = [(one.value, one.share) for one in each.horizons if one.value is not None]
+        assert [(m["at"], m["rate"]) for layer in marks for m in layer["data"]["values"]] == within
+    assert '"var(--c-reference)"' in json.dumps(spec["concat"][-1])
+    assert '"var(--c-reference)"' not in json.dumps(spec["concat"][:-1])
+
+
+def test_neighbouring_difficulties_are_put_together() -> None:
+    few = [Place(5.0, 1.0, 3, 3), Place(7.0, 0.5, 4, 6)]
+    assert binned(few) == [Binned(5, 1, 3, 5, 5), Binned(7, 0.5, 4, 7, 7)]
+    many = [Place(float(at), float(at % 2), 1 + at % 3, 5) for at in range(1, 101)]
+    found = binned(many)
+    assert len(found) <= MOST_POINTS
+    items = sum(place.items for place in many)
+    assert sum(each.items for each in found) == items
+    assert max(each.items for each in found) < 1.5 * items / MOST_POINTS
+    solved = sum(place.solved * place.items for place in many)
+    assert sum(each.solved * each.items for each in found) == pytest.approx(solved)
+    assert [each.least for each in found[1:]] == [each.greatest + 1 for each in found[:-1]]
+    assert all(each.least <= each.at <= each.greatest for each in found)
