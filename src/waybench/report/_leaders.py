@@ -213,9 +213,7 @@ def _possible(total: Estimate, metric: Metric) -> str:
     found = total.rescaled
     if found is None or {found.floor, found.ceiling} == set(metric.bounds):
         return ""
-    low, high = found.mean.low, found.mean.high
-    ends = f" ({100 * low:.0f} – {100 * high:.0f})" if low is not None and high is not None else ""
-    return f"{100 * found.mean.value:.0f} %{ends}".replace("-", "−")
+    return f"{100 * found.mean.value:.0f} %".replace("-", "−")  # its interval is on the task's page
 
 
 def _ended(last: Estimate) -> bool:
