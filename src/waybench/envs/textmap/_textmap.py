@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from waybench.core import Axis, Environment, EpisodeRecord, Json, Limits, Option, Play
+from waybench.core import Environment, Json, Limits, Option, Play
 from waybench.envs.textmap._about import about
 from waybench.envs.textmap._answer import Trajectory
+from waybench.envs.textmap._axes import AXES
 from waybench.envs.textmap._choose import Kind
 from waybench.envs.textmap._game import Asked, QuestionGame
 from waybench.envs.textmap._instance import MapQuestion, decode_destination, decode_route
@@ -65,12 +66,6 @@ def _made(protocol: str, wording: str, observations: str, lists: str | None) -> 
     return Play(QuestionGame(rules), words, Limits(turns=1))
 
 
-def _length(record: EpisodeRecord) -> float | None:
-    given = record.instance.get("actions")
-    length = len(given) if given else record.proof["shortest"]
-    return float(length) if length else None
-
-
 def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
     decode = {"route": decode_route, "destination": decode_destination}[kind]
     return Environment(
@@ -90,20 +85,7 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         level_of=lambda question: question.level,
         prove=prove,
         metrics=METRICS,
-        axes=(
-            Axis(
-                name="path_length",
-                title="Path length",
-                of=_length,
-                doc="Moves of the given path, or of a shortest one on the whole map where one is asked for.",
-            ),
-            Axis(
-                name="prefix",
-                title="Steps shown",
-                of=lambda record: float(record.instance["cutoff"]),
-                doc="Steps of the walkthrough that were shown.",
-            ),
-        ),
+        axes=AXES,
         pooled=True,
         cluster=map_name,
         typed=typed,
