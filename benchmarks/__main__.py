@@ -2,6 +2,7 @@
 
 from benchmarks._crafter import crafter
 from benchmarks._engine import engine
+from benchmarks._horizons import horizons
 from benchmarks._mazes import episodes, generation
 from benchmarks._messenger import messenger
 from benchmarks._search import search
@@ -14,7 +15,19 @@ from benchmarks._voxel import voxel
 def main() -> None:
     """Print the table."""
     print("| what | waybench | compared with | which is | ratio |\n|---|---|---|---|---|")
-    for part in (generation, episodes, search, small_games, tilemaps, textmaps, messenger, voxel, crafter, engine):
+    for part in (
+        generation,
+        episodes,
+        search,
+        small_games,
+        tilemaps,
+        textmaps,
+        messenger,
+        voxel,
+        crafter,
+        horizons,
+        engine,
+    ):
         for comparison in part():
             print(comparison.line(), flush=True)
 

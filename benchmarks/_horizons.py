@@ -1,0 +1,50 @@
+"""Horizons: what a fit and a decision take beside the usual logistic fit."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import statsmodels.api as sm
+
+from benchmarks._timing import Comparison, compare
+from waybench.psychometric import Goal, Offer, Seeker, Shape, Trial, fitted
+from waybench.tasks import HORIZONS
+
+PLACES = HORIZONS["horizon_maze"].levels
+TRIALS, TIMES = 200, 10
+
+
+def horizons() -> Iterator[Comparison]:
+    """Fit 200 trials, and decide what to try after them."""
+    rng = np.random.default_rng(1)
+    at = rng.choice(np.array(PLACES, dtype=np.float64), TRIALS)
+    solved = (rng.random(TRIALS) < 1 / (1 + np.exp(3 * np.log2(at / 25)))).astype(np.float64)
+    design = sm.add_constant(np.log2(at))
+    apart = list(range(TRIALS))
+    seeker = Seeker(Goal(precision=0.02, most=10_000), PLACES[0], PLACES[-1])
+    offers = [Offer(place, float(place**2)) for place in PLACES]
+    trials = [Trial(float(x), bool(y), None, 1.0) for x, y in zip(at, solved, strict=True)]
+
+    def fit() -> None:
+        for _ in range(TIMES):
+            fitted(Shape(), at, solved, apart).reach(0.5, 0.9)
+
+    def decide() -> None:
+        for _ in range(TIMES):
+            assert seeker.next(trials, offers).offers
+
+    def usual() -> None:
+        for _ in range(TIMES):
+            sm.GLM(solved, design, family=sm.families.Binomial()).fit()
+
+    against = "a logistic fit without lapses by statsmodels"
+    yield compare(
+        f"the horizon of {TRIALS} trials with its interval", fit, usual, against=against, count=TIMES, unit="fits"
+    )
+    yield compare(
+        f"the next four items of a search after {TRIALS} trials, and whether to stop",
+        decide,
+        usual,
+        against=against,
+        count=TIMES,
+        unit="rounds",
+    )
