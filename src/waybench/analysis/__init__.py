@@ -5,14 +5,22 @@ from waybench.analysis._anchors import Anchoring, Rescaled
 from waybench.analysis._answers import Answers, answers
 from waybench.analysis._changes import Change, example_changes
 from waybench.analysis._clusters import Figure, figures
-from waybench.analysis._contrast_text import contrast_json, contrast_text, verdict_sentence
-from waybench.analysis._contrasts import Contrast, Unpaired, Verdict, contrasts
+from waybench.analysis._contrast_text import (
+    ContrastCells,
+    comparison_json,
+    contrast_cells,
+    contrast_json,
+    contrast_lines,
+    contrast_text,
+    verdict_sentence,
+)
+from waybench.analysis._contrasts import Contrast, Unpaired, Verdict, contrasts, versus
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effect_frame, effects
 from waybench.analysis._episodes import LoggedEpisode, is_embedded
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
-from waybench.analysis._failures import Failure, dominant, failure
+from waybench.analysis._failures import Failure, Failures, dominant, failure, failures
 from waybench.analysis._foreign import foreign_answers
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
 from waybench.analysis._horizon import (
@@ -93,6 +101,7 @@ __all__ = [
     "Cluster",
     "Column",
     "Contrast",
+    "ContrastCells",
     "Curve",
     "Effect",
     "Estimate",
@@ -100,6 +109,7 @@ __all__ = [
     "Explained",
     "Explanations",
     "Failure",
+    "Failures",
     "Figure",
     "Frame",
     "Group",
@@ -144,7 +154,10 @@ __all__ = [
     "clustered_mean",
     "column_frame",
     "comparable",
+    "comparison_json",
+    "contrast_cells",
     "contrast_json",
+    "contrast_lines",
     "contrast_text",
     "contrasts",
     "curve",
@@ -162,6 +175,7 @@ __all__ = [
     "example_changes",
     "explained",
     "failure",
+    "failures",
     "figures",
     "foreign_answers",
     "group_id",
@@ -212,6 +226,7 @@ __all__ = [
     "tidy",
     "variables",
     "verdict_sentence",
+    "versus",
     "visible",
     "wording_frame",
     "wording_table",

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from typing import NamedTuple
 
 from waybench.analysis._answers import Answers
 from waybench.analysis._contrasts import Contrast, Unpaired, Verdict
-from waybench.analysis._failures import Failure, dominant
+from waybench.analysis._failures import Failures, dominant
 from waybench.analysis._intervals import Mean
 from waybench.analysis._items import ItemKey
 from waybench.analysis._labels import LONGEST, setting
@@ -48,7 +49,7 @@ def contrast_text(found: Sequence[Contrast], left: Iterable[Unpaired], margin: f
             for letter, model, place in zip("AB", models, places, strict=True)
         )
         blocks += ["\n".join(sides), _table(some, several)]
-        blocks += ["\n".join([_title(one), *(f"  {line}" for line in _told(one))]) for one in some]
+        blocks += ["\n".join([_title(one), *(f"  {line}" for line in contrast_lines(one))]) for one in some]
     verdicts = {one.verdict for one in found}
     notes = [text.format(margin=margin) for verdict, text in _LEGEND.items() if verdict in verdicts]
     if any(one.metric.better == "lower" for one in found):
@@ -75,13 +76,45 @@ def _title(contrast: Contrast) -> str:
 
 def _table(some: Sequence[Contrast], several: bool) -> str:
     lines = [["", "items", "A", "B", "A − B", "95 % interval", "Holm" if several else "p", "verdict"]]
-    for one in some:
-        means = [mean_text(mean.value, one.metric) for mean in (one.first_mean, one.second_mean)]
-        apart = _change(one.difference.value, one.metric)
-        shown = [str(one.difference.n), *means, apart, _interval(one), _p(one, one.adjusted), _SHORT[one.verdict]]
-        lines.append([_title(one), *shown[:-1], shown[-1].format(merit=_merit(one))])
+    lines += [[_title(one), *contrast_cells(one)] for one in some]
     size = max(width(line[-1]) for line in lines)
     return aligned([[*line[:-1], line[-1] + " " * (size - width(line[-1]))] for line in lines])
+
+
+class ContrastCells(NamedTuple):
+    """A comparison's line of a table, as text.
+
+    Attributes:
+        items: Number of items.
+        first: The one's mean.
+        second: The other's.
+        difference: The one's less the other's.
+        interval: Its 95 % interval.
+        p: The p value after Holm's procedure over all comparisons that were made together.
+        verdict: What it comes to, the one being A: "A better", "tied", "not shown".
+    """
+
+    items: str
+    first: str
+    second: str
+    difference: str
+    interval: str
+    p: str
+    verdict: str
+
+
+def contrast_cells(contrast: Contrast) -> ContrastCells:
+    """Return a comparison's line of a table."""
+    first, second = (mean_text(mean.value, contrast.metric) for mean in (contrast.first_mean, contrast.second_mean))
+    return ContrastCells(
+        items=str(contrast.difference.n),
+        first=first,
+        second=second,
+        difference=_change(contrast.difference.value, contrast.metric),
+        interval=_interval(contrast),
+        p=_p(contrast, contrast.adjusted),
+        verdict=_SHORT[contrast.verdict].format(merit=_merit(contrast)),
+    )
 
 
 def _p(contrast: Contrast, value: float) -> str:
@@ -126,9 +159,16 @@ def verdict_sentence(contrast: Contrast) -> str:
     return f"{what} ({could}{more})"
 
 
-def _told(contrast: Contrast) -> Iterator[str]:
+def contrast_lines(contrast: Contrast, *, settings: bool = True) -> Iterator[str]:
+    """Yield what is to be said of a comparison, line by line, the first one being the verdict with its test.
+
+    Args:
+        contrast: The comparison; its sides are called A and B.
+        settings: Whether to say how the settings differ.
+    """
     yield f"{verdict_sentence(contrast)}; {_by(contrast)}."
-    yield from _settings(contrast)
+    if settings:
+        yield from _settings(contrast)
     yield from _left_out(contrast)
     if contrast.other_words:
         yield (
@@ -184,8 +224,7 @@ def _failing(contrast: Contrast) -> Iterator[str]:
     sides = [(letter, *contrast.failures(side)) for letter, side in (("A", contrast.first), ("B", contrast.second))]
     if not any(kinds for _, kinds, _ in sides):
         return
-    # A game of a fixed length that always goes to its end is not failed.
-    if all(kinds[Failure.LIMIT] == attempts for _, kinds, attempts in sides):
+    if all(Failures(attempts, kinds).at_its_end for _, kinds, attempts in sides):
         return
     most = [dominant(kinds.elements()) for _, kinds, _ in sides]
     if most[0] and most[1] and most[0][0] is most[1][0]:
@@ -219,7 +258,7 @@ def contrast_json(found: Iterable[Contrast], left: Iterable[Unpaired], margin: f
     return {
         "schema": SCHEMA,
         "margin": margin,
-        "comparisons": [_comparison(one) for one in found],
+        "comparisons": [comparison_json(one) for one in found],
         "not_compared": [
             {
                 "side": "first" if one.first else "second",
@@ -238,7 +277,8 @@ def _side(answers: Answers) -> dict[str, Json]:
     return {"model": answers.model, "task": answers.task, "settings": dict(answers.settings)}
 
 
-def _comparison(one: Contrast) -> dict[str, Json]:
+def comparison_json(one: Contrast) -> dict[str, Json]:
+    """Return a comparison as JSON values; what is not known is null."""
     common = one.common
     return {
         "name": one.name,

@@ -46,6 +46,7 @@ class Contrast:
         narrow: The same with its 90 % interval, by which ties are told.
         test: Whether there is a difference.
         adjusted: Its p value after Holm's procedure over all contrasts that were made together.
+        together: Number of these.
         margin: What the difference is at most in a tie; None where the metric is unbounded and has none.
         verdict: What it comes to.
     """
@@ -61,6 +62,7 @@ class Contrast:
     narrow: Mean
     test: PairedTest
     adjusted: float = 1.0
+    together: int = 1
     margin: float | None
     verdict: Verdict = Verdict.NOT_SHOWN
 
@@ -92,6 +94,20 @@ class Contrast:
     def other_words(self) -> int:
         """Number of items of which one was shown other words than the other."""
         return sum(self.first.inputs.get(key) != self.second.inputs.get(key) for key in self.keys)
+
+    @property
+    def turned(self) -> "Contrast":
+        """The same with the two sides exchanged."""
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            first_mean=self.second_mean,
+            second_mean=self.first_mean,
+            difference=_negative(self.difference),
+            narrow=_negative(self.narrow),
+            verdict={Verdict.FIRST: Verdict.SECOND, Verdict.SECOND: Verdict.FIRST}.get(self.verdict, self.verdict),
+        )
 
     def failures(self, side: Answers) -> tuple[Counter[Failure], int]:
         """Return how one of the two fails at these items, and at how many attempts at them there were."""
@@ -151,8 +167,26 @@ def contrasts(
                 left += [Unpaired(answers=one, first=True, why=_nothing(one, other))]
             else:
                 found.append(made)
-    adjusted = holm([each.test.p for each in found])
-    return [_judged(each, p) for each, p in zip(found, adjusted, strict=True)], left
+    return _judged(found), left
+
+
+def versus(pairs: Sequence[tuple[Answers, Answers]], margin: float = MARGIN) -> list[Contrast]:
+    """Compare answers two by two, as `contrasts` does, Holm's procedure being over the tests of each two players.
+
+    A player is a model with all settings that are not the test's.
+
+    Args:
+        pairs: Answers to the same test.
+        margin: What counts as a tie, as a share of the metric's range.
+
+    Returns:
+        The contrasts; there is none of two without an item at which both have a value.
+    """
+    names = _names(one for pair in pairs for one in pair)
+    made = [_contrast(one, other, names[one.test], margin) for one, other in pairs]
+    found = [one for one in made if one is not None]
+    together = grouped(found, lambda one: frozenset((_player(one.first), _player(one.second))))
+    return [one for some in together.values() for one in _judged(some)]
 
 
 def _names(answers: Iterable[Answers]) -> dict[Hashable, str]:
@@ -197,8 +231,12 @@ def _settings(answers: Answers) -> str:
     return repr(sorted((name, repr(value)) for name, value in answers.settings.items()))
 
 
+def _player(answers: Answers) -> tuple[str, str]:
+    return answers.model, _settings(answers)
+
+
 _SAME: tuple[Callable[[Answers], Hashable], ...] = (
-    lambda answers: (answers.model, _settings(answers)),
+    _player,
     _settings,
     lambda answers: answers.model,
     lambda answers: None,
@@ -243,14 +281,24 @@ def bounded(some: Sequence[Answers]) -> Metric:
     return replace(some[0].metric, low=0, high=1) if share else some[0].metric
 
 
-def _judged(contrast: Contrast, adjusted: float) -> Contrast:
+def _negative(mean: Mean) -> Mean:
+    low, high = (None if end is None else -end for end in (mean.high, mean.low))
+    return replace(mean, value=-mean.value, low=low, high=high)
+
+
+def _judged(some: Sequence[Contrast]) -> list[Contrast]:
+    """Return contrasts that were made together with what they come to."""
+    adjusted = holm([each.test.p for each in some])
+    return [
+        replace(each, adjusted=p, together=len(some), verdict=_verdict(each, p))
+        for each, p in zip(some, adjusted, strict=True)
+    ]
+
+
+def _verdict(contrast: Contrast, adjusted: float) -> Verdict:
     if adjusted < ALPHA:
         higher = contrast.difference.value > 0
-        verdict = Verdict.FIRST if higher != (contrast.metric.better == "lower") else Verdict.SECOND
-    elif contrast.nearly_tied and contrast.difference.n >= contrast.needed:
-        verdict = Verdict.TIED
-    elif 2.0 ** (1 - contrast.difference.clusters) >= ALPHA:
-        verdict = Verdict.TOO_FEW
-    else:
-        verdict = Verdict.NOT_SHOWN
-    return replace(contrast, adjusted=adjusted, verdict=verdict)
+        return Verdict.FIRST if higher != (contrast.metric.better == "lower") else Verdict.SECOND
+    if contrast.nearly_tied and contrast.difference.n >= contrast.needed:
+        return Verdict.TIED
+    return Verdict.TOO_FEW if 2.0 ** (1 - contrast.difference.clusters) >= ALPHA else Verdict.NOT_SHOWN

@@ -1,7 +1,8 @@
 """How episodes fail: the one kind of failure that stands for each."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from waybench.analysis._rows import Row
@@ -73,3 +74,33 @@ def dominant(kinds: Iterable[Failure]) -> tuple[Failure, int] | None:
     counted = Counter(kinds)
     order = list(Failure)
     return max(counted.items(), key=lambda one: (one[1], -order.index(one[0]))) if counted else None
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How attempts failed.
+
+    Attributes:
+        attempts: Number of attempts that count, without those of a teacher.
+        kinds: Of each kind the number of those that failed so; kinds that did not occur may be left out.
+    """
+
+    attempts: int
+    kinds: Mapping[Failure, int]
+
+    @property
+    def failed(self) -> int:
+        """Number of attempts that failed."""
+        return sum(self.kinds.values())
+
+    @property
+    def at_its_end(self) -> bool:
+        """Whether all ended at the limit on turns, as a game of a fixed length does, which is no failure then."""
+        return self.kinds.get(Failure.LIMIT, 0) == self.attempts
+
+
+def failures(some: Iterable[Row]) -> Failures:
+    """Return how episodes failed."""
+    counted = [row for row in some if row.counts and not row.guided]
+    found = Counter(kind for row in counted if (kind := failure(row)))
+    return Failures(len(counted), {kind: found[kind] for kind in Failure if found[kind]})
