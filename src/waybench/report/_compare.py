@@ -26,6 +26,7 @@ from waybench.analysis import (
 from waybench.core import End, Environment, Metric
 from waybench.report._families import Family
 from waybench.report._format import heading
+from waybench.report._verdicts import Verdict, Verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,19 @@ class Comparison:
         data: For the page's script, as JSON: `models` (name, settings, pages of results and of attempts), `items`
             (id, level), and for each model in the items' order `scores`, `solved` and `replays` (number of the
             attempt's page), each null where there is none; `differences` by the two models' numbers: of how many
-            items, and their mean with its interval's ends.
+            items, and their mean with its interval's ends; `verdicts` likewise: what is to be said of each two that
+            were compared; `alike`: for each model a number that those share which were asked the same.
+        names: The models, as their names are short.
+        verdicts: On each two that were compared.
+        bounded: Whether these are not each two that were asked the same.
     """
 
     metric: str
     lower: bool
     data: Markup
+    names: Mapping[Group, str]
+    verdicts: list[Verdict]
+    bounded: bool
 
 
 def comparison(
@@ -52,6 +60,7 @@ def comparison(
     rows: Sequence[tuple[Row, int]],
     estimates: Sequence[Estimate],
     pages: Mapping[Group, str],
+    verdicts: Verdicts,
 ) -> Comparison | None:
     """Return the page of an environment; None if there are no two models at any item.
 
@@ -61,6 +70,7 @@ def comparison(
         rows: All rows of it, each with the number of its page.
         estimates: Its estimates by level.
         pages: File names of the groups' pages.
+        verdicts: The comparisons of the report.
     """
     free = [row for row, _ in rows if row.counts and not row.guided]
     numbers = {id(row): number for row, number in rows}
@@ -73,7 +83,7 @@ def comparison(
         return None
     places = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
     keys = sorted(places, key=lambda key: places[key])
-    names = labels(groups)
+    names, judged = labels(groups), verdicts.among(groups)
     data = {
         "models": [
             {
@@ -89,11 +99,35 @@ def comparison(
         "solved": [[_solved(tried[group].get(key)) for key in keys] for group in groups],
         "replays": [[numbers[id(row)] if (row := best[group].get(key)) else None for key in keys] for group in groups],
         "differences": _differences(groups, best, metric),
-        "words": {"item": words.item, "items": words.items, "lower": metric.better == "lower"},
+        "alike": [verdicts.alike(group) for group in groups],
+        "verdicts": _verdicts(groups, judged),
+        "words": {
+            "item": words.item,
+            "items": words.items,
+            "lower": metric.better == "lower",
+            "best": env.best_of,
+        },
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
-    return Comparison(heading(metric), metric.better == "lower", Markup(text.replace("<", "\\u003c")))
+    return Comparison(
+        metric=heading(metric),
+        lower=metric.better == "lower",
+        data=Markup(text.replace("<", "\\u003c")),
+        names=names,
+        verdicts=judged,
+        bounded=verdicts.bounded(groups),
+    )
+
+
+def _verdicts(groups: Sequence[Group], some: Sequence[Verdict]) -> dict[str, list[str]]:
+    """Return what is to be said of each two models, by their numbers, the first one being A."""
+    place = {group: number for number, group in enumerate(groups)}
+    found: dict[str, list[str]] = {}
+    for each in some:
+        one, other = place[each.first], place[each.second]
+        found |= {f"{one} {other}": each.lines, f"{other} {one}": each.turned}
+    return found
 
 
 def _best(some: Sequence[Row], metric: Metric) -> Row:

@@ -8,6 +8,7 @@ from waybench.analysis import Estimate, Group, SuccessCurve, grouped
 from waybench.core import Environment
 from waybench.envs import registry
 from waybench.report._agents import AgentLine, AgentTables
+from waybench.report._failed import FailureTable
 from waybench.report._families import Family, family
 from waybench.report._figures import Figure, level_figures, step_figures
 from waybench.report._leaders import Leaders, leaders
@@ -42,6 +43,7 @@ class Model:
         leaders: Its rows of the first table.
         agents: Its lines as an agent, one for each way in which it was asked, and the columns of their table.
         outcomes: The chart of what its replies came to; None where nothing was said.
+        failed: How its attempts failed; None if none did.
         parts: Its charts.
         reach: How far it reaches, task by task and axis by axis.
     """
@@ -51,6 +53,7 @@ class Model:
     leaders: Leaders
     agents: list[AgentLine]
     outcomes: Figure | None
+    failed: FailureTable | None
     parts: list[Part]
     reach: list[ReachLine]
 
@@ -68,6 +71,7 @@ def model(
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
     curves: Sequence[SuccessCurve],
+    failed: FailureTable | None,
 ) -> Model:
     """Return what a model's page shows.
 
@@ -79,6 +83,7 @@ def model(
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
         curves: How all models' success falls with difficulty.
+        failed: How its attempts failed.
     """
     own = [each for each in estimates if each.group.model == name]
     parts: list[Part] = []
@@ -97,6 +102,7 @@ def model(
             "What the replies came to, task by task; the table has the same numbers",
             "What each reply came to, over all attempts that count. The table has the same numbers.",
         ),
+        failed=failed,
         parts=parts,
         reach=reaches_of_model(name, curves, pages),
     )

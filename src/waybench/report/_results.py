@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import Cluster, Estimate, Measure, Row, group_id, grouped, measure
+from waybench.analysis import Cluster, Estimate, Failure, Measure, Row, failure, group_id, grouped, measure
 from waybench.core import End, Environment, Metric, Outcome
 from waybench.report._episode import ended
 from waybench.report._families import Family
@@ -19,6 +19,7 @@ from waybench.report._format import (
     OPENING_OF_AN_EPISODE,
     OPENINGS_OF_A_PAGE,
     Excerpt,
+    anchor,
     each_of,
     excerpt,
     part,
@@ -108,6 +109,7 @@ KINDS = {
     "refused": "with a refusal",
     "error": "with an infrastructure error",
     "aside": "with an attempt set aside",
+    **{f"failed-{anchor(kind)}": f"failed by {kind.words}" for kind in Failure},
 }
 
 
@@ -304,6 +306,8 @@ def _kinds(some: Sequence[Row]) -> list[str]:
     if counted:
         kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
     kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
+    failed = {failure(row) for row in counted}
+    kinds += [f"failed-{anchor(kind)}" for kind in Failure if kind in failed]
     kinds += ["error"] * any(row.error and not row.aside for row in some)
     kinds += ["aside"] * any(bool(row.aside) for row in some)
     return kinds

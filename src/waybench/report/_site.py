@@ -46,6 +46,7 @@ from waybench.report._compare import comparison
 from waybench.report._drawn import clusters, prompt
 from waybench.report._episode import conversation
 from waybench.report._export import exports
+from waybench.report._failed import Failed
 from waybench.report._families import Family, family
 from waybench.report._files import Folder, slug
 from waybench.report._gathered import Gathered, Played
@@ -57,6 +58,7 @@ from waybench.report._reach import leading_of
 from waybench.report._replay import frames, undrawn
 from waybench.report._results import KINDS, Attempt, Item, Results
 from waybench.report._templates import assets, templates
+from waybench.report._verdicts import MOST, Verdicts
 
 SUMMARY_SCHEMA = 2
 
@@ -133,6 +135,7 @@ class _Site:
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
         self.charts = ChartFiles(folder.path)
+        self.failed, self.verdicts = Failed(found.rows), Verdicts(found.rows, self.estimates)
 
     def page(self, path: str, template: str, /, **values: Any) -> None:
         self.folder.write(path, self.templates.get_template(template).render(**values))
@@ -158,7 +161,8 @@ class _Site:
         tables = agent_tables(played, self.pages)
         given = (self.estimates, self.totals)
         for name, page in self.model_pages.items():
-            shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves)
+            failed = self.failed.of_model(name, self.pages)
+            shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves, failed)
             self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
             self.files(self.charts.of(shown.figures))
         self.files(assets())
@@ -166,6 +170,8 @@ class _Site:
             "agents": [each.to_json() for each in played],
             "ledger": [each.to_json() for each in took],
             "effects": [self.paged(each.to_json(), each.first, each.second) for each in changed],
+            "comparisons": self.verdicts.to_json(self.pages),
+            "failures": self.failed.to_json(self.pages),
         }
         self.folder.write("summary.json", _summary(title, self, compared, more))
         families = _by_family(sections(*given, compared, self.pages))
@@ -204,9 +210,9 @@ class _Site:
         found = self.found
         own = [(row, number) for row, number in zip(found.rows, found.numbers, strict=True) if section.holds(row.group)]
         estimates = [estimate for estimate in self.estimates if section.holds(estimate.group)]
-        made = comparison(section.env, section.family, own, estimates, self.pages)
+        made = comparison(section.env, section.family, own, estimates, self.pages, self.verdicts)
         if made is not None:
-            self.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made)
+            self.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made, most=MOST)
         return made is not None
 
     def _results(self, total: Estimate) -> None:
@@ -257,6 +263,7 @@ class _Site:
             total=total,
             aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
             listed=[metric for metric in env.metrics if total.guided or metric not in parts],
+            failures=self.failed.of_group(group),
             prompt=prompt(total, words),
             live=any(
                 not again.confirmed and not again.mismatch for again in (self.found.again[at] for at in positions)

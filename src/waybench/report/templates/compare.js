@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const data = JSON.parse(document.getElementById("data").textContent);
-  const { models, items, scores, solved, replays, differences, words } = data;
+  const { models, items, scores, solved, replays, differences, verdicts, alike, words } = data;
   const at = (id) => document.getElementById(id);
   const [one, other] = [at("one"), at("other")];
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
@@ -55,6 +55,24 @@
     return both;
   };
 
+  const judge = (a, b) => {
+    const [verdict, ...reasons] = verdicts[`${a} ${b}`] ?? [
+      alike[a] !== alike[b]
+        ? "No verdict: they were not asked the same."
+        : "No verdict: these two were not compared, or have nothing in common.",
+    ];
+    at("verdict").hidden = a === b;
+    at("verdict").textContent = verdict;
+    at("reasons").hidden = a === b || !reasons.length;
+    at("reasons").replaceChildren(
+      ...reasons.map((each) => {
+        const line = document.createElement("li");
+        line.textContent = each;
+        return line;
+      }),
+    );
+  };
+
   const show = () => {
     const [a, b] = chosen();
     const wanted = document.querySelector("input[name=kind]:checked").value;
@@ -90,13 +108,16 @@
     named("other-fails", second, " does not");
     named("first-name", first);
     named("other-name", second);
+    judge(a, b);
     const [both, difference] = differences[`${a} ${b}`] ?? [];
+    // Where each item has one score, the verdict says it.
+    at("told").hidden = a !== b && `${a} ${b}` in verdicts && !words.best;
     at("told").textContent =
       a === b
         ? "Choose two models."
         : !difference
           ? `There is no ${words.item} at which both have a score.`
-          : `Mean difference, the first less the second: ${difference[0]}` +
+          : `Mean difference${words.best ? " of the best attempts" : ""}, the first less the second: ${difference[0]}` +
             (difference.length > 1 ? `, interval ${difference[1]} to ${difference[2]}` : "") +
             `, over ${both} ${both === 1 ? words.item : words.items}.`;
     const differ = models[a].settings.filter((each) => !models[b].settings.includes(each));
