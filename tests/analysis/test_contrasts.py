@@ -109,6 +109,16 @@ def test_few_pairs_that_differ_by_hand() -> None:
     assert found.verdict is Verdict.FIRST
 
 
+def test_turned_round() -> None:
+    found, other = one(*table(5, 9, 1, 3)), one(*reversed(table(5, 9, 1, 3)))
+    turned = found.turned
+    assert (turned.verdict, other.verdict) == (Verdict.SECOND, Verdict.SECOND)
+    assert (turned.first_mean, turned.second_mean) == (other.first_mean, other.second_mean)
+    for mean, wanted in ((turned.difference, other.difference), (turned.narrow, other.narrow)):
+        assert (mean.value, mean.low, mean.high) == pytest.approx((wanted.value, wanted.low, wanted.high))
+    assert turned.turned == found
+
+
 def test_darwins_maize() -> None:
     # Fisher, The Design of Experiments (1935), sections 17 and 21: 15 pairs of plants, in eighths of an inch; of the
     # 32,768 sums that signs can make 863 are as great as theirs, 314. His t interval is 0.03 to 41.8 (t = 2.148).

@@ -66,7 +66,7 @@ def test_each_item_has_the_best_attempt_and_its_page(tmp_path: Path) -> None:
                 text = (tmp_path / "replays" / f"{pages[name]}-{number}.html").read_text(encoding="utf-8")
                 assert f"<h1>Maze {item_name}" in text
                 assert (", attempt 2</h1>" in text) == ((name, item_name) == ("a", "501"))
-    assert told["words"] == {"item": "maze", "items": "mazes", "lower": False}
+    assert told["words"] == {"item": "maze", "items": "mazes", "lower": False, "best": True}
 
 
 def test_differences_are_of_the_items_at_which_both_have_a_score(tmp_path: Path) -> None:
@@ -160,3 +160,4 @@ def test_hostile_names_are_text_in_the_data(tmp_path: Path) -> None:
     }
     assert told["items"] == [["</script>⟨U+202E⟩", 9]]
     assert page.scripts[0].isascii()
+    assert len(page.table("Two by two.")) == 1 + len(told["verdicts"]) // 2 > 1

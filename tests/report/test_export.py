@@ -272,7 +272,7 @@ def test_a_real_summary_is_as_its_schema_says(site: Path) -> None:
     jsonschema.validate(summary, schema)
     for part in ("levels", "overall", "changes", "spreads", "repeats", "pairs", "agents", "regressions", "horizons"):
         assert summary[part], f"nothing of {part} is tested"
-    for part in ("wordings", "ledger", "effects"):
+    for part in ("wordings", "ledger", "effects", "comparisons", "failures"):
         assert summary[part], f"nothing of {part} is tested"
     # Others' keys are allowed for versions to come, but none of ours is there without a word.
     assert keys_without_words(schema, schema, summary) == []

@@ -1,0 +1,161 @@
+"""Verdicts on models two by two, and how attempts failed: on pages, and for programs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.analysis.episodes import detour, failed, item, logged, played, said
+from tests.analysis.searches import searched
+from tests.analysis.test_agents import played as pulled
+from tests.report.pages import Page, Site, site
+from waybench.analysis import LoggedEpisode
+from waybench.core import Reply
+
+WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
+
+
+def solved(model: str, count: int) -> list[LoggedEpisode]:
+    return [logged(detour(item(5, number), 0), model) for number in range(count)]
+
+
+def unread(model: str, count: int, replies: list[str | Reply] | None = None) -> list[LoggedEpisode]:
+    return [logged(said(replies or ["x"] * 3, level=5, number=number), model) for number in range(count)]
+
+
+def summary(made: Site) -> Any:
+    return json.loads((made.folder / "summary.json").read_text(encoding="utf-8"))
+
+
+def data(page: Page) -> Any:
+    return json.loads(page.scripts[0])
+
+
+def test_the_verdict_stands_on_the_page_in_both_directions(tmp_path: Path) -> None:
+    made = site(tmp_path, [*solved("a", 8), *unread("b", 8)])
+    (page,) = made.compared.values()
+    told = data(page)
+    assert [model["name"] for model in told["models"]] == ["a", "b"]
+    # Eight mazes against none: both tails of Binomial(8, 1/2), 2 / 256.
+    first, failing = told["verdicts"]["0 1"]
+    assert first.startswith("A is better: A − B is +100.0 (")
+    assert first.endswith("; exact p 0.0078 by McNemar's test over 8 items, level 5.")
+    assert failing == "A fails in none of 8 attempts, B by replies that could not be read (8 of 8 failures)."
+    turned, failing = told["verdicts"]["1 0"]
+    assert turned.startswith("B is better: A − B is −100.0 (−")
+    assert failing == "A fails by replies that could not be read (8 of 8 failures), B in none of 8 attempts."
+    # Without scripts the table is there all the same.
+    _, (*cells, verdict) = page.table("Two by two.")
+    assert cells[:5] == ["a", "b", "8", "100.0", "0.0"]
+    assert cells[5].startswith("+100.0 ")
+    assert (cells[6], verdict) == ("0.0078", "A better")
+    (one,) = summary(made)["comparisons"]
+    assert (one["verdict"], one["items"], one["test"]) == (
+        "first",
+        8,
+        {"p": pytest.approx(2 / 256), "method": "mcnemar", "exact": True},
+    )
+    assert [one[side]["failures"] for side in ("first", "second")] == [{}, {"unparsed": 8}]
+    pages = {each["group"]["model"]: each["page"] for each in summary(made)["overall"]}
+    assert [one[side]["page"] for side in ("first", "second")] == [pages["a"], pages["b"]]
+
+
+def test_few_items_are_too_few_and_nothing_is_no_tie(tmp_path: Path) -> None:
+    few = site(tmp_path / "few", [*solved("a", 3), *unread("b", 3)])
+    assert summary(few)["comparisons"][0]["verdict"] == "too_few"
+    alike = site(tmp_path / "alike", [*solved("a", 8), *solved("b", 8)])
+    assert summary(alike)["comparisons"][0]["verdict"] == "not_shown"
+    (page,) = alike.compared.values()
+    assert page.table("Two by two.")[1][-2:] == ["1.0000", "not shown"]
+
+
+def test_p_values_are_adjusted_over_the_tasks_of_two_players(tmp_path: Path) -> None:
+    episodes = [
+        *solved("a", 8),
+        *unread("b", 8),
+        *unread("c", 8, [WALL] * 3),
+        *searched("oracle", "dfs", count=2, model="a"),
+        *searched("null", "dfs", count=2, model="b"),
+    ]
+    made = site(tmp_path, episodes)
+    names = {each["page"]: each["group"]["model"] for each in summary(made)["overall"]}
+    found = {
+        (one["name"].split()[0], *sorted(names[one[side]["page"]] for side in ("first", "second"))): one
+        for one in summary(made)["comparisons"]
+    }
+    assert set(found) == {("Mazes", *pair) for pair in (("a", "b"), ("a", "c"), ("b", "c"))} | {
+        ("Depth-first", "a", "b")
+    }
+    both, alone, other = found["Mazes", "a", "b"], found["Mazes", "a", "c"], found["Depth-first", "a", "b"]
+    assert (both["together"], both["p_holm"]) == (2, pytest.approx(2 * 2 / 256))
+    assert (alone["together"], alone["p_holm"]) == (1, pytest.approx(2 / 256))
+    assert other["p_holm"] == other["test"]["p"] > both["test"]["p"]
+    lines = data(made.compared["maze-alicia"])["verdicts"]
+    told = [line for some in lines.values() for line in some if line.startswith("After Holm's")]
+    assert told == ["After Holm's procedure over the 2 tasks that both were given: p 0.0156."] * 2
+
+
+def test_who_was_asked_something_else_has_no_verdict(tmp_path: Path) -> None:
+    made = site(tmp_path, [*played("random", (5,), model="m"), *played("null", (5,), model="m", wording="ascii")])
+    (page,) = made.compared.values()
+    told = data(page)
+    assert told["verdicts"] == {}
+    assert len(set(told["alike"])) == 2
+    assert "All verdicts" not in page.text
+    assert summary(made)["comparisons"] == []
+
+
+def test_of_many_models_not_each_two_are_compared(tmp_path: Path) -> None:
+    models = [f"m{number:02}" for number in range(13)]
+    # Each gets out of one maze more than the next one.
+    episodes = [
+        logged(detour(item(5, maze), 0) if maze < 12 - number else said(["x"] * 3, level=5, number=maze), model)
+        for number, model in enumerate(models)
+        for maze in range(12)
+    ]
+    made = site(tmp_path, episodes)
+    (page,) = made.compared.values()
+    names = [model["name"] for model in data(page)["models"]]
+    assert names == models
+    pairs = {tuple(map(int, key.split())) for key in data(page)["verdicts"]}
+    wanted = {(0, other) for other in range(1, 13)} | {(one, one + 1) for one in range(1, 12)}
+    assert pairs == wanted | {(b, a) for a, b in wanted}
+    assert "each is compared with the best one and with its neighbours in rank" in page.text
+    assert len(summary(made)["comparisons"]) == len(wanted)
+
+
+def test_failed_attempts_are_counted_by_kind(tmp_path: Path) -> None:
+    name = '"><script>alert(1)</script>'
+    episodes = [
+        *solved(name, 2),
+        logged(said(["x", "x", WALL], level=5, number=2), name),
+        logged(said([WALL] * 3, level=7), name),
+        logged(said([WALL] * 3, level=7, number=1), name),
+        logged(said([Reply("x", "truncated")] * 3, level=7, number=2), name),
+        logged(failed(said(["x"] * 3, level=7, number=3)), name),  # in no denominator
+        *searched("oracle", "dfs", count=2, model=name),
+        *pulled("random", name, count=2),  # always to its end, which is no failure
+    ]
+    made = site(tmp_path, episodes)
+    page = next(page for page in made.results if "Dimension 7" in page.text)
+    heads = ["By length", "By replies that could not be read", "By illegal moves"]
+    assert page.table("How attempts failed.") == [
+        ["Dimension", "Attempts", "Failed", *heads],
+        ["5", "3", "1", "–", "1 100.0 %", "–"],
+        ["7", "3", "3", "1 33.3 %", "–", "2 66.7 %"],
+    ]
+    (page,) = made.models
+    head, *lines = page.table("How attempts failed.")
+    assert head == ["Task", "Attempts", "Failed", *heads]
+    assert sorted(lines) == [
+        ["Depth-first search (AQA-Bench)", "2", "0", "–", "–", "–"],
+        ["Mazes (AliciaBench)", "6", "4", "1 25.0 %", "1 25.0 %", "2 50.0 %"],
+    ]
+    kinds = {each["attempts"]: (each["failed"], each["kinds"]) for each in summary(made)["failures"]}
+    assert kinds == {6: (4, {"truncated": 1, "unparsed": 1, "illegal": 2}), 2: (0, {})}
+
+
+def test_where_nothing_failed_there_is_no_table(tmp_path: Path) -> None:
+    made = site(tmp_path, solved("a", 2))
+    assert not [page for page in made.pages if "How attempts failed" in page.text]
