@@ -11,6 +11,7 @@ import pytest
 from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, policy, resolve
 from waybench.envs import registry
 from waybench.llm import HorizonSearch
+from waybench.llm._errors import PrerequisiteError
 from waybench.psychometric import Seeker, Trial
 from waybench.tasks import HORIZONS, TASKS
 from waybench.tasks._horizon import Plan, horizon_plan, horizon_quote, read_budget
@@ -170,3 +171,14 @@ def test_a_quote_is_in_the_unit_that_is_known(tmp_path: Path) -> None:
     tokens = float(in_tokens.split(" and ")[1].split(" tokens")[0].replace(",", ""))
     dollars = float(in_dollars.split(" and ")[1].split(" USD")[0].replace(",", ""))
     assert dollars == pytest.approx(tokens / 1000, abs=0.01)
+
+
+def test_a_model_that_costs_nothing_has_no_budget_in_dollars(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"a/free": {"input": 0, "output": 0}, "a/paid": {"input": 0, "output": 5}}')
+    plan = horizon_plan("horizon_maze", given("horizon_maze", budget="1USD", prices=str(prices), most=8))
+    assert [plan.budget(model) for model in ("a/free", "waybench/oracle", "a/paid")] == [None, None, 1.0]
+    assert plan.price("a/free") is None
+    assert plan.price("a/paid") is not None
+    with pytest.raises(PrerequisiteError, match="no price of oracle"):  # found out after the first round, at the latest
+        play(search(plan), "oracle")

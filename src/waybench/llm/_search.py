@@ -58,7 +58,7 @@ class HorizonSearch(SampleSource):
         self._plan = json.dumps({**asdict(goal), **ends, "axis": axis.name}, sort_keys=True)
 
     def initial_samples(self) -> list[Sample]:
-        """Return the first round, which is the same for all players but for what their tokens cost."""
+        """Return the first round, which is the same for all players."""
         return self._round(_Search(""))
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:

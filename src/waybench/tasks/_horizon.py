@@ -43,18 +43,20 @@ class Plan(NamedTuple):
         Raises:
             UsageError: If the budget is in dollars and the price is not known.
         """
+        if self._is_free(model):
+            return None
         found = (self.prices or {}).get(model)
-        if found is None and self.prices is not None and self.goal.budget is not None and not _is_free(model):
+        if found is None and self.prices is not None and self.goal.budget is not None:
             raise UsageError(f"there is no price of {model[:120]}, which a budget in dollars needs: add it")
         return found
 
     def budget(self, model: str) -> float | None:
-        """Return a model's budget; None for no limit."""
-        return None if self.prices is not None and _is_free(model) else self.goal.budget
+        """Return a model's budget; None for no limit, as for players that cost nothing where it is in dollars."""
+        return None if self.prices is not None and self._is_free(model) else self.goal.budget
 
-
-def _is_free(model: str) -> bool:
-    return model.startswith("waybench/")
+    def _is_free(self, model: str) -> bool:
+        price = (self.prices or {}).get(model)
+        return model.startswith("waybench/") or (price is not None and not price.input and not price.output)
 
 
 def horizon_plan(name: str, given: Mapping[str, Any]) -> Plan:
