@@ -1,145 +1,98 @@
-"""A search for a horizon against a model server: what it asks, what it decides, and that a kill changes neither."""
+"""AQA-Bench against a real model server: what is sent is the protocol, whoever's turn stands in the chat."""
 
 import json
-import os
-import signal
-import time
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.llm.model_server import Answer, ModelServer, model_server
-from tests.llm.play import MAZES, MODEL, Faults, comparable, records, scripted, solution, started, waybench_
-from waybench.analysis import read_logs, rows, searches
+from tests.llm.model_server import Answer, ModelServer, Script, model_server
+from tests.llm.play import MODEL, records, waybench_
+from waybench.core import EpisodeRecord, replay
+from waybench.envs import registry
 
-DIMENSIONS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29)
-WRONG = '{"movements": [{"direction": "up", "cells": 1}]}'
-
-
-def reaches(half: int, delay: float = 0.0) -> Faults:
-    """Solve smaller mazes than a dimension, every second one of it, and none of larger ones."""
-
-    def faults(item: str, turn: int, before: int) -> Answer | None:
-        size, number = int(item[:-2]), int(item[-2:])
-        solved = size < half or (size == half and number % 2 == 1)
-        if solved and not delay:
-            return None
-        return Answer(solution(MAZES.source(level=size).item(number - 1)) if solved else WRONG, delay=delay)
-
-    return faults
+RUN = ("--model", MODEL, "--rerun", "0", "--temperature", "0")
+Chat = list[dict[str, Any]]
 
 
-def arguments(server: ModelServer, out: Path, *more: str) -> list[str]:
-    return [
-        *("run", "horizon_maze", "--model", MODEL, "--model-base-url", server.url, "--out", str(out)),
-        *("-T", "requests=1", "-T", "hardest=29", "--precision", "0.15", "--display", "none", *more),
-    ]
+def scanner(messages: Chat, before: int) -> Answer:
+    """Guess 40, 41, 42, ... in many words, and say nothing of use the second time."""
+    turn = sum(message["role"] == "assistant" for message in messages)
+    return Answer("I would rather not say." if turn == 1 else f"Well, **{40 + turn}** it is, of 32 to 32800.")
 
 
-def decision(printed: str) -> str:
-    (line,) = (line for line in printed.splitlines() if line.startswith("horizon_maze,") and "stopped" in line)
-    return line
+def walker(messages: Chat, before: int) -> Answer:
+    """Visit the first neighbour of the last list that was shown."""
+    for message in reversed(messages):
+        if found := re.search(r"Adjacent nodes: (\d+)", message["content"]):
+            return Answer(f"Node {found[1]}")
+    raise AssertionError("no list was shown")
 
 
-def test_a_horizon_is_found_to_the_precision(tmp_path: Path) -> None:
-    with model_server(scripted(DIMENSIONS, reaches(15), 60)) as server:
-        run = waybench_(*arguments(server, tmp_path))
-        assert run.returncode == 0, run.stderr
-        assert max(server.answered.values()) == 1
-    quoted, *_ = run.stdout.splitlines()
-    assert quoted.startswith(f"horizon_maze, {MODEL}: about ")
-    assert "stopped: the precision is reached" in decision(run.stdout)
-    episodes = list(read_logs(tmp_path))
-    (found,) = searches(episodes, rows(episodes))
-    assert found.low < 15 < found.high
-    assert (found.high - found.low) / (2 * found.value) <= 0.15
-    assert found.trials == len(episodes) == sum(server.answered.values())
-    assert found.tokens == sum(sum(episode.record.tokens) for episode in episodes)
+def run(script: Script, folder: Path, *arguments: str) -> tuple[ModelServer, dict[str, EpisodeRecord]]:
+    with model_server(script) as server:
+        done = waybench_("run", *arguments, *RUN, "--model-base-url", server.url, "--out", str(folder))
+    assert done.returncode == 0, done.stderr
+    found = records(folder)
+    for record in found.values():
+        replay(registry.load(record.env), record)
+    return server, found
 
 
-@pytest.mark.slow
-def test_killed_and_resumed_it_decides_the_same_and_pays_nothing_twice(tmp_path: Path) -> None:
-    with model_server(scripted(DIMENSIONS, reaches(13), 60)) as server:
-        whole = waybench_(*arguments(server, tmp_path / "whole"))
-        assert whole.returncode == 0, whole.stderr
-        without_kill = sum(server.answered.values())
-    with model_server(scripted(DIMENSIONS, reaches(13, delay=0.1), 60)) as server:
-        given = arguments(server, tmp_path / "killed")
-        with started(*given) as process:
-            deadline = time.monotonic() + 240
-            while sum(server.answered.values()) < without_kill // 2:
-                assert process.poll() is None and time.monotonic() < deadline
-                time.sleep(0.01)
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
-        done = [record for record in records(tmp_path / "killed").values() if record.end]
-        assert 0 < len(done) < without_kill
-        again = waybench_(*given)
-        assert again.returncode == 0, again.stderr
-        paid = {key: times for key, times in server.answered.items() if times > 1}
-        assert len(paid) <= 4  # what was in flight, of one round
-        drawn = [json.dumps(record.instance["maze"]).replace('"', "").replace(" ", "") for record in done]
-        assert not [key for key in paid for maze in drawn if maze in json.loads(key)[0]["content"]]
-        total = sum(server.answered.values())
-        third = waybench_(*given)
-        assert third.returncode == 0, third.stderr
-        assert sum(server.answered.values()) == total  # nothing is left to ask
-    assert decision(whole.stdout) == decision(again.stdout) == decision(third.stdout)
-    expected, found = (
-        {name: comparable(record) for name, record in records(tmp_path / folder).items()}
-        for folder in ("whole", "killed")
-    )
-    assert found == expected
+def sent(server: ModelServer) -> list[Chat]:
+    return [json.loads(chat) for chat in server.asked]
 
 
-@pytest.mark.slow
-def test_an_infrastructure_error_is_no_failure_and_the_search_waits_for_it(tmp_path: Path) -> None:
-    broken = ["1101"]
-
-    def faults(item: str, turn: int, before: int) -> Answer | None:
-        return Answer(status=500) if item in broken else reaches(11)(item, turn, before)
-
-    with model_server(scripted(DIMENSIONS, reaches(11), 60)) as server:
-        whole = waybench_(*arguments(server, tmp_path / "whole"))
-    assert "1101-1" in records(tmp_path / "whole")
-    with model_server(scripted(DIMENSIONS, faults, 60)) as server:
-        given = arguments(server, tmp_path / "broken", "--max-retries", "0", "--rerun", "0")
-        first = waybench_(*given)
-        assert first.returncode == 1
-        assert "interrupted: the same command goes on" in first.stdout
-        assert "1 infrastructure error" in first.stdout
-        broken.clear()
-        second = waybench_(*given)
-        assert second.returncode == 0, second.stderr
-        assert max(server.answered.values()) == 1
-    assert decision(whole.stdout) == decision(second.stdout)
+def test_the_number_that_was_read_stands_in_the_chat_in_paper(tmp_path: Path) -> None:
+    server, found = run(scanner, tmp_path, "guessnum", "--limit", "1", "-T", "max_steps=4")
+    [record] = found.values()
+    assert [str(turn.outcome) for turn in record.turns] == ["ok", "unparsed", "ok", "ok", "ok"]
+    assert record.end == "turn_limit"
+    longest = max(sent(server), key=len)
+    assert [message["role"] for message in longest[:3]] == ["system", "user", "assistant"]
+    assert longest[0]["content"].startswith("You are required to guess the random number")
+    assert longest[1]["content"] == "START"
+    said = [message["content"] for message in longest if message["role"] == "assistant"]
+    assert said == ["40", "I would rather not say.", "42", "43"]
+    assert "Invalid reply. You can only reply with a integer number between 32 and 32800." in longest[5]["content"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("half", "said", "most"),
-    [(31, "the hardest items are within reach", 40), (4, "not even the easiest items are within reach", 40)],
-)
-def test_it_ends_where_the_horizon_is_out_of_range(tmp_path: Path, half: int, said: str, most: int) -> None:
-    with model_server(scripted(DIMENSIONS, reaches(half), 60)) as server:
-        run = waybench_(*arguments(server, tmp_path))
-    assert run.returncode == 0, run.stderr
-    assert said in decision(run.stdout)
-    assert sum(server.answered.values()) <= most
+def test_the_player_s_own_words_stay_in_sound_and_two_numbers_are_none(tmp_path: Path) -> None:
+    server, found = run(scanner, tmp_path, "guessnum", "--limit", "1", "-T", "protocol=sound")
+    [record] = found.values()
+    assert [str(turn.outcome) for turn in record.turns] == ["unparsed"] * 4
+    assert record.end == "invalid_limit"
+    said = [m["content"] for m in max(sent(server), key=len) if m["role"] == "assistant"]
+    assert said[0] == "Well, **40** it is, of 32 to 32800."
 
 
-@pytest.mark.slow
-def test_a_budget_ends_it_and_is_kept(tmp_path: Path) -> None:
-    prices = tmp_path / "prices.json"
-    prices.write_text(json.dumps({MODEL: {"input": 2.0, "output": 10.0}}))
-    with model_server(scripted(DIMENSIONS, reaches(15), 60)) as server:
-        given = arguments(server, tmp_path / "out", "--budget", "0.02USD", "--prices", str(prices))
-        run = waybench_(*given)
-    assert run.returncode == 0, run.stderr
-    assert "the budget is 0.02USD" in run.stdout.splitlines()[0]
-    assert "stopped: the budget does not last for another round" in decision(run.stdout)
-    spent = sum(
-        2e-6 * sum(record.tokens[:1]) + 1e-5 * record.tokens[1] for record in records(tmp_path / "out").values()
-    )
-    assert 0.014 < spent <= 0.0205
-    assert f"{spent:.2f} USD" in decision(run.stdout)
+def test_a_teacher_s_answers_stand_in_the_chat(tmp_path: Path) -> None:
+    arguments = ("dfs", "--limit", "3", "-T", "teacher_guided=true", "-T", "icl=1", "-T", "wording=code")
+    server, found = run(walker, tmp_path, *arguments)
+    assert len(found) == 3
+    for record in found.values():
+        assert len(record.turns) == record.proof["minimum"]
+        assert len(record.examples) == 1
+        executed = [str(turn.executed) for turn in record.turns]
+        longest = max(
+            (chat for chat in sent(server) if chat[: len(record.opening)] == _as_sent(record)),
+            key=len,
+        )
+        said = [message["content"] for message in longest[len(record.opening) :] if message["role"] == "assistant"]
+        assert said == executed[:-1]  # the last answer is carried out, but there is no later request that shows it
+        assert [turn.reply for turn in record.turns] != executed
+
+
+def _as_sent(record: EpisodeRecord) -> Chat:
+    return [{"role": message.role, "content": message.text} for message in record.opening]
+
+
+@pytest.mark.parametrize("protocol", ["paper", "sound"])
+def test_examples_are_sent(tmp_path: Path, protocol: str) -> None:
+    server, found = run(walker, tmp_path, "dfs", "--limit", "2", "-T", "icl=2", "-T", f"protocol={protocol}")
+    for record in found.values():
+        assert _as_sent(record) in [chat[: len(record.opening)] for chat in sent(server)]
+        closing = [m for m in record.opening if m.role == "assistant" and not m.text]
+        assert len(closing) == (2 if protocol == "paper" else 0)
+        assert sum("Well Done" in message.text for message in record.opening) == 2
