@@ -10,6 +10,8 @@ import pytest
 
 from tests.report.pages import Site
 
+pytestmark = pytest.mark.slow  # minutes, and the wheel is tried with the demonstration as well
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
