@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.psychometric import Goal, Offer, Seeker, Shape, Trial, fitted
+from waybench.psychometric import Goal, Offer, Seeker, Shape, Trial, fitted, simulated
 from waybench.tasks import HORIZONS
 
 Rates = Callable[[float], float]
@@ -98,10 +98,7 @@ def search(rates: Rates, goal: Goal, rng: np.random.Generator) -> tuple[list[Tri
     """Let a player be searched."""
     seeker = Seeker(goal, PLACES[0], PLACES[-1])
     offers = [Offer(place, 1.0) for place in PLACES]
-    trials: list[Trial] = []
-    while not (decision := seeker.next(trials, offers)).stop:
-        trials += [Trial(PLACES[k], bool(rng.random() < rates(PLACES[k])), 1.0, 1.0) for k in decision.offers]
-    return trials, decision.stop, seeker
+    return *simulated(seeker, offers, [rates(place) for place in PLACES], rng), seeker
 
 
 def ladder(rates: Rates, rng: np.random.Generator, alike: bool) -> list[tuple[int, int, bool]]:
@@ -135,7 +132,7 @@ def saved(rates: Rates, rng: np.random.Generator, alike: bool) -> Saved:
     )
 
 
-def simulated(kind: str, number: int, precision: float, compared: bool) -> Run:
+def player(kind: str, number: int, precision: float, compared: bool) -> Run:
     """Simulate one player of a kind."""
     rng = np.random.default_rng([list(PLAYERS).index(kind), number])
     rates = PLAYERS[kind](math.exp(rng.uniform(math.log(8), math.log(50))))
@@ -177,7 +174,7 @@ def main() -> None:
     with ProcessPoolExecutor(given.processes) as pool:
         for kind in PLAYERS:
             asked = [(kind, number, given.precision, number < given.compared) for number in range(given.runs)]
-            runs = [future.result() for future in [pool.submit(simulated, *one) for one in asked]]
+            runs = [future.result() for future in [pool.submit(player, *one) for one in asked]]
             whole += runs
             print(line(kind, runs), flush=True)
     print(line("all", whole))

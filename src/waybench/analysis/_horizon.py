@@ -12,10 +12,9 @@ from waybench.analysis._items import at_items, perfections, telling
 from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.core import Axis, End, Json
 from waybench.envs import registry
-from waybench.psychometric import Array, Fit, Shape, fitted
+from waybench.psychometric import REACH_CONFIDENCE, Array, Fit, Shape, fitted
 
 SHARES = (0.5, 0.8)
-REACH_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 2  # places on an axis: one alone says nothing of how success falls
 _OUTSIDE = 1e9  # greater than any difficulty
 _DRAWN = 25  # places at which a curve is told

@@ -114,11 +114,11 @@ def _entry(group: Group, own: Sequence[Row]) -> LedgerEntry:
         cached_tokens=_total(row.cached_tokens for row in counted),
         seconds=_total(row.seconds for row in counted),
         cost=_total(row.cost for row in counted),
-        lost_tokens=_total(map(_tokens, lost)),
+        lost_tokens=_total(row.tokens for row in lost),
         lost_cost=_total(row.cost for row in lost),
         reasoning=_ratio(tried, _reasoning, len),
         per_thousand=None if guided else _ratio(tried, _solved, _thousands),
-        per_dollar=None if guided else _ratio(tried, _solved, lambda item: _whole(row.cost for row in item)),
+        per_dollar=None if guided else _ratio(tried, _solved, lambda item: whole(row.cost for row in item)),
     )
 
 
@@ -126,17 +126,13 @@ def _solved(item: Sequence[Row]) -> bool:
     return any(row.end == End.SOLVED for row in item)
 
 
-def _tokens(row: Row) -> int | None:
-    return None if row.input_tokens is None else row.input_tokens + (row.output_tokens or 0)
-
-
 def _thousands(item: Sequence[Row]) -> float | None:
-    tokens = _whole(map(_tokens, item))
+    tokens = whole(row.tokens for row in item)
     return None if tokens is None else tokens / THOUSAND
 
 
 def _reasoning(item: Sequence[Row]) -> float | None:
-    return _whole(row.reasoning_tokens for row in item)
+    return whole(row.reasoning_tokens for row in item)
 
 
 def _ratio(
@@ -150,8 +146,8 @@ def _ratio(
     return clustered_mean([one for _, one, _ in used], [key for key, _, _ in used], 0.0, None, [s for _, _, s in used])
 
 
-def _whole(values: Iterable[float | None]) -> float | None:
-    """Return a sum, None if some value is not known."""
+def whole(values: Iterable[N | None]) -> N | None:
+    """Return a sum, None if some value is not known, or there is none."""
     listed = list(values)
     return None if None in listed else _total(listed)
 

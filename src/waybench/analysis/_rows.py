@@ -171,6 +171,11 @@ class Row:
     run: str = ""
 
     @property
+    def tokens(self) -> int | None:
+        """Tokens of all requests and replies; None if not known."""
+        return None if self.input_tokens is None else self.input_tokens + (self.output_tokens or 0)
+
+    @property
     def counts(self) -> bool:
         """Whether the row is in the denominators."""
         return not self.aside and not self.error

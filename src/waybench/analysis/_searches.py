@@ -1,11 +1,13 @@
 """What the searches for horizons have found, and why they stopped."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis._episodes import LoggedEpisode
+from waybench.analysis._horizon_text import difficulty_text
 from waybench.analysis._labels import labels
+from waybench.analysis._ledger import whole
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.core import End
 from waybench.envs import registry
@@ -52,12 +54,15 @@ class Searched:
     def text(self) -> str:
         """The horizon in words, with its interval."""
         title = next(each.title for each in registry.load(self.group.env).axes if each.name == self.axis).lower()
-        share = f"{100 * self.goal.share:.0f} %"
+        horizon = f"{100 * self.goal.share:.0f} % horizon"
         if self.stop == "beyond" or self.value > self.hardest:
-            return f"{share} horizon beyond {title} {self.hardest:.3g} (90 %: over {max(self.low, self.easiest):.3g})"
+            least = difficulty_text(max(self.low, self.easiest))
+            return f"{horizon} beyond {title} {difficulty_text(self.hardest)} (90 %: over {least})"
         if self.stop == "below" or self.value < self.easiest:
-            return f"{share} horizon below {title} {self.easiest:.3g} (90 %: under {min(self.high, self.hardest):.3g})"
-        return f"{share} horizon at {title} {self.value:.3g} (90 %: {self.low:.3g} to {self.high:.3g})"
+            most = difficulty_text(min(self.high, self.hardest))
+            return f"{horizon} below {title} {difficulty_text(self.easiest)} (90 %: under {most})"
+        value, low, high = map(difficulty_text, (self.value, self.low, self.high))
+        return f"{horizon} at {title} {value} (90 %: {low} to {high})"
 
 
 def searches(episodes: Sequence[LoggedEpisode], made: Sequence[Row], unfinished: bool = False) -> list[Searched]:
@@ -107,19 +112,10 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
         hardest=highest,
         trials=len(trials),
         errors=sum(row.error for _, row in own),
-        tokens=_sum([_tokens(row) for row in counted]),
-        cost=_sum([row.cost for row in counted]),
+        tokens=whole(row.tokens for row in counted),
+        cost=whole(row.cost for row in counted),
         stop=stop,
     )
-
-
-def _tokens(row: Row) -> int | None:
-    return None if row.input_tokens is None else row.input_tokens + (row.output_tokens or 0)
-
-
-def _sum(values: Iterable[Any]) -> Any:
-    listed = list(values)
-    return None if any(each is None for each in listed) else sum(listed)
 
 
 def search_text(found: Sequence[Searched]) -> str:

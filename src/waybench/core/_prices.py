@@ -36,7 +36,16 @@ class Price:
         if not any(record.tokens):
             return None
         cached = sum(usage.cached_tokens for usage in used)
-        asked, told = record.tokens
+        return self.cost(*record.tokens, cached)
+
+    def cost(self, asked: float, told: float, cached: float = 0) -> float:
+        """Return what tokens cost, in dollars.
+
+        Args:
+            asked: Of requests.
+            told: Of replies.
+            cached: Those of the requests' that were read from the provider's cache.
+        """
         return ((asked - cached) * self.input + cached * self.input_cache_read + told * self.output) / MILLION
 
 

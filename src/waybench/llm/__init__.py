@@ -6,19 +6,17 @@ from waybench.llm._errors import one_line_errors
 from waybench.llm._ladder import Ladder
 from waybench.llm._provider import EmbeddedPlayer, check_player
 from waybench.llm._sample import open_episode, stored_record, to_sample
-from waybench.llm._search import PLAN, HorizonSearch
+from waybench.llm._search import HorizonSearch
 from waybench.llm._solver import by_level, episode, play
-from waybench.llm._strata import Stratum, Tokens, strata
+from waybench.llm._strata import Stratum, strata
 
 __all__ = [
-    "PLAN",
     "Authored",
     "EmbeddedPlayer",
     "HorizonSearch",
     "Ladder",
     "OpenAuthor",
     "Stratum",
-    "Tokens",
     "by_level",
     "check_player",
     "episode",

@@ -1,25 +1,22 @@
 """Tasks that climb: the next level is run if the player gets anywhere in this one."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from inspect_ai import SampleSource
 from inspect_ai.dataset import Sample
-from inspect_ai.log import EvalSample
 
-from waybench.core import End, Environment, EpisodeRecord, Item, Json
-from waybench.llm._errors import PrerequisiteError
-from waybench.llm._sample import finished_record, to_sample
+from waybench.core import Environment, EpisodeRecord, Item, Json
+from waybench.llm._following import Following
+from waybench.llm._sample import to_sample
 
 
-class Ladder(SampleSource):
+class Ladder(Following["_Climb"]):
     """Feeds a task the items of one level after the other, and of each item one attempt after the other.
 
     An item's next attempt follows when the one before it is finished and could still be improved; the next level
     follows as soon as one attempt of this level has passed. So the set of episodes that are run is a function of the
-    results alone: neither the order in which they finish nor an interruption changes it. An attempt that ended in an
-    infrastructure error has no result, and nothing follows from it until a later run has repeated it.
+    results alone: neither the order in which they finish nor an interruption changes it.
 
     Args:
         environment: What is played.
@@ -31,6 +28,8 @@ class Ladder(SampleSource):
         passed: Whether an attempt opens the next level.
     """
 
+    one_epoch = "this task counts its own attempts: use -T attempts=n in place of --epochs n"
+
     def __init__(
         self,
         environment: Environment[Any, Any, Any],
@@ -41,6 +40,7 @@ class Ladder(SampleSource):
         perfect: Callable[[EpisodeRecord], bool],
         passed: Callable[[EpisodeRecord], bool],
     ) -> None:
+        super().__init__()
         self._environment = environment
         self._options = options
         self._levels = levels
@@ -48,7 +48,6 @@ class Ladder(SampleSource):
         self._attempts = attempts
         self._perfect = perfect
         self._passed = passed
-        self._climbs: dict[str, _Climb] = {}
 
     def _samples(self, level: int) -> list[Sample]:
         return [to_sample(self._environment, item, self._options, 1) for item in self._items(level)]
@@ -57,39 +56,27 @@ class Ladder(SampleSource):
         """Return the first attempts of the first level."""
         return self._samples(next(iter(self._levels())))
 
-    async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
-        """Return what follows from a finished attempt."""
-        if sample.epoch != 1:
-            raise PrerequisiteError("this task counts its own attempts: use -T attempts=n in place of --epochs n")
-        record = finished_record(sample)
-        climb = self._climb_of(record.player, str(sample.id))
-        if sample.error or record.end in (None, End.INFRASTRUCTURE):
-            return None
+    def begin(self, player: str) -> "_Climb":
+        """Return the climb of a player that stands at the first level."""
+        levels = iter(self._levels())
+        return _Climb(levels, next(levels))
+
+    def follow(self, at: "_Climb", name: str, record: EpisodeRecord) -> list[Sample]:
+        """Return what follows from an attempt."""
         following: list[Sample] = []
         if record.attempt < self._attempts and not self._perfect(record):
             item = self._items(record.item["level"])[int(record.item["index"])]
             following.append(to_sample(self._environment, item, self._options, record.attempt + 1))
-        if record.item["level"] == climb.level and self._passed(record):
-            climb.level = next(climb.levels, None)
-            if climb.level is not None:
-                following += self._samples(climb.level)
+        if record.item["level"] == at.level and self._passed(record):
+            at.level = next(at.levels, None)
+            if at.level is not None:
+                following += self._samples(at.level)
         return following
-
-    def _climb_of(self, player: str, sample_id: str) -> "_Climb":
-        # The engine gives one source to all models of a run, and tells a retried task's source again of everything that
-        # is finished, from the first level on.
-        climb = self._climbs.get(player)
-        if climb is None or sample_id in climb.finished:
-            levels = iter(self._levels())
-            climb = self._climbs[player] = _Climb(levels, next(levels))
-        climb.finished.add(sample_id)
-        return climb
 
 
 @dataclass(slots=True)
 class _Climb:
-    """How far one player is: the levels to come, the highest one that is open, and the samples that are finished."""
+    """How far one player is: the levels to come, and the highest one that is open."""
 
     levels: Iterator[int]
     level: int | None
-    finished: set[str] = field(default_factory=set[str])

@@ -5,25 +5,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from inspect_ai import SampleSource
 from inspect_ai.dataset import Sample
-from inspect_ai.log import EvalSample
 
 from waybench.core import Axis, End, Environment, EpisodeRecord, Json, Price, UsageError
 from waybench.llm._errors import PrerequisiteError
-from waybench.llm._sample import finished_record, to_sample
+from waybench.llm._following import Following
+from waybench.llm._sample import to_sample
 from waybench.llm._strata import Stratum
 from waybench.psychometric import Goal, Offer, Seeker, Trial
 
 PLAN = "waybench_search"  # where a sample's metadata has what the search is for
 
 
-class HorizonSearch(SampleSource):
+class HorizonSearch(Following["_Search"]):
     """Feeds a task those items that say most of how far the player reaches, for what they cost.
 
     Items come in rounds; the next round follows when the last of this one is finished, and is a function of all
-    results so far. So neither the order in which they finish nor an interruption changes what is played. An attempt
-    that ended in an infrastructure error has no result, and the round waits for a later run to repeat it.
+    results so far. So neither the order in which they finish nor an interruption changes what is played. A round waits
+    for a later run to repeat what an infrastructure error has ended.
 
     Args:
         environment: What is played.
@@ -35,6 +34,8 @@ class HorizonSearch(SampleSource):
         budget_of: Model -> its budget; None for no limit.
     """
 
+    one_epoch = "this task plays every item once: leave --epochs out"
+
     def __init__(
         self,
         environment: Environment[Any, Any, Any],
@@ -45,6 +46,7 @@ class HorizonSearch(SampleSource):
         price_of: Callable[[str], Price | None],
         budget_of: Callable[[str], float | None],
     ) -> None:
+        super().__init__()
         self._environment = environment
         self._options = options
         self._axis = axis
@@ -53,7 +55,6 @@ class HorizonSearch(SampleSource):
         self._price_of = price_of
         self._budget_of = budget_of
         self._seeker = Seeker(goal, found[0].at, found[-1].at)
-        self._searches: dict[str, _Search] = {}
         ends = {"lowest": found[0].at, "highest": found[-1].at}
         self._plan = json.dumps({**asdict(goal), **ends, "axis": axis.name}, sort_keys=True)
 
@@ -61,21 +62,22 @@ class HorizonSearch(SampleSource):
         """Return the first round, which is the same for all players."""
         return self._round(_Search(""))
 
-    async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
+    def begin(self, player: str) -> "_Search":
+        """Return the search for a player's horizon that waits for its first round."""
+        search = _Search(player)
+        self._round(search)
+        return search
+
+    def follow(self, at: "_Search", name: str, record: EpisodeRecord) -> list[Sample]:
         """Return the next round if this was the last sample of one."""
-        if sample.epoch != 1:
-            raise PrerequisiteError("this task plays every item once: leave --epochs out")
-        record = finished_record(sample)
-        search = self._search_of(record.player, str(sample.id))
-        if sample.error or record.end in (None, End.INFRASTRUCTURE) or str(sample.id) not in search.waiting:
-            return None
-        search.ended[str(sample.id)] = record
-        if search.ended.keys() < search.waiting.keys():
-            return None
+        if name not in at.waiting:
+            return []
+        at.ended[name] = record
+        if at.ended.keys() < at.waiting.keys():
+            return []
         price = self._price(record.player)
-        for name, asked in search.waiting.items():
-            search.trials.append(self._trial(search.ended[name], asked, price))
-        return self._round(search) or None
+        at.trials += [self._trial(at.ended[each], asked, price) for each, asked in at.waiting.items()]
+        return self._round(at)
 
     def _trial(self, record: EpisodeRecord, asked: "_Asked", price: Price | None) -> Trial:
         told = self._strata[asked.stratum].takes.cost(price)
@@ -107,15 +109,6 @@ class HorizonSearch(SampleSource):
             samples.append(sample)
         return samples
 
-    def _search_of(self, player: str, sample_id: str) -> "_Search":
-        # As in the ladder: one source for all models of a run, and a retried task's source is told of everything again.
-        search = self._searches.get(player)
-        if search is None or sample_id in search.finished:
-            search = self._searches[player] = _Search(player)
-            self._round(search)
-        search.finished.add(sample_id)
-        return search
-
 
 def cost_of(record: EpisodeRecord, price: Price | None) -> float | None:
     """Return what an episode cost, in dollars, or its tokens if there is no price; None if its tokens are not known."""
@@ -139,7 +132,6 @@ class _Search:
         used: How many items of each stratum were begun.
         waiting: The round's samples.
         ended: Those of them that have ended.
-        finished: All samples that the source was told of.
     """
 
     player: str
@@ -147,4 +139,3 @@ class _Search:
     used: dict[int, int] = field(default_factory=dict[int, int])
     waiting: "dict[str, _Asked]" = field(default_factory=dict[str, _Asked])
     ended: dict[str, EpisodeRecord] = field(default_factory=dict[str, EpisodeRecord])
-    finished: set[str] = field(default_factory=set[str])

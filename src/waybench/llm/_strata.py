@@ -12,7 +12,6 @@ _BINS = 3  # strata for each doubling of the difficulty, where items have diffic
 _SAMPLE = 3  # items of a stratum that are played to learn what an episode takes
 _LETTERS = 4  # for a token: an estimate
 _TOKENS_PER_MESSAGE = 4  # what chat templates add, about
-MILLION = 1_000_000
 
 
 class Tokens(NamedTuple):
@@ -28,9 +27,7 @@ class Tokens(NamedTuple):
 
     def cost(self, price: Price | None) -> float:
         """Return what they cost, in dollars, or their number if there is no price."""
-        if price is None:
-            return self.input + self.output
-        return (self.input * price.input + self.output * price.output) / MILLION
+        return sum(self) if price is None else price.cost(*self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """How success falls with difficulty: curves, how far a player reaches, and what to try next."""
 
 from waybench.psychometric._curves import Array, Curves, Fit, Shape, Tried, fitted, quantiles
-from waybench.psychometric._forecast import Forecast, forecast
-from waybench.psychometric._seek import CONFIDENCE, STOPS, Decision, Goal, Offer, Reach, Seeker, State, Trial
+from waybench.psychometric._forecast import Forecast, forecast, simulated
+from waybench.psychometric._seek import REACH_CONFIDENCE, STOPS, Decision, Goal, Offer, Reach, Seeker, State, Trial
 
 __all__ = [
-    "CONFIDENCE",
+    "REACH_CONFIDENCE",
     "STOPS",
     "Array",
     "Curves",
@@ -23,4 +23,5 @@ __all__ = [
     "fitted",
     "forecast",
     "quantiles",
+    "simulated",
 ]

@@ -39,22 +39,27 @@ def forecast(goal: Goal, offers: Sequence[Offer]) -> list[Forecast]:
     for number in range(_PLAYERS):
         middle = low + (high - low) * (number + 0.5) / _PLAYERS
         rates = 1 / (1 + np.exp(_SLOPE * (np.log2([offer.at for offer in offers]) - middle)))
-        found.append(_searched(seeker, offers, rates.tolist(), np.random.default_rng(number)))
+        trials, _ = simulated(seeker, offers, rates.tolist(), np.random.default_rng(number))
+        found.append(Forecast(len(trials), sum(trial.told for trial in trials)))
     return sorted(found, key=lambda each: each.cost)
 
 
-def _searched(seeker: Seeker, offers: Sequence[Offer], rates: Sequence[float], rng: np.random.Generator) -> Forecast:
+def simulated(
+    seeker: Seeker, offers: Sequence[Offer], rates: Sequence[float], rng: np.random.Generator
+) -> tuple[list[Trial], str]:
+    """Let a simulated player be searched; return its trials, which cost what is told of them, and why it stopped.
+
+    Args:
+        seeker: The search.
+        offers: What can be tried.
+        rates: Of each offer, the share of its items that the player solves.
+        rng: The player's chance.
+    """
     trials: list[Trial] = []
-    used = [0] * len(offers)
-    while True:
-        left = [
-            offer._replace(left=None if offer.left is None else offer.left - some)
-            for offer, some in zip(offers, used, strict=True)
-        ]
-        chosen = seeker.next(trials, left).offers
-        if not chosen:
-            return Forecast(len(trials), sum(trial.told for trial in trials))
-        for number in chosen:
-            used[number] += 1
-            offer = offers[number]
+    left = list(offers)
+    while not (decision := seeker.next(trials, left)).stop:
+        for number in decision.offers:
+            offer = left[number]
+            left[number] = offer._replace(left=None if offer.left is None else offer.left - 1)
             trials.append(Trial(offer.at, bool(rng.random() < rates[number]), offer.cost, offer.cost))
+    return trials, decision.stop

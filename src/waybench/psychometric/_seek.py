@@ -9,7 +9,7 @@ import numpy as np
 
 from waybench.psychometric._curves import Array, Curves, Fit, Shape, Tried
 
-CONFIDENCE = 0.9
+REACH_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
 _FAR = 1.0  # how far beyond the range a horizon counts as far, on the curves' scale: it is no use to know it better
 _SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
@@ -226,7 +226,7 @@ class State:
     @cached_property
     def reach(self) -> Reach:
         """The horizon."""
-        return Reach(*self.fit.reach(self.goal.share, CONFIDENCE))
+        return Reach(*self.fit.reach(self.goal.share, REACH_CONFIDENCE))
 
     @cached_property
     def dearer(self) -> float:
