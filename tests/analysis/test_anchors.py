@@ -1,11 +1,16 @@
 """Scores between floor and ceiling of the same items."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played
 from waybench.analysis import Anchoring, Anchors, Estimate, LoggedEpisode, estimate, overall, row, rows, set_aside
 from waybench.core import Episode, play_out, policy
+from waybench.envs.search import GuessGame
+from waybench.testing import run_check
 
 
 def anchored(episodes: list[LoggedEpisode]) -> Estimate:
@@ -121,3 +126,31 @@ def test_a_normalised_score_stays_between_the_bounds_of_the_score() -> None:
         assert found.mean.low is not None
         assert found.mean.high is not None
         assert -2 / 3 - 1e-9 <= found.mean.low <= found.mean.value <= found.mean.high <= 1 + 1e-9
+
+
+class Unlisted(Sequence[int]):
+    """The numbers of a range, each when it is asked for; whoever takes more than 10,000 of them fails."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self._numbers = numbers
+        self._left = 10_000
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, at: Any) -> Any:
+        assert isinstance(at, int), "of a sequence of another kind, a slice would be a list"
+        self._left -= 1
+        assert self._left, "they are listed"
+        return self._numbers[at]
+
+
+def test_nobody_lists_the_legal_actions_of_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    legal = GuessGame.legal
+    monkeypatch.setattr(GuessGame, "legal", lambda self, state: Unlisted(legal(self, state)))
+    (played,) = at("search/guessnum", "oracle", 50, 1)
+    known = Anchoring().of(played.record)
+    assert known is not None
+    assert len(known.constants) == 16
+    for check in ("apply", "round trip"):
+        run_check(waybench.load("search/guessnum"), check, 50)

@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 from waybench.analysis._intervals import Mean, clustered_mean
 from waybench.analysis._items import ItemKey, Measured
 from waybench.analysis._rows import Anchors, Cluster, Row
-from waybench.core import Environment, Episode, EpisodeRecord, Item, Metric, Policy, Range, play_out, policy
+from waybench.core import (
+    Environment,
+    Episode,
+    EpisodeRecord,
+    Item,
+    Metric,
+    Policy,
+    Range,
+    evenly_chosen,
+    play_out,
+    policy,
+)
 from waybench.envs import registry
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
@@ -77,7 +88,8 @@ def _anchors(record: EpisodeRecord) -> Anchors | None:
         if len(oracle.turns) < _STATES:
             tried |= dict.fromkeys(_replies(oracle))
         oracle.step(player.reply(oracle))
-    values = {text: _value(environment, item, options, ConstantPolicy(text)) for text in _some(list(tried))}
+    chosen = evenly_chosen(list(tried), MOST_CONSTANTS)
+    values = {text: _value(environment, item, options, ConstantPolicy(text)) for text in chosen}
     return Anchors(
         nothing=_value(environment, item, options, policy("null")),
         constants={text: value for text, value in values.items() if value is not None},
@@ -87,12 +99,9 @@ def _anchors(record: EpisodeRecord) -> Anchors | None:
 
 def _replies(episode: Episode[Any, Any, Any]) -> list[str]:
     play = episode.play
-    said = [play.wording.render(action, episode.state) for action in _some(list(play.game.legal(episode.state)))]
+    actions = evenly_chosen(play.game.legal(episode.state), MOST_CONSTANTS)
+    said = [play.wording.render(action, episode.state) for action in actions]
     return [text for text in said if len(text) <= _LONGEST]
-
-
-def _some(values: list[Any]) -> list[Any]:
-    return values[:: max(1, -(-len(values) // MOST_CONSTANTS))]
 
 
 def _value(

@@ -41,6 +41,10 @@ class Play(Generic[I, S, A]):
     guide: Player[S, A] | None = None
     coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
 
+    def most_turns(self, instance: I) -> int:
+        """Return the most turns of an episode on an instance."""
+        return self.limits.turns if self.turns is None else self.turns(instance)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment(Generic[I, S, A]):

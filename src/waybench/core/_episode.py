@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Generic
+from typing import Generic
 
 from waybench.core._environment import Environment, I
 from waybench.core._errors import LiveError, ReplayError, WaybenchError
+from waybench.core._examples import solved_examples
 from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._instance import Item
 from waybench.core._random import Stream
@@ -54,7 +54,7 @@ class Episode(Generic[I, S, A]):
         player: Name for the record.
 
     Raises:
-        UsageError: For a wrong option.
+        UsageError: For a wrong option, and for examples of more than 4 million characters.
     """
 
     __slots__ = (
@@ -93,7 +93,7 @@ class Episode(Generic[I, S, A]):
         self.item = item
         self.options = environment.resolve_options(options or {})
         self.play = play = environment.play(self.options)
-        self.limits = play.limits if play.turns is None else replace(play.limits, turns=play.turns(item.instance))
+        self.limits = replace(play.limits, turns=play.most_turns(item.instance))
         self.attempt = attempt
         self.player = player
         self._game, self._wording = play.game, play.wording
@@ -113,9 +113,8 @@ class Episode(Generic[I, S, A]):
         """Return rules, examples and an observation as chat turns; neighbours of one role are one turn."""
         wording = self.play.wording
         told = [(wording.rules_role, wording.rules(self.item.instance))]
-        oracle = self.environment.players["oracle"] if self.item.examples else None
-        for instance in self.item.examples:
-            told += _solved(self.environment.id, self._game, wording, oracle, instance)
+        if self.item.examples:
+            told += solved_examples(self.environment, self.play, self.item.examples)
         opening: list[Message] = []
         for role, text in [*told, ("user", observation)]:
             if opening and opening[-1].role == role:
@@ -304,24 +303,6 @@ class Episode(Generic[I, S, A]):
             end=self.end_reason,
             error=self.error,
         )
-
-
-@lru_cache(maxsize=1024)
-def _solved(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any) -> tuple[tuple[str, str], ...]:
-    """Return the oracle's whole episode on an instance, as (role, text); many episodes show the same examples."""
-    state, turn = game.start(instance), 0
-    told = [("user", wording.observe(state, None, 0))]
-    while not game.terminal(state):
-        rng = Stream(env_id, instance.hash, "example", turn)
-        action = oracle(state, rng)
-        told.append(("assistant", wording.render(action, state)))
-        turn += 1
-        last = game.apply(state, action, rng)
-        state = last.state
-        told.append(("user", wording.observe(state, last, turn)))
-    if wording.closing_answer:
-        told.append(("assistant", ""))
-    return tuple(told)
 
 
 def replay(

@@ -18,6 +18,18 @@ A = TypeVar("A")  # its action
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
+def evenly_chosen(values: Sequence[A], most: int) -> list[A]:
+    """Return at most so many values of a sequence, evenly spaced from the first one; all of them if there are few.
+
+    The sequence is not copied: a game's legal actions can be a `range` of more numbers than fit in memory.
+
+    Args:
+        values: The sequence.
+        most: The number, at least 1.
+    """
+    return [values[at] for at in range(0, len(values), max(1, -(-len(values) // most)))]
+
+
 class Outcome(StrEnum):
     """What one turn came to; each turn has exactly one."""
 
@@ -88,6 +100,8 @@ class Game(ABC, Generic[I, S, A]):
         """Return the elementary legal actions, in a fixed order; empty exactly if the state is terminal.
 
         Where an action is a plan of several moves, these are the plans of one move; `apply` takes longer ones too.
+        Where there are very many, the sequence makes them when they are asked for, as `range` does: callers take its
+        length and single elements (`evenly_chosen`), and never list all.
         """
 
     @abstractmethod

@@ -7,7 +7,17 @@ from typing import Any
 
 from waybench.core import End, Game, Outcome, Stream, Transition, play_out
 from waybench.testing._require import AnyEnvironment, ContractError, brief, require, require_frozen
-from waybench.testing._walks import SAMPLE_PLAYERS, StumblingPolicy, actions, items, play_name, states, way_of, ways
+from waybench.testing._walks import (
+    MANY,
+    SAMPLE_PLAYERS,
+    StumblingPolicy,
+    actions,
+    items,
+    play_name,
+    states,
+    way_of,
+    ways,
+)
 
 _DONE = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
 
@@ -35,8 +45,8 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
             for state in met:
                 if game.terminal(state):
                     continue
-                legal = list(game.legal(state))
-                require(legal == list(game.legal(state)), f"item {item.id}: legal gave two different lists")
+                legal = actions(game, state, MANY)
+                require(legal == actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
                 require(len(legal) == len(set(legal)), f"item {item.id}: legal lists an action twice: {brief(legal)}")
                 for action in actions(game, state):
                     step = _applied(game, state, action)

@@ -15,6 +15,7 @@ from waybench.core import (
     Policy,
     Stream,
     UsageError,
+    evenly_chosen,
     play_out,
     policy,
 )
@@ -26,6 +27,7 @@ AnyEpisode = Episode[Any, Any, Any]
 ITEMS = 3  # items of a level that a check looks at
 STEPS = 12  # steps of a random walk
 ACTIONS = 12  # legal actions tried in one state
+MANY = 2_000  # where all legal actions are looked at: so many, for there can be as many as numbers in a range
 
 SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
 
@@ -94,8 +96,7 @@ def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, An
 
 def actions(game: Game[Any, Any, Any], state: Any, most: int = ACTIONS) -> list[Any]:
     """Return some legal actions of a state, spread over all of them."""
-    legal = list(game.legal(state))
-    return legal[:: max(1, -(-len(legal) // most))]
+    return evenly_chosen(game.legal(state), most)
 
 
 def reachable_states(game: Game[Any, Any, Any], instance: Any, *, most: int = 20_000, draws: int = 8) -> int:
@@ -122,6 +123,8 @@ def reachable_states(game: Game[Any, Any, Any], instance: Any, *, most: int = 20
                 if following not in seen:
                     seen.add(following)
                     todo.append(following)
+            if len(seen) > most:  # one state can have more actions than that
+                break
     return min(len(seen), most + 1)
 
 
@@ -140,7 +143,7 @@ class StumblingPolicy(Policy):
         action = rng.choice(game.legal(state))
         if part == 1:
             met = states(episode.environment, episode.item, game)
-            tried = (other for one in met for other in game.legal(one))
+            tried = (other for one in met for other in evenly_chosen(game.legal(one), MANY))
             action = next((each for each in tried if game.apply(state, each, rng).outcome is Outcome.ILLEGAL), action)
         return episode.play.wording.render(action, state)
 

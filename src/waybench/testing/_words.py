@@ -7,7 +7,7 @@ from typing import Any
 from waybench.core import Episode, EpisodeRecord, Invalid, Outcome, Play, Stream
 from waybench.testing._hostile import HOSTILE_REPLIES, hostile_variants
 from waybench.testing._require import AnyEnvironment, ContractError, brief, require
-from waybench.testing._walks import AnyEpisode, actions, items, parsed, sample_episodes, states, way_of, ways
+from waybench.testing._walks import MANY, AnyEpisode, actions, items, parsed, sample_episodes, states, way_of, ways
 
 _LONG = 10_000  # characters; a longer reply is read where that is most work only
 _KEPT = 2_000_000  # characters of a reply up to which its record is looked at, too
@@ -57,7 +57,7 @@ def check_round_trip(environment: AnyEnvironment, level: int) -> None:
                     continue
                 rng = Stream("contract", "round trip", number)
                 best = environment.players["oracle"](state, rng)
-                for action in [*play.game.legal(state), best, play.game.perturb(state, best, 0.5, rng)]:
+                for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
                     found = parsed(play, reply, state, f"{options}: the reply {brief(reply)}")
                     require(
