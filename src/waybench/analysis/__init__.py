@@ -23,6 +23,7 @@ from waybench.analysis._explained import Explained, Explanations, Variables, exp
 from waybench.analysis._failures import Failure, Failures, dominant, failure, failures
 from waybench.analysis._foreign import foreign_answers
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
+from waybench.analysis._guard import Skipped, skipped
 from waybench.analysis._horizon import (
     REACH_CONFIDENCE,
     SHARES,
@@ -135,6 +136,7 @@ __all__ = [
     "Rescaled",
     "Row",
     "Searched",
+    "Skipped",
     "Slope",
     "Spread",
     "SuccessCurve",
@@ -222,6 +224,7 @@ __all__ = [
     "setting",
     "setting_order",
     "shares",
+    "skipped",
     "spread",
     "success_curves",
     "text_table",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench.analysis._answers import Answers
 from waybench.analysis._failures import Failure
+from waybench.analysis._guard import Skipped
 from waybench.analysis._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
 from waybench.analysis._items import ItemKey
 from waybench.analysis._rows import Cluster
@@ -31,7 +32,7 @@ class _Scored(NamedTuple):
     seen: Seen
 
 
-def foreign_answers(*directories: Path, on_problem: Callable[[str], None] | None = None) -> list[Answers]:
+def foreign_answers(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[Answers]:
     """Read what models came to at tasks that are not ours, from all of Inspect's logs in some directories.
 
     Each score is a test of its own, and so is each entry of a score that holds several. Samples of one id are one item:
@@ -41,7 +42,7 @@ def foreign_answers(*directories: Path, on_problem: Callable[[str], None] | None
 
     Args:
         *directories: Folders with logs, in any depth.
-        on_problem: Is told of each file that is passed over, and why, in one line; by default stderr is.
+        on_problem: Is told of each file that is passed over, and why; by default stderr is, in one line.
 
     Raises:
         UsageError: If a directory does not exist.

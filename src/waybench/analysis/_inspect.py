@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.analysis._text import one_line
+from waybench.analysis._guard import Skipped, check_parts, sample_part, skipped
 from waybench.core import Json, UsageError
 
 KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
@@ -50,23 +50,17 @@ class Log(NamedTuple):
     samples: tuple[Seen, ...]
 
 
-def to_stderr(problem: str) -> None:
+def to_stderr(problem: Skipped) -> None:
     """Tell of a problem."""
     print(f"waybench: {problem}", file=sys.stderr)
 
 
-def skipped(location: str, error: str) -> str:
-    """Return a line on what is passed over, and why."""
-    path = location.removeprefix("file://")
-    return f"skipped {one_line(path, 300)}: {one_line(error, 200)}"
-
-
-def runs(directories: Sequence[Path], told: Callable[[str], None]) -> list[list[Log]]:
+def runs(directories: Sequence[Path], told: Callable[[Skipped], None]) -> list[list[Log]]:
     """Return the logs of each run in some directories, the oldest first; runs by model and task, later ones last.
 
     Args:
         directories: Folders with logs, in any depth.
-        told: Is told of each file that cannot be read, and why, in one line.
+        told: Is told of each file that cannot be read, and why.
 
     Raises:
         UsageError: If a directory does not exist.
@@ -95,7 +89,7 @@ def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
             yield log, wanted
 
 
-def logs_in(directories: Sequence[Path], told: Callable[[str], None]) -> Iterator[Log]:
+def logs_in(directories: Sequence[Path], told: Callable[[Skipped], None]) -> Iterator[Log]:
     """Yield all logs in some directories, as `runs` finds them."""
     from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
 
@@ -105,11 +99,12 @@ def logs_in(directories: Sequence[Path], told: Callable[[str], None]) -> Iterato
         for info in list_eval_logs(str(directory.absolute())):
             # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
             try:
+                check_parts(info.name)
                 header = read_eval_log(info, header_only=True)
                 # The log's own list of samples has only those that the task began with, not those a ladder added.
                 samples = tuple(map(_seen, read_eval_log_sample_summaries(info)))
             except Exception as error:
-                told(skipped(info.name, str(error) or type(error).__name__))
+                told(skipped(info.name, error))
                 continue
             yield Log(info.name, header, samples)
 
@@ -140,9 +135,14 @@ def _age(log: Log) -> tuple[str, str]:
 
 
 def read_samples(location: str, some: Sequence[tuple[Any, int]], unused: Collection[str]) -> list[Any]:
-    """Read some samples (id and epoch of each) of a log, without those of their parts that are not used."""
+    """Read some samples (id and epoch of each) of a log, without those of their fields that are not used.
+
+    Raises:
+        DataError: If one of them is larger or deeper than what is read (`check_parts`).
+    """
     from inspect_ai.log import read_eval_log_samples_by_id
 
+    check_parts(location, [sample_part(*one) for one in some])
     return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=set(unused))
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from waybench.analysis._episodes import LoggedEpisode, is_embedded
-from waybench.analysis._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, skipped, to_stderr
+from waybench.analysis._guard import Skipped, sample_part, sizes, skipped
+from waybench.analysis._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, to_stderr
 from waybench.analysis._settings import of_record, settings_of
-from waybench.core import DataError, End, EpisodeRecord, Json, UsageError
+from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
 
 _SEARCH = "waybench_search"
 _UNUSED = {"events", "timelines", "messages", "output"}
-_BATCH = 100  # samples in memory at a time
+_BATCH = 100  # samples in memory at a time, and of large ones fewer
+_BATCH_BYTES = 1 << 26
 _WORTH_PROCESSES = 20  # batches from which on another process, which takes seconds to begin, saves time
 
 
@@ -25,17 +27,19 @@ class NoEpisodesError(UsageError):
 
 
 def read_logs(
-    *directories: Path, on_problem: Callable[[str], None] | None = None, processes: int = 1
+    *directories: Path, on_problem: Callable[[Skipped], None] | None = None, processes: int = 1
 ) -> Iterator[LoggedEpisode]:
     """Read the episodes of all logs in some directories, finished runs and interrupted ones alike.
 
     A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
     for it may have been interrupted while it took that over. Each sample is read from the newest log in which it has
-    ended without an error, or else from the newest that has it. A file that cannot be read is passed over.
+    ended without an error, or else from the newest that has it. A file that cannot be read is passed over, and so is a
+    sample that holds no record, or one of an environment that is not installed, or that is larger or deeper than what
+    is read (512 MiB, 5 million values, 100 brackets within each other).
 
     Args:
         *directories: Folders with logs, in any depth.
-        on_problem: Is told of each file that is passed over, and why, in one line; by default stderr is.
+        on_problem: Is told of each file and sample that is passed over, and why; by default stderr is, in one line.
         processes: In how many processes large runs are read ahead. With more than one, the main module must be one
             that can be imported, as for Python's `multiprocessing`.
 
@@ -44,8 +48,7 @@ def read_logs(
 
     Raises:
         UsageError: If a directory does not exist.
-        NoEpisodesError: If none of them has an episode of a waybench task; a UsageError, too.
-        DataError: If a log has a record that is none.
+        NoEpisodesError: If none of them has an episode of a waybench task that can be read; a UsageError, too.
     """
     told = on_problem or to_stderr
     found = False
@@ -56,25 +59,31 @@ def read_logs(
     ]
     headers = {log.location: (log.header, settings_of(log.header)) for log, _ in chosen}
     for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], told, processes):
-        if sample.head is not None:
-            found = True
-            header, settings = headers[location]
-            record = _record(sample, location)
-            yield LoggedEpisode(
-                model=str(header.eval.model),
-                task=header.eval.task.removeprefix("waybench/"),
-                record=record,
-                settings=of_record(record, settings),
-                log=location,
-                run=header.eval.task_id,
-                search=_search(sample.search),
-            )
+        if sample.head is None:
+            continue
+        header, settings = headers[location]
+        try:
+            record = _record(sample)
+            own = of_record(record, settings)
+        except (WaybenchError, RecursionError) as error:
+            told(skipped(location, error, sample.name))
+            continue
+        found = True
+        yield LoggedEpisode(
+            model=str(header.eval.model),
+            task=header.eval.task.removeprefix("waybench/"),
+            record=record,
+            settings=own,
+            log=location,
+            run=header.eval.task_id,
+            search=_search(sample.search),
+        )
     if not found:
         where = ", ".join(map(str, directories))
         raise NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
 
 
-def logged_models(*directories: Path, on_problem: Callable[[str], None] | None = None) -> list[str]:
+def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[str]:
     """Return the names of all models with logs in some directories, without the embedded players, in order.
 
     Args:
@@ -116,16 +125,31 @@ class _Unread(NamedTuple):
 
 
 def _samples(
-    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]], told: Callable[[str], None], processes: int
+    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]], told: Callable[[Skipped], None], processes: int
 ) -> Iterator[tuple[str, _Sample]]:
     """Yield the wanted samples of some logs (their location, and id and epoch of each), with the log's location."""
-    batches = [(log, wanted[start : start + _BATCH]) for log, wanted in logs for start in range(0, len(wanted), _BATCH)]
+    batches = [(log, some) for log, wanted in logs for some in _batches(log, wanted)]
     for (location, _), found in zip(batches, _read_all(batches, processes), strict=True):
         for sample in found:
             if isinstance(sample, _Unread):
-                told(skipped(f"{location}, sample {sample.name}", sample.error))
+                told(skipped(location, sample.error, sample.name))
             else:
                 yield location, sample
+
+
+def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
+    size_of = sizes(location)
+    batch: list[tuple[Any, int]] = []
+    size = 0
+    for one in wanted:
+        own = size_of.get(sample_part(*one), 0)
+        if batch and (len(batch) == _BATCH or size + own > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += own
+    if batch:
+        yield batch
 
 
 def _read_all(
@@ -190,12 +214,9 @@ def _progress(sample: Any) -> Any:
     return sample.store.get(KEY) or (scored[0] if scored else None)
 
 
-def _record(sample: _Sample, location: str) -> EpisodeRecord:
+def _record(sample: _Sample) -> EpisodeRecord:
     assert sample.head is not None
-    try:
-        record = EpisodeRecord.assemble(sample.head, sample.progress)
-    except DataError as error:
-        raise DataError(f"{location}: sample {sample.name}: {error}") from None
+    record = EpisodeRecord.assemble(sample.head, sample.progress)
     if sample.error:
         return replace(record, end=End.INFRASTRUCTURE, error=record.error or sample.error)
     if record.end is None:

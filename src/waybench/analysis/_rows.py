@@ -9,8 +9,9 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
+from waybench.analysis._guard import Skipped, skipped
 from waybench.analysis._ranges import Ranges, record_ranges
-from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range
+from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range, WaybenchError
 from waybench.envs import registry
 
 REPEATED = "repeated"
@@ -184,17 +185,26 @@ class Row:
         return not self.aside and not self.error
 
 
-def rows(episodes: Iterable[LoggedEpisode]) -> list[Row]:
+def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], None] | None = None) -> list[Row]:
     """Return one row for each episode, in the given order, as `set_aside` leaves them.
 
     Args:
         episodes: The episodes; those of a later run come later.
+        on_problem: Is told of each episode that is passed over since it cannot be measured; if None, it is an error.
 
     Raises:
         UsageError: If an episode's environment is not installed.
         DataError: If a record lacks what its environment's metrics need.
     """
-    return set_aside(row(episode) for episode in episodes)
+    made: list[Row] = []
+    for episode in episodes:
+        try:
+            made.append(row(episode))
+        except WaybenchError as error:
+            if on_problem is None:
+                raise
+            on_problem(skipped(episode.log, error, str(episode.record.item.get("id", ""))))
+    return set_aside(made)
 
 
 def set_aside(made: Iterable[Row]) -> list[Row]:
@@ -327,8 +337,8 @@ def row(
             log=episode.log,
             run=episode.run,
         )
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as problem:
-        raise DataError(_unmeasurable(episode, record, problem)) from None
+    except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
+        raise DataError(_unmeasurable(record, problem)) from None
 
 
 def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, item: Mapping[str, Json]) -> Cluster:
@@ -349,11 +359,10 @@ def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _unmeasurable(episode: LoggedEpisode, record: EpisodeRecord, problem: Exception) -> str:
-    where = f"{episode.log}: " if episode.log else ""
+def _unmeasurable(record: EpisodeRecord, problem: Exception) -> str:
     return (
-        f"{where}record of {record.env}, item {dict(record.item).get('id')!r}, cannot be measured "
-        f"({type(problem).__name__} {problem}): it was cut or changed; leave this log out"
+        f"the record of {record.env}, item {str(record.item.get('id'))[:60]!r}, cannot be measured "
+        f"({type(problem).__name__} {str(problem)[:100]}): it was cut or changed"
     )
 
 

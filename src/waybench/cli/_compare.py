@@ -132,18 +132,18 @@ def read_answers(folders: tuple[Path, ...], metric: str) -> "list[Answers]":
     Raises:
         UsageError: If there is nothing.
     """
-    from waybench.analysis import NoEpisodesError, answers, foreign_answers, read_logs, rows
+    from waybench.analysis import NoEpisodesError, Skipped, answers, foreign_answers, read_logs, rows
 
-    told: set[str] = set()
+    told: set[Skipped] = set()
 
-    def tell(problem: str) -> None:
+    def tell(problem: Skipped) -> None:
         if problem not in told:  # by the other reader
             told.add(problem)
             click.echo(f"waybench: {problem}", err=True)
 
     others = foreign_answers(*folders, on_problem=tell)
     try:
-        own = rows(read_logs(*folders, on_problem=tell))
+        own = rows(read_logs(*folders, on_problem=tell), on_problem=tell)
     except NoEpisodesError:
         own = []
     theirs = [one for one in others if metric in ("", one.metric.name)]

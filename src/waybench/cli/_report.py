@@ -1,12 +1,16 @@
 """`waybench report`: a static site out of logs."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from waybench.cli._run import prepare_folder
+
+if TYPE_CHECKING:
+    from waybench.analysis import Skipped
 
 PRICES = click.option(
     "--prices",
@@ -16,6 +20,7 @@ PRICES = click.option(
 )
 
 # Reading takes longest, and simulating what was read about as long as one process reads.
+MOST_TOLD = 10  # samples that are skipped, of which the terminal has a line each
 PROCESSES = min(3, os.cpu_count() or 1)
 
 
@@ -56,13 +61,24 @@ def build(
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
-    from waybench.analysis import one_line, read_logs
-    from waybench.core import read_prices
+    from waybench.analysis import Skipped, one_line, read_logs
+    from waybench.core import WaybenchError, read_prices
     from waybench.report import write_report
 
     known = read_prices(prices) if prices else None
-    found = read_logs(*folders, on_problem=lambda problem: tell(f"waybench: {problem}"), processes=processes)
-    made = write_report(found, prepare_folder(out), title=title, prices=known)
+    skipped: list[Skipped] = []
+    found = read_logs(*folders, on_problem=skipped.append, processes=processes)
+    try:
+        made = write_report(found, prepare_folder(out), title=title, prices=known, passed_over=skipped)
+    except WaybenchError:  # such as that there is no episode, which what was skipped explains
+        _tell_skipped(skipped, tell)
+        raise
+    _tell_skipped(made.skipped, tell)
+    if made.skipped:
+        tell(
+            f"warning: skipped samples or files of the logs: {len(made.skipped)}; they count in no number, and "
+            f"{out / 'summary.json'} names all"
+        )
     if made.unconfirmed:
         tell(
             f"warning: {made.unconfirmed} of {made.episodes} episodes count in no number, for a new simulation of "
@@ -74,3 +90,10 @@ def build(
             "prints a table to fill in"
         )
     return made.index
+
+
+def _tell_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None]) -> None:
+    for one in skipped[:MOST_TOLD]:
+        tell(f"waybench: {one}")
+    if len(skipped) > MOST_TOLD:
+        tell(f"waybench: and {len(skipped) - MOST_TOLD} more")

@@ -16,6 +16,7 @@ from waybench.core import (
     Reply,
     TurnRecord,
     WaybenchError,
+    check_json,
     replay,
 )
 from waybench.core import unknown as unknown_name
@@ -24,6 +25,9 @@ from waybench.envs import registry
 
 STOPS = ("stop", "truncated", "refused")
 MOST_ATTEMPTS = 10**9
+# With the longest line that is read, the worst that these limits let through takes about 3 GB.
+MOST_VALUES = 2_000_000  # of a line, counted by commas and opening brackets
+MOST_TOLD = 1 << 28  # characters of all messages to the player: a history in each of them grows by the square
 _SCORED = ("instance", "replies", "options", "examples")  # what a score would be wrong without
 _LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
 _MOST_COMPARED = 100
@@ -89,10 +93,16 @@ def score_replies(data: dict[str, Json]) -> dict[str, Json]:
     if data.get("hash", item.instance.hash) != item.instance.hash:
         raise DataError('"hash" is not the hash of this instance: one of them was changed')
     episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
+    told = 0
     for reply in replies:
         if episode.done:
             break
-        episode.step(reply)
+        told += len(episode.step(reply).message)
+        if told > MOST_TOLD:
+            raise DataError(
+                f"the messages to the player come to more than {MOST_TOLD >> 20} Mi characters: score fewer "
+                'replies, or with a shorter "history"'
+            )
     result = _result(episode)
     if unused := len(replies) - len(episode.turns):
         result["unused_replies"] = unused
@@ -183,7 +193,9 @@ def _refuse_lookalikes(data: Collection[str]) -> None:
 
 def _read(line: bytes) -> dict[str, Json]:
     try:
-        data: Json = json.loads(line.decode("utf-8-sig"), parse_constant=_no_number, object_pairs_hook=_no_duplicates)
+        text = line.decode("utf-8-sig")
+        _bound(line)
+        data: Json = json.loads(text, parse_constant=_no_number, object_pairs_hook=_no_duplicates)
     except UnicodeDecodeError as error:
         raise DataError(f"the line is not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
@@ -193,6 +205,13 @@ def _read(line: bytes) -> dict[str, Json]:
     if not isinstance(data, dict):
         raise DataError('the line must be an object: {"env": ..., "instance": ..., "replies": [...]}')
     return cast(dict[str, Json], data)
+
+
+def _bound(line: bytes) -> None:
+    try:
+        check_json(line, MOST_VALUES)
+    except DataError as error:
+        raise DataError(f"the line {str(error).removeprefix('it ')}") from None
 
 
 def _no_number(name: str) -> NoReturn:

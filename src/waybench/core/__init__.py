@@ -1,6 +1,7 @@
 """The abstractions that every environment and every face of waybench share. Standard library only."""
 
 from waybench.core._axes import Axis, level_axis, proof_axis
+from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._environment import Environment, Play, Player
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, unknown
@@ -46,6 +47,7 @@ __all__ = [
     "Invalid",
     "Item",
     "Json",
+    "JsonBounds",
     "JsonObject",
     "Limits",
     "LiveError",
@@ -74,6 +76,7 @@ __all__ = [
     "UsageError",
     "WaybenchError",
     "Wording",
+    "check_json",
     "evenly_chosen",
     "is_array",
     "is_object",

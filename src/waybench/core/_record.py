@@ -4,15 +4,18 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from waybench._version import __version__
+from waybench.core._bounds import check_json
 from waybench.core._errors import DataError
 from waybench.core._game import NOTHING, End, Json, Outcome
 from waybench.core._json import is_object
 from waybench.core._wording import Message
 
 SCHEMA = 1
+_MOST_VALUES = 2_000_000  # of the part of a record that is known before the first reply, and of a turn
+_MOST_SPENT = 10**15
 _PROGRESS = ("player", "turns", "end", "error")
 
 
@@ -40,6 +43,22 @@ class Usage:
     cached_tokens: int = 0
     seconds: float = 0.0
     model: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be.
+
+        Raises:
+            DataError: If a number of tokens or seconds is below 0, or beyond 10**15.
+        """
+        for name in _NUMBERS:
+            if not _possible(getattr(self, name)):
+                raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
+
+    @classmethod
+    def reported(cls, **told: Any) -> Self:
+        """Return what a provider reports, with 0 for each number of tokens or seconds that cannot be (-1, NaN)."""
+        known: dict[str, Any] = {name: 0 for name, value in told.items() if name in _NUMBERS and not _possible(value)}
+        return cls(**told | known)
 
 
 class TurnRecord(NamedTuple):
@@ -86,10 +105,12 @@ class TurnRecord(NamedTuple):
         known["outcome"] = Outcome(data["outcome"])
         if data.get("usage"):
             _check(data["usage"], _USAGE)
-            if any(data["usage"].get(name, 0) < 0 for name in _USAGE if name != "model"):
-                raise DataError("not an episode record: a number of tokens or seconds is below 0")
             known["usage"] = Usage(**data["usage"])
         return cls(**known)
+
+
+def _possible(spent: float) -> bool:
+    return 0 <= spent <= _MOST_SPENT
 
 
 def lost_turns(turns: Iterable[TurnRecord]) -> str:
@@ -177,10 +198,12 @@ class EpisodeRecord:
         """
         progress = progress or {"turns": [], "end": None}
         try:
+            for text in (head, *progress["turns"]):
+                check_json(text, _MOST_VALUES)
             turns = [json.loads(turn) for turn in progress["turns"]]
             return cls.from_json({**json.loads(head), **progress, "turns": turns})
-        except (KeyError, TypeError, ValueError, RecursionError) as problem:
-            raise DataError(f"not an episode record: {type(problem).__name__} {problem}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
+            raise DataError(f"not an episode record: {type(problem).__name__} {str(problem)[:200]}") from None
 
     def dumps(self) -> str:
         """Return the record as one line of ASCII JSON; lone surrogates in a reply survive as escapes."""
@@ -205,7 +228,7 @@ class EpisodeRecord:
             known["end"] = None if data["end"] is None else End(data["end"])
             return cls(**known)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataError(f"not an episode record: {type(error).__name__} {error}") from None
+            raise DataError(f"not an episode record: {type(error).__name__} {str(error)[:200]}") from None
 
 
 _TEXT, _NUMBER = (str,), (int, float)
@@ -218,6 +241,7 @@ _USAGE: dict[str, tuple[type, ...]] = {
     "seconds": _NUMBER,
     "model": _TEXT,
 }
+_NUMBERS = _USAGE.keys() - {"model"}
 _TURN: dict[str, tuple[type, ...]] = {
     "reply": _TEXT,
     "outcome": _TEXT,

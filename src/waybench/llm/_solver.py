@@ -82,7 +82,7 @@ def reply_of(output: ModelOutput, seconds: float) -> Reply:
     return Reply(
         output.completion,
         _STOPS.get(output.stop_reason, "stop"),
-        Usage(
+        Usage.reported(
             input_tokens=usage.input_tokens + cached + written if usage else 0,
             output_tokens=usage.output_tokens if usage else 0,
             reasoning_tokens=(usage.reasoning_tokens or 0) if usage else 0,

@@ -8,7 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from waybench.analysis import Anchoring, Cluster, Explanations, Group, LoggedEpisode, Row, Variables, row, set_aside
+from waybench.analysis import (
+    Anchoring,
+    Cluster,
+    Explanations,
+    Group,
+    LoggedEpisode,
+    Row,
+    Skipped,
+    Variables,
+    row,
+    set_aside,
+    skipped,
+)
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
 from waybench.report._openings import Common, Opening
@@ -41,6 +53,7 @@ class Gathered:
         variables: What can explain scores, by group and cluster.
         numbers: Of each row, its number in its group, from 1.
         again: Of each row, what a new simulation says of its record.
+        skipped: Episodes that are passed over, since they cannot be measured.
     """
 
     def __init__(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
@@ -49,14 +62,12 @@ class Gathered:
         Args:
             episodes: The episodes.
             prices: What the models' tokens cost, as far as that is known.
-
-        Raises:
-            DataError: If a record lacks what its environment's metrics need.
         """
         # A run of 10,000 questions about long stories takes gigabytes in memory.
         self._file = tempfile.TemporaryFile(prefix="waybench-report-")  # noqa: SIM115 (closed by close)
         self._places: list[tuple[int, int]] = []
         self.again: list[Simulated] = []
+        self.skipped: list[Skipped] = []
         self._heads: list[LoggedEpisode] = []
         self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
         self._last: tuple[str, str, Instance] | None = None
@@ -70,14 +81,19 @@ class Gathered:
         made: list[Row] = []
         explanations, anchoring = Explanations(), Anchoring()
         for episode in episodes:
-            again = simulate(episode)
-            between = anchoring.of(episode.record) if again.confirmed else None
-            one = row(episode, confirmed=not again.mismatch, price=prices.get(episode.model), anchors=between)
-            explanations.add(one, episode.record)
+            try:
+                again = simulate(episode)
+                between = anchoring.of(episode.record) if again.confirmed else None
+                one = row(episode, confirmed=not again.mismatch, price=prices.get(episode.model), anchors=between)
+                data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
+                explanations.add(one, episode.record)
+            except Exception as error:  # a record is data from outside: it is not to take the others with it
+                self.skipped.append(skipped(episode.log, error, str(episode.record.item.get("id", ""))))
+                continue
             # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
             for cluster in (None, one.cluster) if one.cluster.key else (None,):
                 self._common[one.group, one.level, cluster].add(episode.record.opening)
-            self._keep(episode, again)
+            self._keep(episode, again, data)
             made.append(one)
         self.rows = set_aside(made)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = explanations.of(self.rows)
@@ -87,8 +103,7 @@ class Gathered:
         """Remove what is on disk."""
         self._file.close()
 
-    def _keep(self, episode: LoggedEpisode, again: Simulated) -> None:
-        data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
+    def _keep(self, episode: LoggedEpisode, again: Simulated, data: bytes) -> None:
         self._places.append((self._file.tell(), len(data)))
         self._file.write(data)
         self.again.append(again)

@@ -14,6 +14,7 @@ from waybench.analysis import (
     Estimate,
     Group,
     LoggedEpisode,
+    Skipped,
     agents,
     as_metric,
     by_level,
@@ -61,6 +62,7 @@ from waybench.report._templates import assets, templates
 from waybench.report._verdicts import MOST, Verdicts
 
 SUMMARY_SCHEMA = 2
+_MOST_SKIPPED = 200  # samples that the first page names; summary.json names all
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +74,14 @@ class Report:
         episodes: Number of episodes.
         unconfirmed: Those of them that a new simulation does not confirm, and that count in no number.
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
+        skipped: What of the logs is passed over, and why; the site names it, too.
     """
 
     index: Path
     episodes: int
     unconfirmed: int
     unpriced: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
 
 
 def write_report(
@@ -86,18 +90,21 @@ def write_report(
     *,
     title: str = "waybench",
     prices: Mapping[str, Price] | None = None,
+    passed_over: Sequence[Skipped] = (),
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
     Nothing is fetched from elsewhere, and nothing is executed but scripts of the site's own. Every episode is simulated
-    again from its record; where the two do not agree, the episode counts in no number, and the pages say so. Episodes
-    are taken one at a time, and at most those of one item are in memory.
+    again from its record; where the two do not agree, the episode counts in no number, and the pages say so. One that
+    cannot even be measured is passed over, and named. Episodes are taken one at a time, and at most those of one item
+    are in memory.
 
     Args:
         episodes: The episodes of any number of runs.
         out: The folder; it is made if need be, and files of the same names are replaced.
         title: The site's title.
         prices: What models' tokens cost.
+        passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -105,10 +112,12 @@ def write_report(
 
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
-        DataError: If a record lacks what its environment's metrics need.
     """
     found = Gathered(episodes, prices or {})
     try:
+        found.skipped[:0] = passed_over
+        if not found.rows and found.skipped:
+            raise UsageError(f"none of the {len(found.skipped)} episodes can be measured: {found.skipped[0].error}")
         if not found.rows:
             raise UsageError(
                 "no episodes to report: run a task first, as in `waybench run alicia --model waybench/oracle`"
@@ -119,7 +128,7 @@ def write_report(
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
-        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced)
+        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, tuple(found.skipped))
     finally:
         found.close()
 
@@ -198,6 +207,8 @@ class _Site:
             compared_on=compared_on,
             agent_tables=tables,
             about=_about(self),
+            skipped=[(Path(one.log).name, one.sample, one.error) for one in self.found.skipped],
+            most_skipped=_MOST_SKIPPED,
             spent=spent,
         )
 
@@ -322,6 +333,9 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
         "confidence": CONFIDENCE,
         "levels": listed(site.estimates),
         "overall": listed(site.totals),
+        "skipped": [
+            {"log": Path(one.log).name, "sample": one.sample or None, "error": one.error} for one in site.found.skipped
+        ],
         "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(site.estimates)],
         "repeats": [each.to_json() for each in compared.repeats],
