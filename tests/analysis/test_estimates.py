@@ -239,7 +239,7 @@ def test_records_that_cannot_be_measured_are_named() -> None:
         replace(record, item={"id": "501"}),
         replace(record, proof={"minimum": 0}),
     ):
-        with pytest.raises(DataError, match=r"run\.eval: record of maze/alicia, item '501'"):
+        with pytest.raises(DataError, match=r"run\.eval: the record of maze/alicia, item '501'"):
             rows([logged(broken, log="run.eval")])
     with pytest.raises(UsageError, match="unknown environment"):
         rows([logged(replace(record, env="maze/other"))])

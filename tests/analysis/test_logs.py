@@ -10,8 +10,8 @@ from typing import Any
 import inspect_ai.log as inspect_log
 import pytest
 
-from waybench.analysis import LoggedEpisode, estimate, labels, overall, read_logs, rows
-from waybench.core import DataError, UsageError
+from waybench.analysis import LoggedEpisode, Skipped, estimate, labels, overall, read_logs, rows
+from waybench.core import UsageError
 from waybench.llm import evaluate
 from waybench.tasks import TASKS, load_task
 
@@ -127,10 +127,10 @@ def test_damaged_and_foreign_files_are_passed_over(
     (tmp_path / "2026-01-01T00-00-00_empty_b.eval").write_bytes(b"")
     (tmp_path / "2026-01-01T00-00-00_foreign_c.json").write_text('{"a": 1}')
     (tmp_path / "package.json").write_text('{"a": 1}')
-    problems: list[str] = []
+    problems: list[Skipped] = []
     assert len(list(read_logs(tmp_path, on_problem=problems.append))) == MAZES
-    assert [any(name in problem for problem in problems) for name in ("_cut_a", "_empty_b", "_foreign_c")] == [True] * 3
-    assert all(problem.startswith(f"skipped {tmp_path}") for problem in problems)
+    assert [any(name in one.log for one in problems) for name in ("_cut_a", "_empty_b", "_foreign_c")] == [True] * 3
+    assert all(str(problem).startswith(f"skipped {tmp_path}") for problem in problems)
     assert capsys.readouterr().err == ""
     assert len(list(read_logs(tmp_path))) == MAZES
     told = capsys.readouterr().err.splitlines()
@@ -147,25 +147,28 @@ def test_a_sample_that_cannot_be_read_is_passed_over(whole: Path, monkeypatch: p
         return read(location, some, **how)
 
     monkeypatch.setattr(_LOG, "read_eval_log_samples_by_id", torn)
-    problems: list[str] = []
+    problems: list[Skipped] = []
     assert set(ends(list(read_logs(whole.parent, on_problem=problems.append)))) == {"501", "503"}
-    assert [problem.endswith(f"{whole.name}, sample 502-1: torn") for problem in problems] == [True]
+    assert problems == [Skipped(str(whole), "502-1", "torn")]
+    assert str(problems[0]).endswith(f"{whole.name}, sample 502-1: torn")
 
 
 def test_nothing_but_a_damaged_file(tmp_path: Path) -> None:
     (tmp_path / "2026-01-01T00-00-00_empty_b.eval").write_bytes(b"")
-    problems: list[str] = []
+    problems: list[Skipped] = []
     with pytest.raises(UsageError, match="no episodes in"):
         list(read_logs(tmp_path, on_problem=problems.append))
     assert len(problems) == 1
 
 
-def test_a_record_that_is_none_is_named_with_its_log(whole: Path, tmp_path: Path) -> None:
+def test_a_record_that_is_none_is_passed_over_and_named(whole: Path, tmp_path: Path) -> None:
     log = _LOG.read_eval_log(str(whole))
     log.samples[0].metadata["waybench"] = "{}"
     _LOG.write_eval_log(log, str(tmp_path / whole.name))
-    with pytest.raises(DataError, match=rf"{whole.name}: sample 50\d-1: "):
-        list(read_logs(tmp_path))
+    problems: list[Skipped] = []
+    assert len(list(read_logs(tmp_path, on_problem=problems.append))) == MAZES - 1
+    assert [(Path(one.log).name, one.sample) for one in problems] == [(whole.name, log.samples[0].id)]
+    assert "not an episode record" in problems[0].error
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.report.pages import FOLDERS, Page, read, site
-from waybench.analysis import estimate
-from waybench.core import DataError, End, UsageError
+from waybench.analysis import Skipped, estimate
+from waybench.core import End, UsageError
 from waybench.report import SUMMARY_SCHEMA, Report, write_report
 
 
@@ -270,8 +270,29 @@ def test_nothing_is_on_disk_but_the_site(tmp_path: Path) -> None:
     }
 
 
-def test_records_that_cannot_be_measured_end_the_report(tmp_path: Path) -> None:
+def test_records_that_cannot_be_measured_are_named_and_counted(tmp_path: Path) -> None:
+    broken = replace(logged(replace(detour(item(), 2), item={"id": "501"})), log="/some/run.eval", sample="501-1")
+    read = [Skipped("/some/other.eval", "<b>7</b>", "torn"), Skipped("/some/cut.eval", "", "no log")]
+    made = write_report([*played("null", (5,), mazes=1), broken], tmp_path, passed_over=read)
+    assert made.episodes == 1
+    assert [(one.log, one.sample) for one in made.skipped] == [
+        *(("/some/other.eval", "<b>7</b>"), ("/some/cut.eval", "")),
+        ("/some/run.eval", "501-1"),
+    ]
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["skipped"][:2] == [
+        {"log": "other.eval", "sample": "<b>7</b>", "error": "torn"},
+        {"log": "cut.eval", "sample": None, "error": "no log"},
+    ]
+    assert "cannot be measured" in summary["skipped"][2]["error"]
+    page = (tmp_path / "index.html").read_text()
+    assert "3 samples and files of the logs could not be read" in page
+    assert "run.eval, sample 501-1: " in page
+    assert "<b>7</b>" not in page
+
+
+def test_without_an_episode_that_can_be_measured_there_is_no_report(tmp_path: Path) -> None:
     broken = replace(detour(item(), 2), item={"id": "501"})
-    with pytest.raises(DataError, match="cannot be measured"):
-        write_report([*played("null", (5,), mazes=1), logged(broken)], tmp_path / "site")
+    with pytest.raises(UsageError, match="none of the 1 episodes can be measured"):
+        write_report([logged(broken)], tmp_path / "site")
     assert not (tmp_path / "site").exists()

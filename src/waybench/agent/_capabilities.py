@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from waybench.agent._humans import HUMANS
 
@@ -78,8 +79,8 @@ def capability_scores(
         weights = {setting: degrees(setting)[name] - FORMULAS[formula] for setting in dict.fromkeys((*wanted, *scores))}
         weights = {setting: weight for setting, weight in weights.items() if weight}
         played = [setting for setting in weights if setting in scores]
-        total = sum(weights[setting] for setting in played)
-        value = sum(weights[setting] * scores[setting] for setting in played) / total if total else None
+        total = fsum(weights[setting] for setting in played)
+        value = fsum(weights[setting] * scores[setting] for setting in played) / total if total else None
         missing = tuple(setting for setting in weights if setting not in scores)
         found.append(Capability(name, value, tuple(played), missing))
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from math import fsum
 from typing import Any
 
 from waybench.agent._game import AgentGame, Choice, Scene
@@ -137,7 +138,7 @@ def agent_metrics(
         score,
         Metric(
             name="reward",
-            of=lambda record: float(sum(turn.reward for turn in record.turns)),
+            of=lambda record: fsum(turn.reward for turn in record.turns),
             title="Reward",
             range=reward,
             doc="Sum of the rewards of all steps (section 4.2).",

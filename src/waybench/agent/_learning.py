@@ -6,6 +6,7 @@ Their proofs have a number "worst", how much worse than the best action the wors
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from math import fsum
 from typing import NamedTuple
 
 from waybench.agent._environment import agent_metrics, asked, final_score
@@ -93,7 +94,7 @@ def _regrets(record: EpisodeRecord) -> list[float]:
 
 _REGRET = Metric(
     name="regret",
-    of=lambda record: float(sum(_regrets(record))),
+    of=lambda record: fsum(_regrets(record)),
     title="Regret",
     low=0,
     better="lower",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
-from math import sqrt
+from math import fsum, sqrt
 
 from scipy import stats
 
@@ -121,7 +121,7 @@ def _range(capability: Capability, scores: Mapping[str, Mean], formula: str) -> 
     if capability.value is None:
         return None
     weights = {game: degrees(game)[capability.name] - FORMULAS[formula] for game in capability.games}
-    total, squares, freedom = sum(weights.values()), 0.0, 0.0
+    total, squares, freedom = fsum(weights.values()), 0.0, 0.0
     for game, weight in weights.items():
         mean = scores[game]
         if mean.low is None or mean.high is None or mean.clusters < 2:
@@ -140,4 +140,4 @@ def _reach(freedom: float) -> float:
 
 
 def _merit(agent: Agent) -> float:
-    return sum(mean.value for mean in agent.scores.values())
+    return fsum(mean.value for mean in agent.scores.values())

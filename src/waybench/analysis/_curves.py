@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import fsum
 from statistics import fmean
 
 from waybench.analysis._intervals import Mean, clustered_mean
@@ -69,7 +70,7 @@ def contributions(series: Sequence[Sequence[float]]) -> tuple[float, list[float]
     at_step = [[numbers[step] for numbers in series if step < len(numbers)] for step in range(length)]
     means, sizes = [fmean(reached) for reached in at_step], [len(reached) for reached in at_step]
     parts = [
-        sum((number - mean) / size for number, mean, size in zip(numbers, means, sizes, strict=False)) / length
+        fsum((number - mean) / size for number, mean, size in zip(numbers, means, sizes, strict=False)) / length
         for numbers in series
     ]
     return fmean(means), parts

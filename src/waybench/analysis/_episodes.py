@@ -17,6 +17,7 @@ class LoggedEpisode:
         settings: Settings that the record itself does not hold: how the items were drawn, and how the model was asked
             (temperature, reasoning effort, ...), by name.
         log: Path of the log file it comes from.
+        sample: The id of its sample there.
         run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
             taken up again is the same run. "" if not known.
         search: What a search for a horizon is to find out; empty for other runs.
@@ -27,6 +28,7 @@ class LoggedEpisode:
     record: EpisodeRecord
     settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
     log: str = ""
+    sample: str = ""
     run: str = ""
     search: Mapping[str, Json] = field(default_factory=dict[str, Json])
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import fsum
 
 from waybench.analysis._anchors import Rescaled, rescaled
 from waybench.analysis._clusters import Figure, figures, macro
@@ -296,7 +297,7 @@ def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
         found = headline_values(at_items(filled), head)
         if not found.values:
             return None
-        ends.append(sum(found.values.values()) / sum(found.sizes or [1.0] * len(found.values)))
+        ends.append(fsum(found.values.values()) / fsum(found.sizes or [1.0] * len(found.values)))
     return min(ends), max(ends)
 
 
@@ -307,4 +308,4 @@ def _levels(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Levels | No
 
 def _average(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    return fsum(known) / len(known) if known else None

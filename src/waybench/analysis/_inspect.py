@@ -1,6 +1,7 @@
 """What is asked of Inspect: which logs there are, what they say of their runs and samples, and samples themselves."""
 
 import hashlib
+import logging
 import math
 import sys
 from collections import defaultdict
@@ -143,7 +144,17 @@ def read_samples(location: str, some: Sequence[tuple[Any, int]], unused: Collect
     from inspect_ai.log import read_eval_log_samples_by_id
 
     check_parts(location, [sample_part(*one) for one in some])
+    logging.getLogger("asyncio").addFilter(_worth_telling)  # the same one is added once
     return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=set(unused))
+
+
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """Keep from the terminal what asyncio says of tasks that Inspect's reader leaves behind at a damaged sample.
+
+    It is said when such a task is thrown away, some time after the error itself has been told.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, RuntimeError) and "asynchronous generator is already running" in str(error))
 
 
 def as_number(value: Json) -> float | None:

@@ -1,6 +1,7 @@
 """What a player comes to at each item, of all its attempts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import fsum
 from typing import NamedTuple, TypeVar
 
 from waybench.analysis._rows import Cluster, Row, grouped, is_perfect
@@ -22,7 +23,7 @@ def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
         perfect: Whether each attempt was perfect.
     """
     some = telling(values, perfect)
-    return sum(some) / len(some)
+    return fsum(some) / len(some)
 
 
 def telling(attempts: Sequence[T], perfect: Sequence[bool]) -> Sequence[T]:

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TypeVar
+from math import fsum
+from typing import TypeVar, cast
 
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
@@ -155,6 +156,8 @@ def whole(values: Iterable[N | None]) -> N | None:
 def _total(values: Iterable[N | None]) -> N | None:
     """Return the sum of what is known, None if nothing is."""
     known: list[N] = [value for value in values if value is not None]
+    if any(isinstance(value, float) for value in known):
+        return cast(N, fsum(known))
     return sum(known[1:], known[0]) if known else None
 
 

@@ -75,6 +75,7 @@ def read_logs(
             record=record,
             settings=own,
             log=location,
+            sample=sample.name,
             run=header.eval.task_id,
             search=_search(sample.search),
         )

@@ -330,6 +330,6 @@ def _of_pair(pair: Sequence[tuple[Hashable, float]]) -> tuple[float, float, floa
     spread = pvariance(numbers)
     effect = 1.0
     if 1 < groups < count and spread:
-        residuals = sum(sum(value - average for _, value in some) ** 2 for some in clusters.values())
+        residuals = math.fsum(math.fsum(value - average for _, value in some) ** 2 for some in clusters.values())
         effect = max(1.0, groups / (groups - 1) * residuals / (count * spread))
     return variance(numbers), fmean(value != 0 for value in numbers), effect, count / groups

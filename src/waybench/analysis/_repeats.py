@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
+from math import fsum, sqrt
 from statistics import fmean, stdev
 
 from waybench.analysis._rows import Group, Row, grouped
@@ -76,5 +76,5 @@ def _figure(some: Sequence[Row], metric: Metric) -> float | None:
         return None
     if metric.per is None:
         return fmean(values)
-    size = sum(row.sizes[metric.name] for row in some)
-    return sum(values) / size if size else None
+    size = fsum(row.sizes[metric.name] for row in some)
+    return fsum(values) / size if size else None

@@ -201,9 +201,10 @@ def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], N
         try:
             made.append(row(episode))
         except WaybenchError as error:
+            problem = skipped(episode.log, error, episode.sample)
             if on_problem is None:
-                raise
-            on_problem(skipped(episode.log, error, str(episode.record.item.get("id", ""))))
+                raise type(error)(str(problem).removeprefix("skipped ")) from None
+            on_problem(problem)
     return set_aside(made)
 
 

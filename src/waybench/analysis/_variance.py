@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import fsum, sqrt
 from statistics import fmean
 
 
@@ -54,9 +54,9 @@ def levels_of_variance(values: Sequence[Sequence[float]]) -> Levels | None:
         return None
     means = [fmean(item) for item in values]
     grand = fmean(value for item in values for value in item)
-    within = sum((value - mean) ** 2 for item, mean in zip(values, means, strict=True) for value in item)
+    within = fsum((value - mean) ** 2 for item, mean in zip(values, means, strict=True) for value in item)
     within /= total - groups
-    between = sum(size * (mean - grand) ** 2 for size, mean in zip(sizes, means, strict=True)) / (groups - 1)
+    between = fsum(size * (mean - grand) ** 2 for size, mean in zip(sizes, means, strict=True)) / (groups - 1)
     average = (total - sum(size**2 for size in sizes) / total) / (groups - 1)
     between = max(0.0, (between - within) / average)
     attempts = 1 / fmean(1 / size for size in sizes)

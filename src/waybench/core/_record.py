@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from math import fsum
 from typing import Any, NamedTuple, Self
 
 from waybench._version import __version__
@@ -162,7 +163,7 @@ class EpisodeRecord:
     @property
     def seconds(self) -> float:
         """Time spent on the player's replies, in seconds."""
-        return sum(turn.usage.seconds for turn in self.turns if turn.usage)
+        return fsum(turn.usage.seconds for turn in self.turns if turn.usage)
 
     @property
     def tokens(self) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -233,12 +234,12 @@ class State:
         """How many times as much trials cost as they were thought to."""
         known = [(trial.cost, trial.told) for trial in self.trials if trial.cost is not None]
         first = _PRIOR_TRIALS * (np.mean([told for _, told in known]) if known else 1.0)
-        return float((sum(cost for cost, _ in known) + first) / (sum(told for _, told in known) + first))
+        return float((fsum(cost for cost, _ in known) + first) / (fsum(told for _, told in known) + first))
 
     @property
     def spent(self) -> float:
         """What the trials cost; those of which that is not known as much as they are thought to."""
-        return sum(trial.told * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
+        return fsum(trial.told * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
 
     def stop(self, lowest: float, highest: float) -> str:
         """Return why to stop, a key of `STOPS`; "" to go on.

@@ -88,7 +88,7 @@ class Gathered:
                 data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
                 explanations.add(one, episode.record)
             except Exception as error:  # a record is data from outside: it is not to take the others with it
-                self.skipped.append(skipped(episode.log, error, str(episode.record.item.get("id", ""))))
+                self.skipped.append(skipped(episode.log, error, episode.sample))
                 continue
             # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
             for cluster in (None, one.cluster) if one.cluster.key else (None,):

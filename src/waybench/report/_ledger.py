@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, NamedTuple
 
 from waybench.analysis import (
@@ -263,8 +264,8 @@ def _effect_line(effect: Effect, pages: Mapping[Group, str]) -> EffectLine:
 
 def _total(own: Sequence[LedgerEntry]) -> str:
     tokens = sum((e.input_tokens or 0) + (e.output_tokens or 0) + (e.lost_tokens or 0) for e in own)
-    dollars = sum((e.cost or 0) + (e.lost_cost or 0) for e in own)
-    hours = sum(e.seconds or 0 for e in own) / 3600
+    dollars = fsum((e.cost or 0) + (e.lost_cost or 0) for e in own)
+    hours = fsum(e.seconds or 0 for e in own) / 3600
     told = [f"{amount(tokens)} tokens"] if tokens else []
     told += [money(dollars)] if dollars else []
     told += [f"{hours:,.1f} hours of replies"] if hours >= 0.1 else []

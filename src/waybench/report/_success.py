@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import log2
+from math import fsum, log2
 from typing import Any, NamedTuple
 
 from waybench.analysis import SHARES, Place, SuccessCurve, difficulty_text, horizon_text
@@ -89,7 +89,7 @@ def binned(places: Sequence[Place], most: int = MOST_POINTS) -> list[Binned]:
 def _together(some: Sequence[Place]) -> Binned:
     items = sum(place.items for place in some)
     at, solved = (
-        sum(value * place.items for value, place in zip(values, some, strict=True)) / items
+        fsum(value * place.items for value, place in zip(values, some, strict=True)) / items
         for values in ([place.at for place in some], [place.solved for place in some])
     )
     return Binned(at, solved, items, some[0].at, some[-1].at)

@@ -31,7 +31,7 @@ def crafter_score(rates: Iterable[float]) -> float:
         A number from 0 to 100. It is a figure of many episodes, and weighs rare achievements more than a mean does.
     """
     logs = [math.log1p(100 * rate) for rate in rates]
-    return math.expm1(sum(logs) / len(logs)) if logs else 0.0
+    return math.expm1(math.fsum(logs) / len(logs)) if logs else 0.0
 
 
 def success_rates(records: Iterable[EpisodeRecord]) -> Mapping[str, float]:

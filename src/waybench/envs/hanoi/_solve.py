@@ -6,6 +6,7 @@ have only one order.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import fsum
 
 Position = tuple[int, ...]
 Stacks = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # the disks on each rod, the lowest first
@@ -98,7 +99,7 @@ def _random_scores(goal: Position, steps: int) -> tuple[float, ...]:
             rest, at = divmod(rest, 3)
             score[number] += at == rod
     for _ in range(steps):
-        score = [sum([score[after] for after in afters]) / len(afters) for afters in following]
+        score = [fsum([score[after] for after in afters]) / len(afters) for afters in following]
         score[end] = float(len(goal))
     return tuple(score)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, Generic, TypeVar
 from typing import Protocol as Interface
 
@@ -201,14 +202,14 @@ def err_sum(record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of errors, with a 1 for each interaction left undone where that is charged."""
     found, left = _err(record, protocol)
     if protocol.charges_quitting:
-        return float(sum(found) + left - (record.end is End.INVALID_LIMIT))
-    return sum(found) if found else 1.0
+        return float(fsum(found) + left - (record.end is End.INVALID_LIMIT))
+    return fsum(found) if found else 1.0
 
 
 def err_avg(record: EpisodeRecord) -> float:
     """Return the mean of errors."""
     found = _err(record, own(record))[0]
-    return sum(found) / len(found) if found else 1.0
+    return fsum(found) / len(found) if found else 1.0
 
 
 def g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
@@ -221,7 +222,7 @@ def g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
 def g_sum(scores: Scores[_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of gaps, with a 1 for each interaction left undone where that is charged."""
     case, answers = scores.read(record)
-    return float(sum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0))
+    return float(fsum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0))
 
 
 _BOTH = ' By the episode\'s own protocol; {name}_sound is always that of "sound".'

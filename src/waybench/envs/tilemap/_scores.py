@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import fsum
 
 from waybench.core import OF_THE_ITEM, End, EpisodeRecord, Metric, Range, outcome_metric
 from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol
@@ -140,7 +141,7 @@ def _counted(of: Callable[[Tally], int]) -> Callable[[EpisodeRecord], float]:
 
 
 def _summed(name: str) -> Callable[[EpisodeRecord], float]:
-    return lambda record: float(sum(turn.events.get(name, 0) for turn in record.turns))
+    return lambda record: fsum(turn.events.get(name, 0) for turn in record.turns)
 
 
 def _strategic(record: EpisodeRecord) -> float:
@@ -152,7 +153,7 @@ def _strategic(record: EpisodeRecord) -> float:
 def _mean_of(name: str) -> Callable[[EpisodeRecord], float | None]:
     def of(record: EpisodeRecord) -> float | None:
         values = [turn.events[name] for turn in record.turns if turn.events.get(name) is not None]
-        return sum(values) / len(values) if values else None
+        return fsum(values) / len(values) if values else None
 
     return of
 

@@ -1,5 +1,7 @@
 """What a search is measured by."""
 
+from math import fsum
+
 from waybench.agent import agent_metrics, final_score, human_metric, steps_of
 from waybench.core import End, EpisodeRecord, Metric, Range, is_object
 from waybench.envs.voxel._engines import CREATIVE, MINEDOJO
@@ -53,7 +55,7 @@ def _efficiency(record: EpisodeRecord) -> float | None:
         return None
     if record.end is not End.SOLVED:
         return 0.0
-    walked = sum(float(step["walked"]) for step in steps_of(record))
+    walked = fsum(float(step["walked"]) for step in steps_of(record))
     return start / max(start, walked)
 
 
