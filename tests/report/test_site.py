@@ -274,7 +274,7 @@ def test_records_that_cannot_be_measured_are_named_and_counted(tmp_path: Path) -
     broken = replace(logged(replace(detour(item(), 2), item={"id": "501"})), log="/some/run.eval", sample="501-1")
     read = [Skipped("/some/other.eval", "<b>7</b>", "torn"), Skipped("/some/cut.eval", "", "no log")]
     made = write_report([*played("null", (5,), mazes=1), broken], tmp_path, passed_over=read)
-    assert made.episodes == 1
+    assert made.episodes == 3
     assert [(one.log, one.sample) for one in made.skipped] == [
         *(("/some/other.eval", "<b>7</b>"), ("/some/cut.eval", "")),
         ("/some/run.eval", "501-1"),
