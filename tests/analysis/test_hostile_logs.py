@@ -97,10 +97,11 @@ def json_of(data: bytes) -> dict[str, Any]:
 
 
 REPORTED = """
-import json, sys
+import gc, json, sys
 from pathlib import Path
 from waybench.analysis import read_logs
 from waybench.report import write_report
+gc.set_threshold(200, 2, 2)  # what is left behind is thrown away, and complained of, as soon as can be
 problems = []
 episodes = list(read_logs(Path(sys.argv[1]), on_problem=problems.append))
 made = write_report(episodes, Path(sys.argv[2]), passed_over=problems)

@@ -94,6 +94,7 @@ def logs_in(directories: Sequence[Path], told: Callable[[Skipped], None]) -> Ite
     """Yield all logs in some directories, as `runs` finds them."""
     from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
 
+    _quieten()
     for directory in directories:
         if not directory.is_dir():
             raise UsageError(f"no folder {directory}: give the folder that `waybench run --out` wrote")
@@ -144,8 +145,12 @@ def read_samples(location: str, some: Sequence[tuple[Any, int]], unused: Collect
     from inspect_ai.log import read_eval_log_samples_by_id
 
     check_parts(location, [sample_part(*one) for one in some])
-    logging.getLogger("asyncio").addFilter(_worth_telling)  # the same one is added once
+    _quieten()
     return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=set(unused))
+
+
+def _quieten() -> None:
+    logging.getLogger("asyncio").addFilter(_worth_telling)  # the same one is added once
 
 
 def _worth_telling(record: logging.LogRecord) -> bool:
