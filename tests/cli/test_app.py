@@ -157,3 +157,22 @@ def test_ctrl_c_leaves_no_traceback() -> None:
         process.stdout.read()
         assert process.stderr.read().strip() == b""
         assert process.wait() == 130
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("compare", "@", "b", "--in", "nowhere"),
+        ("generate", "maze/alicia", "--level", "@"),
+        ("score", "@"),
+        ("report", "/@"),
+        ("power", "@"),
+        ("prices", "@"),
+        ("run", "alicia", "--model", "waybench/@"),
+        ("list", "@"),
+    ],
+)
+def test_an_error_quotes_little_of_a_value(command: Command, args: tuple[str, ...]) -> None:
+    message = one_line_error(command(*(arg.replace("@", "x" * 5000) for arg in args)))
+    assert "x" * 79 in message
+    assert "x" * 201 not in message

@@ -1,7 +1,9 @@
 """The ranges of metrics."""
 
+from dataclasses import replace
 from typing import Any
 
+import waybench
 from tests.toys import DIAL
 from waybench.core import Metric, play_out, policy
 
@@ -29,3 +31,16 @@ def test_ranges_in_words() -> None:
     assert metric(low=0, high=1).range_text == "0 to 1"
     assert metric(low=0, unbounded="plans can be long").range_text == "0 to unbounded, for plans can be long"
     assert metric(range=lambda record: (0, 1)).range_text == "depends on the options and the item"
+
+
+def test_sums_are_exact_and_so_the_same_on_every_python() -> None:
+    # Python 3.11 adds ten times 0.1 up to 0.9999999999999999, later versions to 1.0.
+    arms = {"arms": [[0.9, 1.0], [0.85, 1.0]], "drift": 0.0, "draw": 1}
+    env = waybench.load("bandit/arms")
+    regret = next(metric for metric in env.metrics if metric.name == "regret")
+    episode = play_out(env, env.item(arms), policy("null"), {"steps": 10, "wording": "one_question"})
+    record = episode.record()
+    lost = [float(turn.events["regret"]) for turn in record.turns]
+    turns = tuple(turn._replace(events={**turn.events, "regret": 0.1}) for turn in record.turns)
+    assert len(lost) == 10
+    assert regret.of(replace(record, turns=turns)) == 1.0

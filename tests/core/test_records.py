@@ -257,3 +257,25 @@ def test_lost_turns_are_told_by_their_outcomes() -> None:
 def test_a_turn_alone_survives_json() -> None:
     turn = played(Reply("up", usage=Usage(1, 2, 3, 4, 0.5))).turns[0]
     assert TurnRecord.from_json(json.loads(json.dumps(turn.to_json()))) == turn
+
+
+@pytest.mark.parametrize("number", [-1, float("nan"), float("inf"), 10**400])
+def test_a_number_of_tokens_or_seconds_that_cannot_be_is_not_written(number: float) -> None:
+    for name in ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "seconds"):
+        told: dict[str, Any] = {"model": "m", "input_tokens": 3, name: number}
+        with pytest.raises(DataError, match="tokens or seconds"):
+            Usage(**told)
+        reported = Usage.reported(**told)
+        assert getattr(reported, name) == 0
+        again = EpisodeRecord.from_json(json.loads(played(Reply("up", usage=reported)).dumps()))
+        assert again.turns[0].usage == reported
+
+
+def test_a_record_is_bounded_before_it_is_parsed() -> None:
+    record = played("up")
+    deep = "[" * 100_000 + "]" * 100_000
+    for text in (deep, '{"x": "]", "y": ' + deep + "}"):
+        with pytest.raises(DataError, match="too many brackets"):
+            EpisodeRecord.assemble(text)
+        with pytest.raises(DataError, match="too many brackets"):
+            EpisodeRecord.assemble(record.head(), {"turns": [text], "end": None})

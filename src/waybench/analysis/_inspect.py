@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import math
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -96,7 +97,7 @@ def logs_in(directories: Sequence[Path], told: Callable[[Skipped], None]) -> Ite
 
     _quieten()
     for directory in directories:
-        if not directory.is_dir():
+        if not os.path.isdir(directory):  # False also for a name that is too long to be one
             raise UsageError(f"no folder {directory}: give the folder that `waybench run --out` wrote")
         for info in list_eval_logs(str(directory.absolute())):
             # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.

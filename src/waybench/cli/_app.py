@@ -109,7 +109,9 @@ def _mendable(error: Exception) -> str:
 
 
 def _complain(message: str) -> int:
-    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    from waybench.core import shortened
+
+    click.echo(f"Error: {shortened(' '.join(message.split()))}", err=True)
     return USAGE_ERROR
 
 

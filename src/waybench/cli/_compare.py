@@ -1,6 +1,7 @@
 """`waybench compare`: whether two models differ, at the same items."""
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,14 +108,14 @@ def _side(text: str, folders: tuple[Path, ...]) -> Side:
         UsageError: If it is no folder, and there are none to look for a model in.
     """
     path = Path(text)
-    if path.is_dir():
+    if os.path.isdir(path):  # False also for a name that is too long to be one
         return Side((path.resolve(),), "")
     # Models' names have slashes, too, and no other folder than one with logs is searched for them.
     for parent in path.parents:
         if next(parent.glob("*.eval"), None) and parent != Path():
             return Side((parent.resolve(),), path.relative_to(parent).as_posix())
     for folder in folders:
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise UsageError(
                 f"{text!r} is no folder, and there is none {str(folder)!r} to look for a model in: use --in"
             )

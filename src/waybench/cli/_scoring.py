@@ -18,6 +18,7 @@ from waybench.core import (
     WaybenchError,
     check_json,
     replay,
+    shortened,
 )
 from waybench.core import unknown as unknown_name
 from waybench.data import locate
@@ -51,7 +52,7 @@ def score_line(line: bytes, number: int) -> dict[str, Json]:
         result = score_record(data) if "schema" in data and "turns" in data else score_replies(data)
         return {**place, **result, **place}
     except WaybenchError as error:
-        why = " ".join(str(error).split())
+        why = shortened(" ".join(str(error).split()))
     except RecursionError:
         why = "the line has too many brackets within each other"
     except UnicodeEncodeError:

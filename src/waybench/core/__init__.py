@@ -4,7 +4,7 @@ from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._environment import Environment, Play, Player
 from waybench.core._episode import Episode, Reply, replay
-from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, unknown
+from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
@@ -93,6 +93,7 @@ __all__ = [
     "replay",
     "resolve",
     "set_hash",
+    "shortened",
     "shown",
     "unknown",
     "without_reasoning",

@@ -1,7 +1,10 @@
 """Errors that a user can act upon."""
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_LONG_WORD = re.compile(r"\S{201,}")
 
 
 class WaybenchError(Exception):
@@ -22,6 +25,14 @@ class ReplayError(WaybenchError):
 
 class LiveError(ReplayError):
     """A record of a world that cannot be simulated again: it can only be taken for what it says."""
+
+
+def shortened(message: str) -> str:
+    """Return a message in which no word, such as a value or a path that it quotes, has more than 200 characters.
+
+    A longer one is cut in its middle, for both ends tell names apart.
+    """
+    return _LONG_WORD.sub(lambda found: f"{found[0][:120]}…{found[0][-79:]}", message)
 
 
 def unknown(kind: str, given: str, known: Iterable[str]) -> str:
