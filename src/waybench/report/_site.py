@@ -56,7 +56,7 @@ from waybench.report._ledger import ledger_page
 from waybench.report._models import model
 from waybench.report._reach import leading_of
 from waybench.report._replay import frames, undrawn
-from waybench.report._results import KINDS, Attempt, Item, Results
+from waybench.report._results import Attempt, Item, Results, item_kinds
 from waybench.report._templates import assets, templates
 from waybench.report._verdicts import MOST, Verdicts
 
@@ -272,7 +272,7 @@ class _Site:
             levels=shown,
             kinds={
                 kind: (told, count)
-                for kind, told in KINDS.items()
+                for kind, told in item_kinds(group.env).items()
                 if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
             },
             items=len(cards),

@@ -3,11 +3,14 @@
 from waybench.agent import (
     LEARNING,
     TYPED_HELP,
+    UNNAMED,
     Choice,
     Scene,
+    agent_failure,
     agent_options,
     agent_play,
     agent_typed,
+    endless,
     learning_metrics,
     thinking_players,
 )
@@ -83,6 +86,8 @@ ARMS: Environment[Bandit, Scene[Bandit, Machines], Choice] = Environment(
         "The random player finds the best machine in one step of so many machines, the optimal one in every step.",
     ),
     series=LEARNING,
+    failures=(UNNAMED,),
+    failure=agent_failure(endless),
     setting=_setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,

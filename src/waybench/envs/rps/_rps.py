@@ -3,11 +3,14 @@
 from waybench.agent import (
     LEARNING,
     TYPED_HELP,
+    UNNAMED,
     Choice,
     Scene,
+    agent_failure,
     agent_options,
     agent_play,
     agent_typed,
+    endless,
     learning_metrics,
     thinking_players,
 )
@@ -90,6 +93,8 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
         "The random player makes the best choice in one round of three, the optimal one in every round.",
     ),
     series=LEARNING,
+    failures=(UNNAMED,),
+    failure=agent_failure(endless),
     setting=_setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,
