@@ -26,7 +26,13 @@ def ended(end: str | None, **outcomes: int) -> EpisodeRecord:
     turns = [TurnRecord("", Outcome(name)) for name, count in outcomes.items() for _ in range(count)]
     end_ = None if end is None else End(end)
     return EpisodeRecord(
-        env="toy/dial", env_version=1, options=NOTHING, instance=[], instance_hash="0" * 64, turns=tuple(turns), end=end_
+        env="toy/dial",
+        env_version=1,
+        options=NOTHING,
+        instance=[],
+        instance_hash="0" * 64,
+        turns=tuple(turns),
+        end=end_,
     )
 
 

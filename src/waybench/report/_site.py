@@ -165,7 +165,7 @@ class _Site:
             shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves, failed)
             self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
             self.files(self.charts.of(shown.figures))
-        self.files(assets())
+        self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
             "agents": [each.to_json() for each in played],
             "ledger": [each.to_json() for each in took],

@@ -73,7 +73,7 @@ def _check_option(kind: str, option: Option) -> None:
 
 
 def check_failures_declared(environment: AnyEnvironment) -> None:
-    """Kinds of failure have names of their own, titles that complete "fails by ...", and a sentence of documentation."""
+    """Kinds of failure have names of their own, a title that completes "fails by ...", and a sentence."""
     names = [kind.name for kind in environment.failures]
     require(len(names) == len(set(names)), f"kinds of failure come twice: {names}")
     for kind in environment.failures:

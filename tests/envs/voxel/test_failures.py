@@ -17,7 +17,8 @@ def played() -> EpisodeRecord:
 
 
 @pytest.mark.parametrize(
-    ("left", "stuck", "wanted"), [(0.5, 0, "turn_limit"), (1.0, 0, "astray"), (1.5, 1, "astray"), (0.5, 2, "unproductive")]
+    ("left", "stuck", "wanted"),
+    [(0.5, 0, "turn_limit"), (1.0, 0, "astray"), (1.5, 1, "astray"), (0.5, 2, "unproductive")],
 )
 def test_where_the_walk_led(left: float, stuck: int, wanted: str) -> None:
     record = played()
