@@ -39,14 +39,17 @@ AGAINST = said("move_up")  # off the map from the first row
         ([SHORT, SHORT], "strategic"),
         ([said(), said()], "strategic"),
         ([AGAINST, AGAINST], "blocked"),
-        ([said("move_right", "move_right", "move_down"), AGAINST], "blocked"),  # the cell below is the wall
+        # Straight to the gate through the wall; and on to where the well would be, from where that has led.
+        ([said("move_right", "move_right", "move_down", "move_right", "move_right"), AGAINST], "blocked"),
+        # Two steps, and one into the wall: the gate is not at the end of that way, wall or not.
+        ([said("move_right", "move_right", "move_down"), said()], "strategic"),
         ([UNNAMED, UNNAMED], "wrong_name"),
         ([said("move_up", "Move_Up"), said("move_up", "north")], "wrong_name"),  # blocked, too: a name is worse
         ([*NOTHING_READ, *NOTHING_READ], "unparsed"),
         # One of two objectives is missed.
         ([said(*TO_GATE), said("move_down")], "strategic"),
         ([said(*TO_GATE), said("move_right")], "blocked"),  # the gate is in the last column
-        ([said(*TO_GATE), said("move_down", "move_down", "move_down")], "blocked"),
+        ([said(*TO_GATE), said(*["move_down"] * 2, *["move_left"] * 4)], "blocked"),  # the corner is a chest
         ([said(*TO_GATE), said("dig")], "wrong_name"),
         ([said(*TO_GATE), *NOTHING_READ], "unparsed"),
         # Replies that could not be read are forgiven where one of the same objective is.

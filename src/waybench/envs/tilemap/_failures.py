@@ -1,6 +1,6 @@
 """How an episode on a tile map fails: by what most of its objectives were missed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from waybench.core import (
     NO_ANSWER,
@@ -10,8 +10,11 @@ from waybench.core import (
     FailureKind,
     TurnRecord,
     general_failure,
+    is_object,
     main_cause,
 )
+from waybench.envs.tilemap._board import MOVES
+from waybench.envs.tilemap._map import decode
 from waybench.envs.tilemap._protocol import PROTOCOLS
 
 ENEMY = FailureKind("enemy", "meeting an enemy", "Most objectives were lost because an enemy met the player.")
@@ -27,12 +30,13 @@ WRONG_NAME = FailureKind(
 BLOCKED = FailureKind(
     "blocked",
     "moves into obstacles",
-    "Most objectives were missed by plans of actions only, with a move into a wall or off the map.",
+    "Most objectives were missed by plans of actions only that obstacles stopped: at least half of the moves were into "
+    "walls or off the map, or the plan would have ended at the objective if nothing had stood in its way.",
 )
 STRATEGIC = FailureKind(
     "strategic",
     "plans that end elsewhere",
-    "Most objectives were missed by plans of actions only, all of which could be made.",
+    "Most objectives were missed by plans of actions only that would have ended elsewhere without obstacles, too.",
 )
 
 FAILURES = (ENEMY, HAZARD, CRASHED, WRONG_NAME, BLOCKED, STRATEGIC)
@@ -57,7 +61,9 @@ def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
     if not PROTOCOLS[record.options["protocol"]].unreachable:
         left -= len(record.proof["unreachable"])
     unread: list[str] = []
-    plans: list[TurnRecord] = []
+    case = decode(record.instance)
+    at = divmod(case.start, case.width)
+    plans: list[FailureKind] = []
     for turn in record.turns:
         events = turn.events
         fatal = CRASHED if events.get("crashed") else _DEATHS.get(str(events.get("death", "")))
@@ -71,18 +77,30 @@ def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
                 left, unread, plans = left - 1, [], []
             continue
         unread = []
-        plans.append(turn)
+        goal = case.objectives[events["goal"]]
+        plans.append(_cause(turn, at, (goal.row, goal.column)))
+        at = (events["at"][0], events["at"][1])
         if events["final"]:
             if list(events["off"]) != [0, 0]:
-                yield _by_plans(plans)
+                yield main_cause(plans, _ORDER) or STRATEGIC
             left, plans = left - 1, []
     if record.end is End.TURN_LIMIT:
         yield from [TURN_LIMIT] * left  # a budget of the caller's: nothing was asked for the rest
 
 
-def _by_plans(plans: Sequence[TurnRecord]) -> FailureKind:
-    """Return why plans for one objective, the last of which ended elsewhere, have missed it."""
-    causes = (
-        WRONG_NAME if plan.events["unknown"] else BLOCKED if plan.events["blocked"] else STRATEGIC for plan in plans
-    )
-    return main_cause(causes, _ORDER) or STRATEGIC
+def _cause(plan: TurnRecord, begin: tuple[int, int], goal: tuple[int, int]) -> FailureKind:
+    """Return why a plan ended elsewhere.
+
+    Args:
+        plan: Its turn.
+        begin: Row and column where it began.
+        goal: Row and column where it had to end.
+    """
+    events = plan.events
+    if events["unknown"]:
+        return WRONG_NAME
+    names = plan.action["action"] if is_object(plan.action) else plan.action
+    moves = [MOVES[name] for name in names if name in MOVES]
+    free = begin[0] + sum(rows for rows, _ in moves), begin[1] + sum(columns for _, columns in moves)
+    stopped = events["blocked"] and (2 * events["blocked"] >= len(moves) or free == goal)
+    return BLOCKED if stopped else STRATEGIC
