@@ -151,7 +151,7 @@ def test_failed_attempts_are_counted_by_kind(tmp_path: Path) -> None:
     (page,) = made.models
     # Environments have kinds of their own, so that each row lists those that occurred.
     head, *lines = page.table("How attempts failed.")
-    assert head == ["Task", "Attempts", "Failed", "By"]
+    assert head == ["Task", "Attempts", "Failed", "Failed by"]
     causes = "2 movements out of the maze 50.0 % 1 length 25.0 % 1 replies that could not be read 25.0 %"
     assert sorted(lines) == [
         ["Depth-first search (AQA-Bench)", "2", "0", "–"],

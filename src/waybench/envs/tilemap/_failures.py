@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 
 from waybench.core import (
-    NO_ANSWER,
-    TURN_LIMIT,
     End,
     EpisodeRecord,
     FailureKind,
@@ -21,8 +19,17 @@ ENEMY = FailureKind("enemy", "meeting an enemy", "Most objectives were lost beca
 HAZARD = FailureKind("hazard", "stepping on a hazard", "Most objectives were lost because the player stepped on one.")
 CRASHED = FailureKind(
     "crashed",
-    "plans that ended the program",
-    'In "paper", most objectives were lost because of an "action" with which the published program ended.',
+    "replies that crash the published program",
+    'In "paper", most objectives were lost because of an "action" that ends the published program.',
+)
+_GIVEN_UP = "Most objectives were given up after {}."
+UNREAD = (
+    FailureKind("refused", "refusals", _GIVEN_UP.format("refusals")),
+    FailureKind("truncated", "length", _GIVEN_UP.format("replies that were cut off at the output limit")),
+    FailureKind("unparsed", "replies that could not be read", _GIVEN_UP.format("replies that could not be read")),
+)
+OUT_OF_BUDGET = FailureKind(
+    "turn_limit", "the limit on turns", "Most objectives were not asked for, because tokens or messages ran out."
 )
 WRONG_NAME = FailureKind(
     "wrong_name", "names that are no action", "Most objectives were missed by plans with a name that is no action."
@@ -39,17 +46,15 @@ STRATEGIC = FailureKind(
     "Most objectives were missed by plans of actions only that would have ended elsewhere without obstacles, too.",
 )
 
-FAILURES = (ENEMY, HAZARD, CRASHED, WRONG_NAME, BLOCKED, STRATEGIC)
-"""The kinds of this family. Unreadable replies count for the objectives that were given up after them."""
+FAILURES = (ENEMY, HAZARD, CRASHED, *UNREAD, WRONG_NAME, BLOCKED, STRATEGIC, OUT_OF_BUDGET)
+"""The kinds of this family. Of equally frequent causes the first is named, which leaves least to the player's plan."""
 
-# What leaves least to the player's plan comes first, where causes are equally frequent.
-_ORDER = (ENEMY, HAZARD, CRASHED, *NO_ANSWER, WRONG_NAME, BLOCKED, STRATEGIC, TURN_LIMIT)
 _DEATHS = {"enemy": ENEMY, "hazard": HAZARD}
 
 
 def failure(record: EpisodeRecord) -> FailureKind:
     """Return what most of the missed objectives were missed by."""
-    return main_cause(_missed(record), _ORDER) or general_failure(record)
+    return main_cause(_missed(record), FAILURES) or general_failure(record)
 
 
 def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
@@ -73,7 +78,7 @@ def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
         if turn.action is None:
             unread.append(str(turn.outcome))
             if len(unread) == record.options["max_failures"]:
-                yield max(NO_ANSWER, key=lambda kind: unread.count(kind.name))
+                yield max(UNREAD, key=lambda kind: unread.count(kind.name))
                 left, unread, plans = left - 1, [], []
             continue
         unread = []
@@ -82,10 +87,10 @@ def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
         at = (events["at"][0], events["at"][1])
         if events["final"]:
             if list(events["off"]) != [0, 0]:
-                yield main_cause(plans, _ORDER) or STRATEGIC
+                yield main_cause(plans, FAILURES) or STRATEGIC
             left, plans = left - 1, []
     if record.end is End.TURN_LIMIT:
-        yield from [TURN_LIMIT] * left  # a budget of the caller's: nothing was asked for the rest
+        yield from [OUT_OF_BUDGET] * left  # a budget of the caller's: nothing was asked for the rest
 
 
 def _cause(plan: TurnRecord, begin: tuple[int, int], goal: tuple[int, int]) -> FailureKind:
