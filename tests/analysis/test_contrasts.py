@@ -35,6 +35,7 @@ from waybench.analysis._statsmodels import holm
 from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
+LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")
 NO_FAILURES: Mapping[ItemKey, Sequence[FailureKind]] = {}
 
 
@@ -62,6 +63,7 @@ def made(
         missing=frozenset(),
         undefined=frozenset(),
         failures=failures,
+        failure_kinds=(*GENERAL_FAILURES, LATE),
         attempts=dict.fromkeys(keys, 1),
         logs=frozenset({f"{model} {settings}"}),
     )
@@ -281,6 +283,9 @@ def test_how_each_fails() -> None:
     # A game of a fixed length always ends so.
     always = fails((TURN_LIMIT, 40))
     assert "fail" not in told(always, always)
+    # One that is to be solved in time fails so, which its environment says.
+    late = fails((LATE, 40))
+    assert "Both fail by running out of guesses (A 40 of 40, B 40 of 40 failures)." in told(late, late)
     assert dominant([], GENERAL_FAILURES) is None
     assert dominant([WRONG, ILLEGAL], GENERAL_FAILURES) == (ILLEGAL, 1)
 

@@ -161,6 +161,11 @@ def test_failed_attempts_are_counted_by_kind(tmp_path: Path) -> None:
     assert kinds == {6: (4, {"truncated": 1, "unparsed": 1, "outside": 2}), 2: (0, {})}
 
 
+def test_running_out_of_guesses_is_a_failure_though_all_attempts_end_so(tmp_path: Path) -> None:
+    (page,) = site(tmp_path, searched("linear", "guessnum", count=2)).models
+    assert page.table("How attempts failed.")[1:] == [["Number guessing (AQA-Bench)", "2", "2", "2 100.0 %"]]
+
+
 def test_one_environments_kinds_are_columns_on_a_models_page(tmp_path: Path) -> None:
     replies = [["move_right"], ["move_up"], ["jump"], ["move_up"]]
     episodes = [

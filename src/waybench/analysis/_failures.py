@@ -65,9 +65,11 @@ class Failures:
 
     @property
     def at_its_end(self) -> bool:
-        """Whether all ended at the limit on turns, as a game of a fixed length does, which is no failure then."""
-        limit = sum(count for kind, count in self.kinds.items() if kind.name == TURN_LIMIT.name)
-        return limit == self.attempts
+        """Whether all ended at the limit on turns, as a game of a fixed length does, which is no failure then.
+
+        An environment that gives the limit a title of its own means it as a failure.
+        """
+        return self.kinds.get(TURN_LIMIT, 0) == self.attempts
 
 
 def failures(some: Iterable[Row]) -> Failures:
@@ -79,6 +81,10 @@ def failures(some: Iterable[Row]) -> Failures:
 
 
 def has_fixed_length(some: Sequence[Row]) -> bool:
-    """Return whether all episodes that count went on to their limit on turns, which says nothing of the player."""
-    ends = {(row.end, row.failure) for row in some if row.counts and not row.guided}
-    return ends <= {(str(End.TURN_LIMIT), ""), (str(End.TURN_LIMIT), TURN_LIMIT.name)}
+    """Return whether all episodes that count went on to their limit on turns, which says nothing of the player.
+
+    Args:
+        some: The episodes of one environment.
+    """
+    counted = [row for row in some if row.counts and not row.guided]
+    return all(row.end == End.TURN_LIMIT and failure(row) in (None, TURN_LIMIT) for row in counted)

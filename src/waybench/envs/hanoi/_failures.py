@@ -11,7 +11,9 @@ DETOUR = FailureKind(
     "detour", "moves off the shortest solution", "Of the moves that lead nowhere, most were allowed and not optimal."
 )
 
-FAILURES = (ILLEGAL, DETOUR, UNNAMED)
+UNFINISHED = FailureKind("turn_limit", "running out of moves", "The moves ran out, though all were optimal.")
+
+FAILURES = (ILLEGAL, DETOUR, UNFINISHED, UNNAMED)
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:

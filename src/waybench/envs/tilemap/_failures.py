@@ -82,7 +82,7 @@ def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
                 left, unread, plans = left - 1, [], []
             continue
         unread = []
-        goal = case.objectives[events["goal"]]
+        goal = case.objectives[int(events["goal"])]
         plans.append(_cause(turn, at, (goal.row, goal.column)))
         at = (events["at"][0], events["at"][1])
         if events["final"]:

@@ -13,7 +13,9 @@ ASTRAY = FailureKind(
     "The steps ran out, and the nearest goal was no nearer at the end than at the start.",
 )
 
-FAILURES = (UNPRODUCTIVE, ASTRAY, UNNAMED)
+TOO_FAR = FailureKind("turn_limit", "not finding the goal in time", "The steps ran out before the goal was found.")
+
+FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR, UNNAMED)
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
