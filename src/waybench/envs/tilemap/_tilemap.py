@@ -7,6 +7,7 @@ from typing import Any
 from waybench.core import Environment, Json, Limits, Metric, Option, Play, UsageError, proof_axis
 from waybench.envs.tilemap._about import about
 from waybench.envs.tilemap._board import Crew, Place, Plan, Style, board
+from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._map import TileMap, decode, tile_list, tour
 from waybench.envs.tilemap._players import PLAYERS
@@ -103,6 +104,8 @@ def _environment(
         level_of=lambda case: case.level,
         prove=prove,
         metrics=metrics,
+        failures=FAILURES,
+        failure=failure,
         axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
         pooled=True,
         players=dict[str, Any](PLAYERS),
