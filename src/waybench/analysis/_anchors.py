@@ -76,10 +76,12 @@ def _anchors(record: EpisodeRecord) -> Anchors | None:
             tried |= dict.fromkeys(_replies(oracle))
         oracle.step(player.reply(oracle))
     values = {text: _value(environment, item, options, ConstantPolicy(text)) for text in _some(list(tried))}
+    best = oracle.record()
+    is_ceiling = environment.oracle_is_ceiling is None or environment.oracle_is_ceiling(best)
     return Anchors(
         nothing=_value(environment, item, options, policy("null")),
         constants={text: value for text, value in values.items() if value is not None},
-        ceiling=environment.metrics[0].of(oracle.record()),
+        ceiling=environment.metrics[0].of(best) if is_ceiling else None,
     )
 
 
