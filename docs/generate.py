@@ -53,10 +53,7 @@ def page(environment: Environment[Any, Any, Any]) -> str:
         "## Metrics\n\nThe first is the headline.\n\n"
         + table(
             ("metric", "unit", "range", "better", "meaning"),
-            (
-                (f"`{m.name}`", m.unit, f"{_bound(m.low)} to {_bound(m.high)}", m.better, m.doc)
-                for m in environment.metrics
-            ),
+            ((f"`{m.name}`", m.unit, m.range_text, m.better, m.doc) for m in environment.metrics),
         )
         + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.series)
         + "".join(f"\n\nOf a set of episodes, `{one.name}`: {one.doc}" for one in environment.aggregates),
@@ -74,10 +71,6 @@ def page(environment: Environment[Any, Any, Any]) -> str:
         shown = "\n\n".join(f"[{message.role}]\n{message.text}" for message in opening)
         parts.append(f"### {name}\n\n```text\n{shown}\n```")
     return "\n\n".join(part.strip() for part in parts) + "\n"
-
-
-def _bound(value: float | None) -> str:
-    return "unbounded" if value is None else f"{value:g}"
 
 
 def _first_line(player: Any) -> str:

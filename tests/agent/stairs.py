@@ -72,7 +72,9 @@ def environment(steps: int | None = 5, history: int = 2) -> Environment[Any, Any
         level_of=lambda stairs: stairs.height,
         prove=lambda stairs: {},
         metrics=agent_metrics(
-            Metric(name="score", of=final_score, title="Score", doc="Height at the end.", low=0, high=3)
+            Metric(name="score", of=final_score, title="Score", doc="Height at the end.", low=0, high=3),
+            steps=lambda record: record.options["steps"] or 2 * record.instance,
+            reward=lambda record: (-100, 1),
         ),
         series=(),
         players=thinking_players({"oracle": up, "heuristic": up}),

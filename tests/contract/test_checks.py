@@ -236,7 +236,9 @@ def with_metric(**changes: Any) -> AnyEnvironment:
 
 
 def with_series(name: str) -> AnyEnvironment:
-    return replace(DIAL, series=(Series(name=name, of=lambda record: [], title="Series", doc="Nothing."),))
+    return replace(
+        DIAL, series=(Series(name=name, of=lambda record: [], title="Series", doc="Nothing.", low=0, high=1),)
+    )
 
 
 def with_aggregates(*changes: Mapping[str, Any], env: AnyEnvironment = DIAL) -> AnyEnvironment:

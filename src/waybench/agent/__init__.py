@@ -17,7 +17,7 @@ from waybench.agent._environment import (
 from waybench.agent._game import THOUGHT, AgentGame, Choice, Scene, thinking_players
 from waybench.agent._history import history_entry, history_text, manual_text
 from waybench.agent._humans import HUMANS, Baseline, human_metric, scaled_metric
-from waybench.agent._learning import LEARNING, best_of, learning_metrics
+from waybench.agent._learning import Learning, best_of, learning_metrics
 from waybench.agent._match import published_match, sound_match
 from waybench.agent._rules import Rules, Step
 from waybench.agent._wording import MANNERS, AgentWording, Manner
@@ -26,7 +26,6 @@ __all__ = [
     "CAPABILITIES",
     "FORMULAS",
     "HUMANS",
-    "LEARNING",
     "MANNERS",
     "RECORDED",
     "THOUGHT",
@@ -36,6 +35,7 @@ __all__ = [
     "Baseline",
     "Capability",
     "Choice",
+    "Learning",
     "Manner",
     "Rules",
     "Scene",

@@ -7,7 +7,7 @@ from typing import Any
 from waybench.agent._game import AgentGame, Choice, Scene
 from waybench.agent._rules import Rules
 from waybench.agent._wording import MANNERS, AgentWording
-from waybench.core import End, EpisodeRecord, Json, Limits, Metric, Option, Play, TurnRecord, outcome_metric
+from waybench.core import End, EpisodeRecord, Json, Limits, Metric, Option, Play, Range, TurnRecord, outcome_metric
 
 Make = Callable[[str], Rules[Any, Any]]  # protocol -> rules
 Bounds = tuple[float, float]
@@ -112,19 +112,34 @@ def final_score(record: EpisodeRecord) -> float:
     return float(made[-1]["score"]) if made else 0.0
 
 
-def agent_metrics(score: Metric, *own: Metric) -> tuple[Metric, ...]:
+def agent_metrics(
+    score: Metric,
+    *own: Metric,
+    steps: Callable[[EpisodeRecord], int],
+    reward: Callable[[EpisodeRecord], Range],
+) -> tuple[Metric, ...]:
     """Return the metrics of an environment.
 
     Args:
         score: The score, the headline metric.
         *own: Further metrics of the game.
+        steps: EpisodeRecord -> most steps of the episode.
+        reward: EpisodeRecord -> the least and the greatest sum of rewards.
     """
+
+    def counted(record: EpisodeRecord) -> Range:
+        return 0, steps(record)
+
+    def turns(record: EpisodeRecord) -> float:
+        return (1 + bool(MANNERS[record.options["wording"]].think)) * steps(record)
+
     return (
         score,
         Metric(
             name="reward",
             of=lambda record: float(sum(turn.reward for turn in record.turns)),
             title="Reward",
+            range=reward,
             doc="Sum of the rewards of all steps (section 4.2).",
         ),
         Metric(
@@ -140,7 +155,7 @@ def agent_metrics(score: Metric, *own: Metric) -> tuple[Metric, ...]:
             name="played",
             of=lambda record: float(len(steps_of(record))),
             title="Steps",
-            low=0,
+            range=counted,
             better="",
             doc="Steps that were made.",
         ),
@@ -148,9 +163,13 @@ def agent_metrics(score: Metric, *own: Metric) -> tuple[Metric, ...]:
             name="unnamed",
             of=lambda record: float(sum(events["named"] is False for events in steps_of(record))),
             title="No action named",
-            low=0,
+            range=counted,
             better="lower",
             doc='Steps in which no action was named, so that in "paper" the first one was taken.',
         ),
-        outcome_metric("unparsed", 'Replies that did not name exactly one action, in "sound"; their steps are lost.'),
+        outcome_metric(
+            "unparsed",
+            'Replies that did not name exactly one action, in "sound"; their steps are lost.',
+            most=turns,
+        ),
     )

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from waybench.agent._environment import final_score
-from waybench.core import EpisodeRecord, Metric
+from waybench.core import EpisodeRecord, Metric, Range
+
+Scale = tuple[float, float]  # the scores that are 0 and 1 on it
 
 
 class Baseline(NamedTuple):
@@ -36,33 +38,36 @@ HUMANS = {
 
 
 def human_metric(
-    setting: Callable[[EpisodeRecord], str | None], score: Callable[[EpisodeRecord], float] = final_score
+    setting: Callable[[EpisodeRecord], str | None],
+    scores: Callable[[EpisodeRecord], Range],
+    score: Callable[[EpisodeRecord], float] = final_score,
 ) -> Metric:
     """Return the score on the human scale.
 
     Args:
         setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
+        scores: EpisodeRecord -> the range of its score.
         score: EpisodeRecord -> its score.
     """
 
-    def of(record: EpisodeRecord) -> float | None:
+    def scale(record: EpisodeRecord) -> Scale | None:
         known, steps = HUMANS.get(setting(record) or ""), record.options["steps"]
-        if known is None or steps not in (None, known.steps):
-            return None
-        return (score(record) - known.least) / (known.human - known.least)
+        return None if known is None or steps not in (None, known.steps) else (known.least, known.human)
 
     return Metric(
         name="human",
-        of=of,
+        of=_on(scale, score),
         title="Human-normalised score",
+        range=_range_on(scale, scores),
         doc="(score - min) / (human - min) with the published figures of people (appendix D; its formula is printed "
         "with human - score, which would give 0 for people). Only for settings and numbers of steps that have some.",
     )
 
 
 def scaled_metric(
-    expected: Callable[[EpisodeRecord], tuple[float, float] | None],
+    expected: Callable[[EpisodeRecord], Scale | None],
     players: str,
+    scores: Callable[[EpisodeRecord], Range],
     score: Callable[[EpisodeRecord], float] = final_score,
 ) -> Metric:
     """Return the score on a scale from a random player's to the optimal one's.
@@ -71,17 +76,41 @@ def scaled_metric(
         expected: EpisodeRecord -> expected scores of the random and of the optimal player on the same instance with the
             same number of steps; None where they are not known or equal.
         players: A sentence that says who these two are.
+        scores: EpisodeRecord -> the range of its score.
         score: EpisodeRecord -> its score.
     """
-
-    def of(record: EpisodeRecord) -> float | None:
-        scale = expected(record)
-        return None if scale is None else (score(record) - scale[0]) / (scale[1] - scale[0])
-
     return Metric(
         name="scaled",
-        of=of,
+        of=_on(expected, score),
         title="Oracle-normalised score",
+        range=_range_on(expected, scores),
         doc="(score - random) / (oracle - random) with the expected scores of a random and of the optimal player on "
         f"this very instance: 0 is chance, 1 is all that can be had. {players}",
     )
+
+
+def _on(
+    scale: Callable[[EpisodeRecord], Scale | None], score: Callable[[EpisodeRecord], float]
+) -> Callable[[EpisodeRecord], float | None]:
+    def of(record: EpisodeRecord) -> float | None:
+        ends = scale(record)
+        return None if ends is None else _rescaled(score(record), ends)
+
+    return of
+
+
+def _range_on(
+    scale: Callable[[EpisodeRecord], Scale | None], scores: Callable[[EpisodeRecord], Range]
+) -> Callable[[EpisodeRecord], Range]:
+    def between(record: EpisodeRecord) -> Range:
+        ends, (low, high) = scale(record), scores(record)
+        if ends is None:  # the score is not defined on this scale
+            return None, None
+        return None if low is None else _rescaled(low, ends), None if high is None else _rescaled(high, ends)
+
+    return between
+
+
+def _rescaled(score: float, scale: Scale) -> float:
+    zero, one = scale
+    return (score - zero) / (one - zero)

@@ -46,6 +46,7 @@ from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_t
 from waybench.analysis._paired import PairedTest, differ, difference, mean_difference
 from waybench.analysis._pairs import Pair, comparable, pairs
 from waybench.analysis._power import Needed, Plan, detectable, needed, pilots, reached, shares
+from waybench.analysis._ranges import over
 from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
 from waybench.analysis._repeats import Repeat, Repeats, repeats
 from waybench.analysis._rows import (
@@ -202,6 +203,7 @@ __all__ = [
     "merit",
     "needed",
     "one_line",
+    "over",
     "overall",
     "p_text",
     "pairs",

@@ -1,20 +1,22 @@
 """What scores lie between: saying nothing or always the same, and what the oracle reaches, on the very same items."""
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from waybench.analysis._intervals import Mean, clustered_mean
 from waybench.analysis._items import ItemKey, Measured
-from waybench.analysis._rows import Anchors, Row
-from waybench.core import Environment, Episode, EpisodeRecord, Item, Metric, Policy, play_out, policy
+from waybench.analysis._rows import Anchors, Cluster, Row
+from waybench.core import Environment, Episode, EpisodeRecord, Item, Metric, Policy, Range, play_out, policy
 from waybench.envs import registry
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
 MOST_CONSTANTS = 16  # replies tried at an item
 _STATES = 6  # on the oracle's way, in which replies to try are looked for
 _LONGEST = 200  # characters of such a reply
+_TINY = 1e-9
 
 
 class ConstantPolicy(Policy):
@@ -109,7 +111,8 @@ class Rescaled:
         mean: The score; below 0 if it is worse than the floor.
         floor: The better of what saying nothing comes to and what the best constant reply does.
         ceiling: What the oracle comes to.
-        constant: That reply; "" where saying nothing is as good.
+        constant: The constant reply that was taken at most items; "" where saying nothing is as good. At others it can
+            be another one, for that of an item is chosen on others.
     """
 
     mean: Mean
@@ -118,46 +121,109 @@ class Rescaled:
     constant: str
 
 
+class _Between(NamedTuple):
+    """Of an item, what its score lies between, signed so that more is better.
+
+    Attributes:
+        nothing: What saying nothing comes to.
+        constants: What constant replies come to.
+        ceiling: What the oracle comes to.
+        ends: The least and the greatest score possible; None if there is none.
+    """
+
+    nothing: float
+    constants: Mapping[str, float]
+    ceiling: float
+    ends: Range
+
+
 def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Rescaled | None:
     """Return a score between floor and ceiling: the sum of (score - floor) over that of (ceiling - floor).
 
     This is (mean score - mean floor) / (mean ceiling - mean floor), with the clustered interval of a ratio, so that
-    floors and ceilings are paired with scores item by item. The best constant reply is the best for the set as a whole;
-    where an item has nothing to do with it, it is worth what saying nothing is.
+    floors and ceilings are paired with scores item by item. The constant reply that is an item's floor is the best one
+    at the items of the other clusters (cross-fitting): the best of many replies at the very same few items would be
+    better by chance than it is elsewhere. It is taken where it is better there than saying nothing; where an item has
+    nothing to do with it, it is worth what saying nothing is.
 
     Args:
         scores: The headline metric, item by item.
         items: Attempts by item.
-        head: The headline metric.
+        head: The headline metric, with its bounds over these attempts.
 
     Returns:
-        The score; None where floor or ceiling of an item are not known, or the oracle is no better than the floor.
+        The score; None where floor or ceiling of an item are not known, and where the mean distance between them is
+        not resolved: its interval holds 0, or there is no interval for a distance that differs.
     """
     if not scores.values:
         return None
-    sign, worst = (-1, head.high) if head.better == "lower" else (1, head.low)
-    nothing: list[float] = []
-    ceilings: list[float] = []
-    known: list[Mapping[str, float]] = []
-    for key in scores.values:
-        found = items[key][0].anchors
-        none = worst if found is None or found.nothing is None else found.nothing
-        if found is None or none is None or found.ceiling is None:
-            return None
-        nothing.append(none)
-        ceilings.append(found.ceiling)
-        known.append(found.constants)
-    floors, constant = nothing, ""
-    for text in sorted({text for constants in known for text in constants}):
-        other = [constants.get(text, none) for constants, none in zip(known, nothing, strict=True)]
-        if sign * (sum(other) - sum(floors)) > 1e-9:
-            floors, constant = other, text
-    room = [sign * (ceiling - floor) for ceiling, floor in zip(ceilings, floors, strict=True)]
-    above = [sign * (score - floor) for score, floor in zip(scores.values.values(), floors, strict=True)]
-    if sum(room) <= 1e-9:
+    known = [_between(items[key], head) for key in scores.values]
+    if any(one is None for one in known):
         return None
-    ends = (
-        (0.0, 1.0) if all(-1e-9 <= one <= most + 1e-9 for one, most in zip(above, room, strict=True)) else (None, None)
-    )
-    mean = clustered_mean(above, scores.clusters, *ends, room)
-    return None if mean is None else Rescaled(mean, sum(floors) / len(floors), sum(ceilings) / len(ceilings), constant)
+    each, sign = [one for one in known if one is not None], _sign(head)
+    chosen = _chosen(each, scores.clusters)
+    floors = [one.constants.get(text, one.nothing) for one, text in zip(each, chosen, strict=True)]
+    room = [one.ceiling - floor for one, floor in zip(each, floors, strict=True)]
+    if not _resolved(room, scores.clusters):
+        return None
+    above = [sign * score - floor for score, floor in zip(scores.values.values(), floors, strict=True)]
+    mean = clustered_mean(above, scores.clusters, *_ends(each, floors, sum(room)), room)
+    if mean is None:
+        return None
+    count, (constant, _) = len(each), Counter(chosen).most_common(1)[0]
+    return Rescaled(mean, sign * sum(floors) / count, sign * sum(one.ceiling for one in each) / count, constant)
+
+
+def _sign(head: Metric) -> int:
+    return -1 if head.better == "lower" else 1
+
+
+def _between(item: Sequence[Row], head: Metric) -> _Between | None:
+    found, sign = item[0].anchors, _sign(head)
+    low, high = item[0].ranges.get(head.name, (head.low, head.high))
+    worst, best = (low, high) if sign > 0 else (high, low)
+    nothing = worst if found is None or found.nothing is None else found.nothing
+    if found is None or nothing is None or found.ceiling is None:
+        return None
+    constants = {text: sign * value for text, value in found.constants.items()}
+    ends = None if worst is None else sign * worst, None if best is None else sign * best
+    return _Between(sign * nothing, constants, sign * found.ceiling, ends)
+
+
+def _chosen(each: Sequence[_Between], clusters: Sequence[Cluster]) -> list[str]:
+    """Return for each item the constant reply that is best at the items of all other clusters; "" for saying nothing.
+
+    Of equally good ones it is the first in the order of their texts.
+    """
+    totals, own = defaultdict[str, float](float), dict[Cluster, dict[str, float]]()
+    for one, cluster in zip(each, clusters, strict=True):
+        gains = own.setdefault(cluster, defaultdict(float))
+        for text, value in one.constants.items():
+            totals[text] += value - one.nothing
+            gains[text] += value - one.nothing
+    best: dict[Cluster, str] = {}
+    for cluster, gains in own.items():
+        # Saying nothing gains 0 everywhere. Rounded, for the order of the items moves sums by their last digits.
+        elsewhere = {text: round(total - gains.get(text, 0.0), 9) for text, total in totals.items()}
+        text = min(elsewhere, key=lambda text: (-elsewhere[text], text), default="")
+        best[cluster] = text if text and elsewhere[text] > 0 else ""
+    return [best[cluster] for cluster in clusters]
+
+
+def _resolved(room: Sequence[float], clusters: Sequence[Cluster]) -> bool:
+    """Return whether the mean distance from floor to ceiling is above 0 beyond doubt."""
+    distance = clustered_mean(room, clusters)
+    if distance is None or distance.value <= _TINY:
+        return False
+    alike = distance.clusters > 1 and max(room) - min(room) <= _TINY
+    return alike or (distance.low is not None and distance.low > 0)
+
+
+def _ends(each: Sequence[_Between], floors: Sequence[float], room: float) -> Range:
+    """Return the bounds of the score between floor and ceiling: what these items' least and greatest scores come to."""
+    ends: list[float | None] = []
+    for side in (0, 1):
+        most = [one.ends[side] for one in each]
+        known = [end - floor for end, floor in zip(most, floors, strict=True) if end is not None]
+        ends.append(sum(known) / room if len(known) == len(each) else None)
+    return ends[0], ends[1]

@@ -8,6 +8,7 @@ from waybench.analysis._items import ItemKey, at_items, item_values, key_of, mea
 from waybench.analysis._labels import LONGEST
 from waybench.analysis._measures import measure
 from waybench.analysis._pairs import asked
+from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis._text import one_line
 from waybench.core import End, EpisodeRecord, Json, Metric, UsageError, unknown
@@ -94,7 +95,8 @@ def _answers(group: Group, some: Sequence[Row], name: str) -> Answers | None:
     elif judged.metric is metric:
         values = item_values(items, env.metrics[0], judged.value)
     else:
-        values = item_values(items, env.metrics[0], lambda row: row.metrics[metric.name])
+        values = item_values(items, env.metrics[0], lambda row, name=metric.name: row.metrics[name])
+    metric = over(metric, some)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
     test = asked(group)
     own = {option for option, _ in test[-1]}

@@ -7,6 +7,7 @@ from waybench.analysis._curves import contributions
 from waybench.analysis._intervals import Mean, clustered_mean
 from waybench.analysis._items import ItemKey, at_items, item_values
 from waybench.analysis._paired import mean_difference
+from waybench.analysis._ranges import over
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
 from waybench.core import Json, Series
 from waybench.envs import registry
@@ -62,8 +63,9 @@ def example_changes(all_rows: Iterable[Row]) -> list[Change]:
 
 def _change(group: Group, level: int, with_: Items, without: Items) -> Change:
     env = registry.load(group.env)
+    played = [row for items in (with_, without) for item in items.values() for row in item]
     metrics: dict[str, Mean] = {}
-    for metric in env.metrics:
+    for metric in (over(one, played) for one in env.metrics):
         new, old = (
             item_values(some, env.metrics[0], lambda row, name=metric.name: row.metrics[name])
             for some in (with_, without)
@@ -71,7 +73,9 @@ def _change(group: Group, level: int, with_: Items, without: Items) -> Change:
         mean = mean_difference(new, old, metric)
         if mean is not None:
             metrics[metric.name] = mean
-    curves = {series.name: mean for series in env.series if (mean := _curve_change(series, with_, without)) is not None}
+    curves = {
+        one.name: mean for one in env.series if (mean := _curve_change(over(one, played), with_, without)) is not None
+    }
     return Change(group=group, level=level, items=len(with_), metrics=metrics, curves=curves)
 
 

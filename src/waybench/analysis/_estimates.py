@@ -10,6 +10,7 @@ from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._intervals import Mean, clustered_mean, jackknifed
 from waybench.analysis._items import ItemKey, Measured, at_items, headline_values, item_values, key_of, measured
+from waybench.analysis._ranges import Ranges, joint_ranges, over
 from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped, rows
 from waybench.analysis._variance import Levels, levels_of_variance
 from waybench.core import Aggregate, End, Json, Metric
@@ -34,6 +35,7 @@ class Estimate:
         errors: Infrastructure errors, in no denominator.
         aside: Episodes that were set aside.
         unconfirmed: Those of them that do not replay.
+        ranges: Of each metric and series whose range depends on the episode, its range over all attempts.
         bounds: What `best` would be if all attempts that infrastructure errors ended had been the worst possible, and
             if all had been the best possible, the lower one first. None without any, where the headline metric has no
             two bounds, and with a teacher.
@@ -77,6 +79,7 @@ class Estimate:
     errors: int
     aside: int
     unconfirmed: int
+    ranges: Ranges
     bounds: tuple[float, float] | None
     best: Mean | None
     rescaled: Rescaled | None
@@ -166,7 +169,8 @@ def overall(all_rows: Iterable[Row]) -> list[Estimate]:
 
 def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     environment = registry.load(group.env)
-    metrics, head = environment.metrics, environment.metrics[0]
+    # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
+    head, metrics = environment.metrics[0], [over(metric, some) for metric in environment.metrics]
     kept = grouped((row for row in some if not row.aside), key_of)
     tried = at_items(some)
     counted = [row for item in tried.values() for row in item]
@@ -181,7 +185,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     of_set = {one.name: _aggregate(tried, head, one) for one in (() if guided else environment.aggregates)}
     curves = {
         series.name: curve([row.series[series.name] for row in counted], _clusters(counted), series.low, series.high)
-        for series in (environment.series if level is not None else ())
+        for series in (over(one, some) for one in (environment.series if level is not None else ()))
     }
     return Estimate(
         group=group,
@@ -195,10 +199,11 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         errors=sum(row.error and not row.aside for row in some),
         aside=sum(bool(row.aside) for row in some),
         unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
-        bounds=None if guided else _bounds([row for row in some if not row.aside], head),
-        best=_metric(scores, head),
-        rescaled=None if guided else rescaled(scores, tried, head),
-        mean=_mean(counted, head),
+        ranges=joint_ranges(environment, some),
+        bounds=None if guided else _bounds([row for row in some if not row.aside], metrics[0]),
+        best=_metric(scores, metrics[0]),
+        rescaled=None if guided else rescaled(scores, tried, metrics[0]),
+        mean=_mean(counted, metrics[0]),
         metrics={name: mean for name, mean in single.items() if mean is not None},
         variance=None if guided or environment.best_of else _levels(tried, head),
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
@@ -276,9 +281,16 @@ def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
     if head.low is None or head.high is None or not any(row.error for row in kept):
         return None
     ends: list[float] = []
-    for end in (head.low, head.high):
+    for side, end in enumerate((head.low, head.high)):
         filled = [
-            replace(row, error=False, metrics={head.name: end}, sizes={head.name: 1.0}) if row.error else row
+            replace(
+                row,
+                error=False,
+                metrics={head.name: row.ranges.get(head.name, (end, end))[side]},
+                sizes={head.name: 1.0},
+            )
+            if row.error
+            else row
             for row in kept
         ]
         found = headline_values(at_items(filled), head)

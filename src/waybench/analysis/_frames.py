@@ -30,6 +30,7 @@ class Meaning:
         unit: Unit, "" for a plain number.
         low: The least value possible, None if unbounded or no number.
         high: The greatest value possible, likewise.
+        range: The range in words, where it is not what `low` and `high` say.
         better: "higher", "lower", or "" where neither is better.
         values: The values it can have, or what each number stands for; none if they are not listed.
         default: The value if not given, as JSON; "" where there is no such thing.
@@ -41,6 +42,7 @@ class Meaning:
     unit: str = ""
     low: float | None = None
     high: float | None = None
+    range: str = ""
     better: str = ""
     values: tuple[str, ...] = ()
     default: str = ""
@@ -51,7 +53,7 @@ class Meaning:
         name = f"{self.title}, {self.unit}" if self.title and self.unit else self.title or self.unit
         ends = [f"{word} {bound:g}" for word, bound in (("from", self.low), ("to", self.high)) if bound is not None]
         facts = [
-            " ".join(ends),
+            self.range or " ".join(ends),
             f"{self.better} is better" if self.better else "",
             ", ".join(self.values),
             f"default {self.default}" if self.default else "",

@@ -80,6 +80,8 @@ def as_metric(one: Series | Aggregate) -> Metric:
         unit=one.unit if isinstance(one, Aggregate) else "",
         low=one.low,
         high=one.high,
+        range=one.range if isinstance(one, Series) else None,
+        unbounded=one.unbounded if isinstance(one, Series) else "",
         better=one.better,
         doc=one.doc,
     )

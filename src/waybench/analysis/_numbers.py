@@ -8,13 +8,14 @@ NOTHING = "–"
 def decimals(metric: Metric | None) -> int:
     """Return how many decimals a mean of a metric is written with.
 
-    Three where its values lie within [0, 1], two for an unbounded plain number, of which nobody knows how small its
-    differences are, and one for everything else: per cents, and what is no metric (times, numbers of requests).
+    Three where its values lie within [0, 1], two for a plain number without bounds or whose bounds depend on the
+    episode, so that it is written alike in all tables, and one for everything else: per cents, and what is no metric
+    (times, numbers of requests).
     """
     if metric is None or metric.unit:
         return 1
     low, high = metric.bounds
-    if low is not None and high is not None:
+    if metric.range is None and low is not None and high is not None:
         return 3 if high - low <= 1 else 1
     return 2
 

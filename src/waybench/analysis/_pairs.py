@@ -7,6 +7,7 @@ from itertools import combinations
 from waybench.analysis._intervals import Mean, clustered_mean
 from waybench.analysis._items import ItemKey, at_items, measured
 from waybench.analysis._paired import mean_difference
+from waybench.analysis._ranges import over
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
 from waybench.core import Json, Metric
 from waybench.envs import registry
@@ -67,7 +68,8 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Pair]:
     found: list[Pair] = []
     for some in comparable(own):
         metrics = registry.load(some[0].env).metrics
-        for metric in (metric for metric in metrics if metric.name in names and metric.per is None):
+        played = [row for group in some for item in own[group].values() for row in item]
+        for metric in (over(one, played) for one in metrics if one.name in names and one.per is None):
             values = {group: measured(own[group], metrics[0], metric).values for group in some}
             for first, second in combinations(some, 2):
                 pair = _pair(first, second, metric, values)

@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis._episodes import LoggedEpisode
-from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price
+from waybench.analysis._ranges import Ranges, record_ranges
+from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range
 from waybench.envs import registry
 
 REPEATED = "repeated"
@@ -125,6 +126,7 @@ class Row:
             the teacher's merit.
         outcomes: Number of replies of each outcome that occurred.
         sizes: Of each metric that is a share, what it is a share of.
+        ranges: Of each metric and series whose range depends on the episode, its range.
         input_tokens: Tokens of all requests; None if not known.
         output_tokens: Tokens of all replies; None if not known.
         cached_tokens: Those of the requests' tokens that a provider says it read from its cache, 0 also where it says
@@ -157,6 +159,7 @@ class Row:
     outcomes: Mapping[str, int]
     axes: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
+    ranges: Ranges = field(default_factory=dict[str, Range])
     input_tokens: int | None
     output_tokens: int | None
     cached_tokens: int | None
@@ -305,6 +308,7 @@ def row(
             sizes={}
             if unmeasured
             else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},
+            ranges=record_ranges(environment, record) if confirmed else {},
             aside="" if confirmed else UNCONFIRMED,
             series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
             guided=record.options.get("teacher_guided") is True

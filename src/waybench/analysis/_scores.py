@@ -7,6 +7,7 @@ from typing import NamedTuple
 from waybench.analysis._estimates import Estimate
 from waybench.analysis._frames import Fact, Frame, columns, group_columns
 from waybench.analysis._intervals import CONFIDENCE, Mean
+from waybench.analysis._ranges import over
 from waybench.analysis._tidy import OUTCOME
 from waybench.core import Aggregate, Metric, Outcome, Series
 from waybench.envs import registry
@@ -14,8 +15,8 @@ from waybench.envs import registry
 _STATISTICS = {
     "best": "the mean over items of the best attempt's headline metric, where that is an item's score, and otherwise "
     "the same as single",
-    "rescaled": "the same from 0, the better of saying nothing and the best constant reply, to 1, the oracle, on the "
-    "same items",
+    "rescaled": "the same from 0, the better of saying nothing and the best constant reply (chosen on other items), to "
+    "1, the oracle, on the same items; null where the distance between the two is not resolved",
     "single": "what a single attempt gives on average, over items",
     "attempts": "the plain mean of the headline metric over the attempts that were made",
     "clusters": "the same as single, as a mean over clusters such as maps, each with the same weight",
@@ -43,6 +44,8 @@ class Score(NamedTuple):
         value: The number; None if it is not defined or not known.
         low: Lower end of its interval.
         high: Upper end.
+        least: The least value possible for the episodes that it is of; None if there is none, or it is not known.
+        greatest: The greatest value possible, likewise.
         n: Number of values that it is made of; None if not known.
         clusters: Number of clusters that they come from, likewise.
     """
@@ -57,6 +60,8 @@ class Score(NamedTuple):
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    least: float | None = None
+    greatest: float | None = None
     n: int | None = None
     clusters: int | None = None
 
@@ -82,7 +87,12 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
 
     def of(statistic: str, what: Metric | Series | Aggregate, mean: Mean | None, step: int | None = None) -> Score:
         unit = "" if isinstance(what, Series) else what.unit
-        return _with(Score(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
+        score = _with(Score(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
+        if isinstance(what, Aggregate):
+            return score._replace(least=what.low, greatest=what.high)
+        here = over(what, [estimate])
+        least, greatest = here.bounds if isinstance(here, Metric) else (here.low, here.high)
+        return score._replace(least=least, greatest=greatest)
 
     yield of("best", head, estimate.best)
     if not estimate.guided:
@@ -162,6 +172,14 @@ _FACTS: Sequence[Fact[Score]] = (
     Fact("low", float, lambda one: one.low, f"Lower end {_ENDS}"),
     Fact("high", float, lambda one: one.high, f"Upper end {_ENDS}"),
     Fact(
+        "least",
+        float,
+        lambda one: one.least,
+        "The least value possible with these options on these items, which no interval goes below; null if there is "
+        "none.",
+    ),
+    Fact("greatest", float, lambda one: one.greatest, "The greatest value possible, likewise."),
+    Fact(
         "n",
         int,
         lambda one: one.n,
@@ -193,7 +211,8 @@ _FACTS: Sequence[Fact[Score]] = (
         "floor",
         float,
         lambda one: one.estimate.rescaled.floor if one.estimate.rescaled else None,
-        "Of the headline metric on the same items, the better of saying nothing and the best constant reply.",
+        "Of the headline metric on the same items, the better of saying nothing and the best constant reply, which is "
+        "chosen on other items; null where its distance from the ceiling is not resolved.",
     ),
     Fact(
         "ceiling",

@@ -174,6 +174,7 @@ def _meaning(env: str, metric: Metric) -> Meaning:
         unit=metric.unit,
         low=metric.low,
         high=metric.high,
+        range=metric.range_text if metric.range or metric.unbounded else "",
         better=metric.better,
         values=tuple(f"{number} {label}" for number, label in enumerate(metric.labels)),
     )

@@ -11,6 +11,7 @@ from waybench.analysis._labels import LONGEST, labels, rest
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
 from waybench.analysis._permuted import sign_flipped
+from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, declared, grouped
 from waybench.analysis._statsmodels import holm
 from waybench.analysis._table import aligned
@@ -96,7 +97,7 @@ def wordings(all_rows: Iterable[Row]) -> list[Wordings]:
     own = grouped((row for row in free if WORDING in dict(row.group.options)), lambda row: row.group)
     found: list[Wordings] = []
     for some in grouped(own, lambda group: rest(group, WORDING)).values():
-        metric = registry.load(some[0].env).metrics[0]
+        metric = over(registry.load(some[0].env).metrics[0], (row for group in some for row in own[group]))
         if len(some) > 1 and metric.per is None:
             made = _wordings(metric, {_wording(group): group for group in some}, own)
             found += [made] if made else []

@@ -105,7 +105,8 @@ def _option_text(option: Option) -> str:
 
 def _metric_text(metric: Metric | Aggregate) -> str:
     better = f"{metric.better.capitalize()} is better." if metric.better else ""
-    return f"{metric.doc} {better}".strip()
+    between = f"Range: {metric.range_text}." if isinstance(metric, Metric) else ""
+    return " ".join(filter(None, (metric.doc, better, between)))
 
 
 def _default(value: Json) -> str:

@@ -8,7 +8,16 @@ from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, shown, without_reasoning
-from waybench.core._metrics import Aggregate, Metric, Series, outcome_count, outcome_metric
+from waybench.core._metrics import (
+    OF_THE_ITEM,
+    Aggregate,
+    Bounded,
+    Metric,
+    Range,
+    Series,
+    outcome_count,
+    outcome_metric,
+)
 from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._prices import Price, price_table, read_prices
@@ -20,9 +29,11 @@ from waybench.core._wording import Invalid, Memory, Message, Wording
 __all__ = [
     "EMBEDDED",
     "NOTHING",
+    "OF_THE_ITEM",
     "SCHEMA",
     "Aggregate",
     "Axis",
+    "Bounded",
     "DataError",
     "End",
     "Entry",
@@ -49,6 +60,7 @@ __all__ = [
     "Player",
     "Policy",
     "Price",
+    "Range",
     "Registry",
     "ReplayError",
     "Reply",

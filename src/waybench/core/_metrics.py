@@ -1,23 +1,78 @@
 """Metrics: pure functions of an episode's record."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 from waybench.core._record import EpisodeRecord
 
+Range = tuple[float | None, float | None]
+"""The least and the greatest value possible, None if there is none."""
+
+OF_THE_ITEM = "it describes the item, and not how it was played"
+"""Why a metric that describes the item has no bounds (`Bounded.unbounded`)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
-    """One number about one episode.
+class Bounded:
+    """What metrics and series have in common, their range: no interval and no axis goes beyond it.
 
     Attributes:
         name: Its key in every output.
+        low: The least value possible in any episode, None if that depends on the episode or there is none.
+        high: The greatest value possible, likewise.
+        range: EpisodeRecord -> the range for its options and its instance, whatever was replied, so that a record
+            without turns has one too; None where `low` and `high` say it all.
+        unbounded: Why there is no least or no greatest value, as the end of a sentence: "a plan has any length". Every
+            metric without a bound says so.
+    """
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+    range: Callable[[EpisodeRecord], Range] | None = None
+    unbounded: str = ""
+
+    def range_of(self, record: EpisodeRecord) -> Range:
+        """Return the range for a record's options and instance."""
+        return (self.low, self.high) if self.range is None else self.range(record)
+
+    @property
+    def range_text(self) -> str:
+        """The range in words: "0 to 1", "from 0", or why there are no bounds."""
+        if self.range is not None:
+            own = "depends on the options and the item"
+            return f"{own}; unbounded on one side where {self.unbounded}" if self.unbounded else own
+        known = [f"{word} {end:g}" for word, end in (("from", self.low), ("to", self.high)) if end is not None]
+        return " ".join(known) + (f"{'; ' if known else ''}unbounded, for {self.unbounded}" if self.unbounded else "")
+
+    def over(self, ranges: Iterable[Range]) -> Self:
+        """Return the same with the bounds that it has over several records.
+
+        Args:
+            ranges: `range_of` these records; without any, nothing changes.
+        """
+        known = list(ranges)
+        if self.range is None or not known:
+            return self
+        lows = [low for low, _ in known if low is not None]
+        highs = [high for _, high in known if high is not None]
+        return replace(
+            self,
+            low=min(lows) if len(lows) == len(known) else None,
+            high=max(highs) if len(highs) == len(known) else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric(Bounded):
+    """One number about one episode, with its range.
+
+    Attributes:
         of: EpisodeRecord -> float, or None where it is not defined.
         title: Its name in tables.
         doc: What it measures, with the source of its formula.
         unit: Unit, "" for a plain number.
-        low: The least value possible (the floor), None if unbounded.
-        high: The greatest value possible (the ceiling), None if unbounded.
         better: "higher", "lower", or "" where neither is better.
         floor: What saying nothing comes to on a record's own instance, where that is not the least value possible.
         ceiling: The best value on a record's own instance, where that is not the greatest value possible.
@@ -28,13 +83,10 @@ class Metric:
             told by its name.
     """
 
-    name: str
     of: Callable[[EpisodeRecord], float | None]
     title: str
     doc: str
     unit: str = ""
-    low: float | None = None
-    high: float | None = None
     better: str = "higher"
     floor: Callable[[EpisodeRecord], float] | None = None
     ceiling: Callable[[EpisodeRecord], float] | None = None
@@ -53,25 +105,19 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """A number for each step of an episode; the mean over episodes, step by step, is a curve.
+class Series(Bounded):
+    """A number for each step of an episode; the mean over episodes, step by step, is a curve. Its range is a step's.
 
     Attributes:
-        name: Its key in every output.
         of: EpisodeRecord -> a number for each step, from the first; shorter episodes have shorter series.
         title: Its name in tables and charts.
         doc: What it measures, with the source of its definition.
-        low: The least value possible, None if unbounded.
-        high: The greatest value possible, None if unbounded.
         better: As of a metric.
     """
 
-    name: str
     of: Callable[[EpisodeRecord], Sequence[float]]
     title: str
     doc: str
-    low: float | None = None
-    high: float | None = None
     better: str = "higher"
 
 
@@ -112,13 +158,23 @@ def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:
     return lambda record: float(sum(turn.outcome == outcome for turn in record.turns))
 
 
-def outcome_metric(outcome: str, doc: str, title: str | None = None) -> Metric:
+def outcome_metric(
+    outcome: str, doc: str, title: str | None = None, *, most: Callable[[EpisodeRecord], float]
+) -> Metric:
     """Return the metric that counts the turns of one outcome, which gives it its name.
 
     Args:
         outcome: The outcome.
         doc: What such a reply is in this environment.
         title: Its name in tables; by default the outcome's.
+        most: EpisodeRecord -> the greatest number of turns possible with its options on its instance.
     """
     title = outcome.capitalize() if title is None else title
-    return Metric(name=outcome, of=outcome_count(outcome), title=title, low=0, better="lower", doc=doc)
+    return Metric(
+        name=outcome,
+        of=outcome_count(outcome),
+        title=title,
+        range=lambda record: (0, most(record)),
+        better="lower",
+        doc=doc,
+    )

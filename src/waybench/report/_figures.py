@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import CONFIDENCE, EXAMPLES, Estimate, as_metric, grouped, measure
+from waybench.analysis import CONFIDENCE, EXAMPLES, Estimate, as_metric, grouped, measure, over
 from waybench.core import Environment
 from waybench.report._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
 from waybench.report._families import Family
@@ -100,7 +100,7 @@ def _level_figure(
     env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate], model: str
 ) -> list[Figure]:
     measured = measure(env, guided=False)
-    plot = Plot(by_level(estimates, measured), measured.metric, words.level.capitalize())
+    plot = Plot(by_level(estimates, measured), over(measured.metric, estimates), words.level.capitalize())
     label = f"{measured.metric.title} by {words.level} for each model; the tables of the task have the same numbers"
     caption = (
         f"{heading(measured.metric)}, by {words.level}: the mean over {words.items}"
@@ -115,7 +115,7 @@ def _example_figure(
     env: Environment[Any, Any, Any], words: Family, level: int, estimates: Sequence[Estimate], model: str
 ) -> list[Figure]:
     measured = measure(env, guided=False)
-    plot = Plot(by_examples(estimates, measured), measured.metric, "Number of in-context examples")
+    plot = Plot(by_examples(estimates, measured), over(measured.metric, estimates), "Number of in-context examples")
     label = f"{measured.metric.title} by number of in-context examples for each model, {words.level} {level}"
     caption = (
         f"{heading(measured.metric)} by number of in-context examples, {words.level} {level}: the mean over "
@@ -150,7 +150,8 @@ def curve_figures(
     shown = f", with {plural(examples, 'in-context example')}" if examples else ""
     found: list[Figure] = []
     for series in env.series:
-        plot = Plot(by_step(estimates, as_metric(series)), as_metric(series), "Step", bands=True)
+        metric = over(as_metric(series), estimates)
+        plot = Plot(by_step(estimates, metric), metric, "Step", bands=True)
         what = f"{series.title} by step, {words.level} {level}{guided}{shown}"
         free = "" if guided else " In free play episodes that end early are missing from the later steps."
         caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band.{free}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from waybench.analysis import Estimate, Group, Horizon, Mean, differing, grouped, mean_text, measure, ranked
+from waybench.analysis import Estimate, Group, Horizon, Mean, differing, grouped, mean_text, measure, over, ranked
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.report._families import family
@@ -41,7 +41,8 @@ class Leader:
         metric: What the score is, with its unit.
         score: The score.
         interval: Its interval, as text.
-        possible: Where it is between floor and ceiling of the same items, as text; "" if that is nothing new.
+        normalised: The score between floor (0) and ceiling (100) of the same items with its interval, as text; "" if
+            that is nothing new.
         part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
         note: What has to be said of the score; "" for nothing.
         missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
@@ -64,7 +65,7 @@ class Leader:
     metric: str
     score: Number
     interval: str
-    possible: str
+    normalised: str
     part: float | None
     note: str
     missing: str
@@ -105,7 +106,7 @@ class Leaders:
     @property
     def rescaled(self) -> bool:
         """Whether some row has a score between floor and ceiling."""
-        return any(line.possible for line in (*self.models, *self.references))
+        return any(line.normalised for line in (*self.models, *self.references))
 
     @property
     def missing(self) -> bool:
@@ -166,6 +167,8 @@ def _leader(
     # Curves are of one level: with a teacher there is a score where all episodes are of the same.
     whole = measured.mean(total if len(cells) > 1 else next(iter(cells.values())))
     mean, note = _overall(whole, cells, most, measured.metric)
+    metric = over(measured.metric, [total])
+    ends = interval_text(mean, metric)
     return Leader(
         group=group,
         model_page=model_pages[group.model],
@@ -176,9 +179,9 @@ def _leader(
         apart=group.apart,
         metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
         score=Number(mean_text(mean.value if mean else None, measured.metric), mean.value if mean else None),
-        interval=interval_text(mean, measured.metric),
-        possible=_possible(total, measured.metric) if mean is whole else "",
-        part=part(mean.value if mean else None, measured.metric),
+        interval=ends and ends + _no_bounds(metric),
+        normalised=_normalised(total, metric) if mean is whole else "",
+        part=part(mean.value if mean else None, metric),
         note=note,
         missing=missing_text(total, measured.metric),
         items=Number(amount(total.items), total.items),
@@ -208,12 +211,20 @@ def _overall(
     return replace(mean, value=mean.value * share, low=low, high=high), f"{told}; 0 beyond"
 
 
-def _possible(total: Estimate, metric: Metric) -> str:
-    """Return how much of what lies between floor and ceiling was had, where these are not the metric's own bounds."""
+def _normalised(total: Estimate, metric: Metric) -> str:
+    """Return the score from 0 (the floor) to 100 (the ceiling), where these are not the metric's own bounds."""
     found = total.rescaled
     if found is None or {found.floor, found.ceiling} == set(metric.bounds):
         return ""
-    return f"{100 * found.mean.value:.0f} %".replace("-", "−")  # its interval is on the task's page
+    value, *ends = (None if end is None else 100 * end for end in (found.mean.value, found.mean.low, found.mean.high))
+    low, high = (f"{end:.0f}".replace("-", "−") for end in ends) if None not in ends else ("", "")
+    return f"{value:.0f}".replace("-", "−") + (f" ({low} – {high})" if low else "")
+
+
+def _no_bounds(metric: Metric) -> str:
+    """Return which bound a score does not have, for its interval; "" if it has both."""
+    missing = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
+    return f", no {' or '.join(missing)} bound" if missing else ""
 
 
 def _ended(last: Estimate) -> bool:

@@ -88,6 +88,11 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             metric.low is None or metric.high is None or metric.low < metric.high,
             f"{what}: its floor {metric.low} is not below its ceiling {metric.high}",
         )
+    for one in (*environment.metrics, *environment.series):
+        require(
+            one.range or one.unbounded or (one.low is not None and one.high is not None),
+            f"{one.name!r} has no bounds: give low and high, or a range, or say why there are none (unbounded)",
+        )
     for one in environment.aggregates:
         what = f"aggregate {one.name!r}"
         require(re.fullmatch(r"[a-z][a-z0-9_]*", one.name), f"{what}: a name has small letters, digits and _")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from waybench.core import (
+    Bounded,
     DataError,
     End,
     Episode,
@@ -121,11 +122,15 @@ def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
 
 
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
-    """Every metric, of every kind of episode, is None or a number within its range."""
+    """Every metric and series, of every kind of episode, is None or has numbers within the range of its record."""
     for options in ways(environment):
         for item in items(environment, level, 2):
             for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
                 record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
+                for series in environment.series:
+                    what = f"series {series.name} of {episode.player} on item {item.id}"
+                    for value in series.of(record):
+                        _require_within(series, record, float(value), what)
                 for metric in environment.metrics:
                     what = f"metric {metric.name} of {episode.player} on item {item.id}"
                     try:
@@ -136,7 +141,14 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
                     if value is None:
                         continue
                     require(type(value) is float and math.isfinite(value), f"{what} is {value!r}, no finite float")
-                    require(metric.low is None or value >= metric.low - 1e-9, f"{what} is {value}, below {metric.low}")
-                    require(
-                        metric.high is None or value <= metric.high + 1e-9, f"{what} is {value}, above {metric.high}"
-                    )
+                    _require_within(metric, record, value, what)
+
+
+def _require_within(one: Bounded, record: EpisodeRecord, value: float, what: str) -> None:
+    low, high = one.range_of(record)
+    require(one.unbounded or None not in (low, high), f"{what} has no bounds and does not say why (unbounded)")
+    for declared, own, lower in ((one.low, low, True), (one.high, high, False)):
+        beyond = own is None or (declared is not None and (own < declared if lower else own > declared))
+        require(declared is None or not beyond, f"{what}: its range {low} to {high} goes beyond {declared}")
+    require(low is None or value >= low - 1e-9, f"{what} is {value}, below {low}")
+    require(high is None or value <= high + 1e-9, f"{what} is {value}, above {high}")

@@ -1,7 +1,6 @@
 """The environment of slot machines."""
 
 from waybench.agent import (
-    LEARNING,
     TYPED_HELP,
     Choice,
     Scene,
@@ -61,6 +60,14 @@ def _reward(steps: int | None) -> tuple[float, float]:
     return -most, most
 
 
+_LEARNING = learning_metrics(
+    "that with the highest expected reward",
+    _setting,
+    lambda record: len(record.instance["arms"]),
+    "The random player finds the best machine in one step of so many machines, the optimal one in every step.",
+    lambda record: max(payoff for _, payoff in record.instance["arms"]),
+)
+
 ARMS: Environment[Bandit, Scene[Bandit, Machines], Choice] = Environment(
     id="bandit/arms",
     version=1,
@@ -76,13 +83,8 @@ ARMS: Environment[Bandit, Scene[Bandit, Machines], Choice] = Environment(
     decode=decode,
     level_of=lambda bandit: bandit.level,
     prove=prove,
-    metrics=learning_metrics(
-        "that with the highest expected reward",
-        _setting,
-        lambda record: len(record.instance["arms"]),
-        "The random player finds the best machine in one step of so many machines, the optimal one in every step.",
-    ),
-    series=LEARNING,
+    metrics=_LEARNING.metrics,
+    series=_LEARNING.series,
     setting=_setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,

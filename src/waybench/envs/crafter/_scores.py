@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from waybench.agent import agent_metrics, final_score, human_metric, steps_of
-from waybench.core import Aggregate, EpisodeRecord, Metric, Series
+from waybench.core import Aggregate, EpisodeRecord, Metric, Range, Series
 from waybench.envs.crafter._ids import ACHIEVEMENTS, HARMS
 
 STEPS = 9_999  # the published program ends an episode when its clock is at 10,000, and begins it at 1
@@ -60,6 +60,14 @@ def _death(cause: str, title: str, doc: str) -> Metric:
     return Metric(name=f"death_{cause}", of=of, title=title, low=0, high=1, better="lower", doc=doc)
 
 
+def _steps(record: EpisodeRecord) -> int:
+    return record.options["steps"] or STEPS
+
+
+def _scores(record: EpisodeRecord) -> Range:
+    return 0, len(ACHIEVEMENTS) * _steps(record)
+
+
 def _curve(record: EpisodeRecord) -> list[float]:
     total, curve = 0, list[float]()
     for events in steps_of(record):
@@ -81,8 +89,9 @@ SCORE = Metric(
     of=final_score,
     title="Score",
     low=0,
+    range=_scores,
     floor=lambda record: 0.0,
-    ceiling=lambda record: float(len(ACHIEVEMENTS) * (record.options["steps"] or STEPS)),
+    ceiling=lambda record: float(len(ACHIEVEMENTS) * _steps(record)),
     doc="Number of achievements unlocked so far, summed over the steps (section 4.2): 2680 is the published mean of "
     "people.",
 )
@@ -97,9 +106,11 @@ METRICS = agent_metrics(
         high=len(ACHIEVEMENTS),
         doc="How many of the 22 achievements were unlocked.",
     ),
-    human_metric(setting),
+    human_metric(setting, _scores),
     *(_death(cause, title, doc) for cause, (title, doc) in _DEATHS.items()),
     *_UNLOCKED,
+    steps=_steps,
+    reward=lambda record: (LEAST, MOST),
 )
 SERIES = (
     Series(

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from waybench.agent import agent_metrics, human_metric, scaled_metric, steps_of
-from waybench.core import EpisodeRecord, Metric, Series, outcome_metric
+from waybench.core import EpisodeRecord, Metric, Range, Series, outcome_metric
 from waybench.envs.hanoi._instance import Towers, decode
+from waybench.envs.hanoi._rules import ILLEGAL_REWARD, SOLVED_REWARD
 from waybench.envs.hanoi._solve import best_moves, distance, moved, position_of, random_score, stacks
 
 STEPS = 30  # for three and four disks, as published (Table 1)
@@ -13,6 +14,28 @@ STEPS = 30  # for three and four disks, as published (Table 1)
 def most_steps(towers: Towers) -> int:
     """Return the default number of steps: 30, or twice those of a shortest solution if that is more."""
     return max(STEPS, 2 * distance(*towers.positions))
+
+
+def _steps(record: EpisodeRecord) -> int:
+    given = record.options["steps"]
+    return most_steps(decode(record.instance)) if given is None else given
+
+
+def _disks(record: EpisodeRecord) -> int:
+    return len(record.instance["start"])
+
+
+def _scores(record: EpisodeRecord) -> Range:
+    return 0, _disks(record)
+
+
+def _reward(record: EpisodeRecord) -> Range:
+    return ILLEGAL_REWARD * _steps(record), SOLVED_REWARD
+
+
+def _farthest(record: EpisodeRecord) -> Range:
+    # No two positions of n disks are farther apart than from all on one rod to all on another.
+    return 0, 2 ** _disks(record) - 1
 
 
 class Tried(NamedTuple):
@@ -77,8 +100,7 @@ def _silent(record: EpisodeRecord) -> float:
 
 
 def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
-    towers, steps = decode(record.instance), record.options["steps"]
-    steps = most_steps(towers) if steps is None else steps
+    towers, steps = decode(record.instance), _steps(record)
     chance = random_score(*towers.positions, steps)
     enough = steps >= record.proof["minimum"] and chance is not None and chance < towers.level
     return (chance, float(towers.level)) if chance is not None and enough else None
@@ -104,16 +126,18 @@ METRICS = agent_metrics(
         of=score,
         title="Score",
         low=0,
+        range=_scores,
         floor=_silent,
-        ceiling=lambda record: float(len(record.instance["start"])),
+        ceiling=lambda record: float(_disks(record)),
         doc="Disks at the end that are on the rod where they have to go, which is rod C in the published puzzles "
         "(section 4.2).",
     ),
-    human_metric(setting, score),
+    human_metric(setting, _scores, score),
     scaled_metric(
         _expected,
         "The random player takes any of the legal moves (exact, up to 7 disks by default); the optimal one solves it. "
         "Not defined for many more disks or steps, or with fewer steps than the shortest solution has.",
+        _scores,
         score,
     ),
     Metric(
@@ -128,7 +152,7 @@ METRICS = agent_metrics(
         name="first_mistake",
         of=_first_mistake,
         title="First mistake",
-        low=1,
+        range=lambda record: (1, _steps(record)),
         better="",
         doc="Number of the first move tried, from 1, that is not of a shortest solution; not defined without one.",
     ),
@@ -136,13 +160,18 @@ METRICS = agent_metrics(
         name="left",
         of=_left,
         title="Moves left",
-        low=0,
+        range=_farthest,
         better="lower",
         doc="Moves that a shortest solution would still take at the end.",
     ),
     outcome_metric(
-        "illegal", "Moves that were not allowed: from an empty rod, or onto a smaller disk.", "Illegal moves"
+        "illegal",
+        "Moves that were not allowed: from an empty rod, or onto a smaller disk.",
+        "Illegal moves",
+        most=_steps,
     ),
+    steps=_steps,
+    reward=_reward,
 )
 
 SERIES = (
@@ -158,7 +187,7 @@ SERIES = (
         name="moves_left",
         of=lambda record: [float(step.left) for step in tried(record)],
         title="Moves left",
-        low=0,
+        range=_farthest,
         better="lower",
         doc="Moves that a shortest solution would still take after the step.",
     ),

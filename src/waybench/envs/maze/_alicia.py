@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from waybench.core import (
+    OF_THE_ITEM,
     Environment,
     EpisodeRecord,
     Json,
@@ -91,6 +92,12 @@ def _raw_score(record: EpisodeRecord) -> float:
     return (1 - (_steps(record) - minimum) / minimum) * 100 if _reached(record) else 0.0
 
 
+def _requests(record: EpisodeRecord) -> int:
+    return record.options["requests"]
+
+
+_ANY_LENGTH = "a reply can name any number of movements"
+
 METRICS = (
     Metric(
         name="score",
@@ -107,15 +114,25 @@ METRICS = (
         title="Raw score",
         unit="%",
         high=100,
+        unbounded=_ANY_LENGTH,
         doc="(1 - (steps - minimum) / minimum) * 100 if the exit was reached, otherwise 0 (AliciaBench's description).",
     ),
     Metric(name="reached", of=_reached, title="Reached", low=0, high=1, doc="1 if the exit was reached."),
-    Metric(name="steps", of=_steps, title="Steps", low=0, better="", doc="Cells moved in all requests of the attempt."),
+    Metric(
+        name="steps",
+        of=_steps,
+        title="Steps",
+        low=0,
+        unbounded=_ANY_LENGTH,
+        better="",
+        doc="Cells moved in all requests of the attempt.",
+    ),
     Metric(
         name="minimum",
         of=lambda record: float(record.proof["minimum"]),
         title="Minimum steps",
         low=1,
+        unbounded=OF_THE_ITEM,
         better="",
         doc="Cells on a shortest path, the entrance not counted.",
     ),
@@ -123,12 +140,12 @@ METRICS = (
         name="requests",
         of=lambda record: float(len(record.turns)),
         title="Requests",
-        low=0,
+        range=lambda record: (0, _requests(record)),
         better="lower",
         doc="Requests used.",
     ),
-    outcome_metric("unparsed", "Replies that were no list of movements."),
-    outcome_metric("illegal", "Replies with a movement into a wall or outside."),
+    outcome_metric("unparsed", "Replies that were no list of movements.", most=_requests),
+    outcome_metric("illegal", "Replies with a movement into a wall or outside.", most=_requests),
 )
 
 ALICIA: Environment[Maze, MazeState, Plan] = Environment(

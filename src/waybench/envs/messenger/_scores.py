@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from waybench.agent import agent_metrics, asked, human_metric, scaled_metric, steps_of
-from waybench.core import End, EpisodeRecord, Metric
+from waybench.core import End, EpisodeRecord, Metric, Range
 from waybench.envs.messenger._case import Case, decode
 from waybench.envs.messenger._cast import PUBLISHED
 
@@ -37,6 +37,26 @@ def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
     return EXPECTED[case.stage] if usual else None
 
 
+def _deadly(case: Case) -> int:
+    """Return how many entities can be met at once that each cost 1: in stage 1 the first thing touched decides."""
+    return 1 if case.stage == 1 else len(case.actors) - 2  # all but the message and the goal
+
+
+def _scores(record: EpisodeRecord) -> Range:
+    return -float(_deadly(_case(record))), 1.0
+
+
+def _reward(record: EpisodeRecord) -> Range:
+    case = _case(record)
+    # Who has to fetch the message has half a point for it.
+    return -float(_deadly(case)), 1.0 if case.stage == 1 or case.carries else MOST
+
+
+def _steps(record: EpisodeRecord) -> int:
+    given = record.options["steps"]
+    return _case(record).steps if given is None else given
+
+
 def _fate(record: EpisodeRecord) -> str:
     made = steps_of(record)
     return str(made[-1].get("fate", "")) if made else ""
@@ -64,16 +84,18 @@ SCORE = Metric(
     title="Score",
     low=LEAST,
     high=1,
+    range=_scores,
     floor=lambda record: 0.0,
     doc="Reward of the last step (section 4.2): 1 for a delivery, -1 for a death, -2 or less if several enemies were "
     "met at once, 0.5 if the message was taken in the very last step, otherwise 0, as for a step that was lost.",
 )
 METRICS = agent_metrics(
     SCORE,
-    human_metric(setting, score),
+    human_metric(setting, _scores, score),
     scaled_metric(
         _expected,
         "Here they are those of the stage: means over its games, on the published board and with the published steps.",
+        _scores,
         score,
     ),
     Metric(
@@ -106,4 +128,6 @@ METRICS = agent_metrics(
         "Whether the message ended the game, for the player had it already; stage 1 only.",
         lambda case: case.carries and case.stage == 1,
     ),
+    steps=_steps,
+    reward=_reward,
 )

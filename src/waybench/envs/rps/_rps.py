@@ -1,7 +1,6 @@
 """The environment of Rock Paper Scissors."""
 
 from waybench.agent import (
-    LEARNING,
     TYPED_HELP,
     Choice,
     Scene,
@@ -68,6 +67,14 @@ def _reward(steps: int | None) -> tuple[float, float]:
     return -most, most
 
 
+_LEARNING = learning_metrics(
+    "that with the highest expected score",
+    _setting,
+    lambda record: len(NAMES),
+    "The random player makes the best choice in one round of three, the optimal one in every round.",
+    lambda record: max(record.instance["wins"]),
+)
+
 ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     id="rps/rounds",
     version=1,
@@ -83,13 +90,8 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     decode=decode,
     level_of=lambda match: match.level,
     prove=prove,
-    metrics=learning_metrics(
-        "that with the highest expected score",
-        _setting,
-        lambda record: len(NAMES),
-        "The random player makes the best choice in one round of three, the optimal one in every round.",
-    ),
-    series=LEARNING,
+    metrics=_LEARNING.metrics,
+    series=_LEARNING.series,
     setting=_setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,

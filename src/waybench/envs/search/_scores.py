@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from typing import Protocol as Interface
 
-from waybench.core import End, EpisodeRecord, Instance, Metric, Outcome, Series, outcome_metric
+from waybench.core import (
+    OF_THE_ITEM,
+    End,
+    EpisodeRecord,
+    Instance,
+    Metric,
+    Outcome,
+    Range,
+    Series,
+    outcome_metric,
+)
 from waybench.envs.search import _number, _walk
 from waybench.envs.search._protocol import PROTOCOLS, Protocol
 
@@ -129,6 +139,22 @@ class Scores(Generic[I]):
         case = self._decode(record.instance)
         return case, Answers.of(record, self._most(case))
 
+    def most_answers(self, record: EpisodeRecord) -> int:
+        """Return the greatest number of valid answers possible; with a teacher, who solves it, that is its number."""
+        if record.options["teacher_guided"]:
+            return record.proof["minimum"]
+        return record.options["max_steps"] or self._most(self._decode(record.instance))
+
+    def most_replies(self, record: EpisodeRecord) -> int:
+        """Return the greatest number of replies that are invalid or forgiven."""
+        if record.options["teacher_guided"]:
+            return self.most_answers(record)
+        return (self.most_answers(record) + 1) * (record.options["max_retries"] + 1)
+
+    def summed(self, record: EpisodeRecord) -> Range:
+        """Return the range of a sum of shares over the answers, an invalid one that ends the episode included."""
+        return 0, self.most_answers(record) + 1
+
     def followed(self, record: EpisodeRecord, protocol: Protocol) -> list[float]:
         """Return whether each answer follows the algorithm."""
         case, answers = self.read(record)
@@ -235,7 +261,7 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             name="steps",
             of=lambda record: float(scores.read(record)[1].valid),
             title="Valid answers",
-            low=0,
+            range=lambda record: (0, scores.most_answers(record)),
             better="",
             doc="Number of valid answers.",
         ),
@@ -244,11 +270,12 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             of=lambda record: float(record.proof["minimum"]),
             title="Optimal steps",
             low=1,
+            unbounded=OF_THE_ITEM,
             better="",
             doc="Number of answers of the optimal policy.",
         ),
-        outcome_metric("unparsed", "Replies in which no number was read."),
-        outcome_metric("illegal", "Replies with a number that cannot be taken."),
+        outcome_metric("unparsed", "Replies in which no number was read.", most=scores.most_replies),
+        outcome_metric("illegal", "Replies with a number that cannot be taken.", most=scores.most_replies),
     )
 
 
@@ -267,7 +294,7 @@ NUMBER_METRICS = (
         name="err_sum",
         of=lambda record: err_sum(record, own(record)),
         title="Err_sum",
-        low=0,
+        range=NUMBERS.summed,
         better="lower",
         doc="Sum of the errors of all answers (equation 2); an invalid reply that ends the episode is one of 1."
         + _BOTH.format(name="err_sum"),
@@ -286,7 +313,7 @@ NUMBER_METRICS = (
         name="err_sum_sound",
         of=lambda record: err_sum(record, PROTOCOLS["sound"]),
         title="Err_sum, sound",
-        low=0,
+        range=NUMBERS.summed,
         better="lower",
         doc="Err_sum by the whole range, with an error of 1 for every interaction that was left undone without the "
         "right answer, so that giving up never lowers it.",
@@ -311,7 +338,7 @@ def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
             name="g_sum",
             of=lambda record: g_sum(scores, record, own(record)),
             title="G_sum",
-            low=0,
+            range=scores.summed,
             better="lower",
             doc="Sum over valid answers of the share of nodes not visited yet (equation 4); neither the start nor an "
             "invalid reply that ends the episode adds anything." + _BOTH.format(name="g_sum"),
@@ -321,7 +348,7 @@ def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
             name="g_sum_sound",
             of=lambda record: g_sum(scores, record, PROTOCOLS["sound"]),
             title="G_sum, sound",
-            low=0,
+            range=scores.summed,
             better="lower",
             doc="G_sum with 1 for every interaction that was left undone with nodes unvisited, so that giving up never "
             "lowers it.",

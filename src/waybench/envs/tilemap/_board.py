@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import Stream
+from waybench.core import Json, Stream
 from waybench.envs.tilemap._map import PLAYER, TileMap, legs_on, tile_list
-from waybench.envs.tilemap._protocol import Protocol, moves_per_point
+from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol, moves_per_point
 from waybench.grid import Floor
 
 MOVES: Mapping[str, tuple[int, int]] = {
@@ -51,6 +51,18 @@ class Style(NamedTuple):
     single: bool = False
     predicts: bool = False
     crew: Crew = Crew()
+
+
+def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: bool = False) -> Style:
+    """Return how is asked and answered.
+
+    Args:
+        options: The options of play.
+        single: Whether a plan is one action.
+        predicts: Whether a plan has a drawing of the map.
+    """
+    crew = Crew(int(options["walkers"]), int(options["enemies"]), int(options["hazards"]))
+    return Style(PROTOCOLS[options["protocol"]], single, predicts, crew)
 
 
 class Plan(NamedTuple):
@@ -227,6 +239,11 @@ class Place(NamedTuple):
     tick: int = 0
     death: str = ""
 
+    @property
+    def cell(self) -> int:
+        """The player's cell of the fenced map."""
+        return _fenced_cell(self.row * self.board.case.width + self.column, self.board.case.width)
+
     def rows(self) -> list[str]:
         """Return the map as it is now, with the player on it."""
         drawn = list(self.board.bare)
@@ -242,3 +259,10 @@ class Place(NamedTuple):
 
 def _put(row: str, column: int, sign: str) -> str:
     return f"{row[:column]}{sign}{row[column + 1 :]}"
+
+
+def start(case: TileMap, style: Style) -> Place:
+    """Return the player where the map has it, and the beings where they are at first."""
+    of = board(case, style)
+    row, column = divmod(case.start, case.width)
+    return Place(of, 0, row, column, beings=of.beings)

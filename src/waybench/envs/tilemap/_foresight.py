@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from waybench.envs.tilemap._beings import step_beings
 from waybench.envs.tilemap._board import MOVES, Board, Place
-from waybench.envs.tilemap._protocol import GIVEN_UP
-from waybench.envs.tilemap._shortfall import least_cost_of_missing
+from waybench.envs.tilemap._shortfall import tour_pays
 from waybench.envs.tilemap._walk import fenced_now
 
 LIMIT = 20_000  # states that one search looks at
@@ -48,9 +47,7 @@ def foresee(state: Place) -> Tour:
     Args:
         state: The state.
     """
-    width = state.board.case.width + 2
-    at = (state.row + 1) * width + state.column + 1
-    return _tour(state.board, state.removed, state.goal, at, state.beings, state.tick)
+    return _tour(state.board, state.removed, state.goal, state.cell, state.beings, state.tick)
 
 
 @lru_cache(maxsize=1024)
@@ -70,7 +67,8 @@ def _tour(
     for number, names in zip(numbers, found.legs, strict=True):
         plans[number - goal] = tuple(names)
     moves = sum(map(len, plans))
-    is_best = shortest.complete and len(numbers) == len(plans) and _pays(world, at, numbers, moves)
+    complete = shortest.complete and len(numbers) == len(plans)
+    is_best = complete and tour_pays(board, world.fenced, at, numbers, moves)
     return Tour(tuple(plans), is_best)
 
 
@@ -108,13 +106,6 @@ def _distances(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
                 found[other] = found[cell] + 1
                 waiting.append(other)
     return found
-
-
-def _pays(world: _World, at: int, numbers: Sequence[int], moves: int) -> bool:
-    """Return whether no play that misses a goal is worth more than a tour with so many moves."""
-    if moves < GIVEN_UP * world.board.per_point:
-        return True  # a goal that is missed costs more than all moves together
-    return moves <= least_cost_of_missing(world.board, world.fenced, at, numbers)
 
 
 class _Found(NamedTuple):

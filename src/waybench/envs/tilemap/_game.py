@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried, board
+from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried, start
 from waybench.envs.tilemap._map import TileMap, tour
 from waybench.envs.tilemap._walk import plan_of, walk
 
@@ -37,9 +37,7 @@ class TileGame(Game[TileMap, Place, Plan]):
 
     def start(self, instance: TileMap) -> Place:
         """Return the player where the map has it."""
-        row, column = divmod(instance.start, instance.width)
-        of = board(instance, self._style)
-        return Place(of, 0, row, column, beings=of.beings)
+        return start(instance, self._style)
 
     def legal(self, state: Place) -> Sequence[Plan]:
         """Return the plan of no move, and those of one move to another cell."""

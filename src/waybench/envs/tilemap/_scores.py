@@ -3,8 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from waybench.core import End, EpisodeRecord, Metric, outcome_metric
+from waybench.core import OF_THE_ITEM, End, EpisodeRecord, Metric, Range, outcome_metric
+from waybench.envs.tilemap._board import board, style_of
+from waybench.envs.tilemap._map import decode
 from waybench.envs.tilemap._protocol import GIVEN_UP, PROTOCOLS, Protocol, moves_per_point
+
+ANY_LENGTH = "a plan can have thousands of moves, and each of them costs"
+SINGLE_MOVES = "tilemap/stepwise"  # the environment whose plans are of one move
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,14 @@ class Tally:
         )
 
 
+def shortest(record: EpisodeRecord) -> int:
+    """Return the moves of a shortest tour, around hazards where there are any, and as if there were no beings."""
+    if not record.options["hazards"]:
+        minimum: int = record.proof["minimum"]
+        return minimum
+    return board(decode(record.instance), style_of(record.options)).length
+
+
 def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
     """Count what an episode came to.
 
@@ -65,7 +78,7 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
     goals = len(record.instance["objectives"])
     if not PROTOCOLS[record.options["protocol"]].unreachable:
         goals -= len(record.proof["unreachable"])
-    length = record.instance["path_length"] if own.stored_length else record.proof["minimum"]
+    length = record.instance["path_length"] if own.stored_length else shortest(record)
     per_point = moves_per_point(length) if own.scaled_moves else 1
     limit = record.options["max_failures"]
     points = spent = errors = wrong = moves = actions = misses = done = 0
@@ -129,7 +142,33 @@ def worst(record: EpisodeRecord) -> float:
 def best(record: EpisodeRecord) -> float:
     """Return the score of a shortest tour."""
     counted = tally(record)
-    return counted.share(200 * counted.goals, record.proof["minimum"])
+    return counted.share(200 * counted.goals, shortest(record))
+
+
+def _scores(record: EpisodeRecord) -> Range:
+    return (0, 100) if PROTOCOLS[record.options["protocol"]].clipped else (None, best(record))
+
+
+def _rewards(record: EpisodeRecord) -> Range:
+    counted = tally(record)
+    return None, 200 * counted.goals - shortest(record) / counted.per_point
+
+
+def _plans(record: EpisodeRecord) -> int:
+    """Return the greatest number of plans possible."""
+    goals, tries = len(record.instance["objectives"]), record.options["tries"]
+    # Single moves: the shortest path to each objective, twice among beings, and ten.
+    cells = len(record.instance["environment"])
+    return goals * (tries * 2 * cells + 10 if record.env == SINGLE_MOVES else tries)
+
+
+def _replies(record: EpisodeRecord) -> int:
+    """Return the greatest number of replies possible, of which any can be unreadable."""
+    return record.options["max_failures"] * _plans(record)
+
+
+def _moves(record: EpisodeRecord) -> Range:
+    return 0, _plans(record) if record.env == SINGLE_MOVES else None
 
 
 def _counted(of: Callable[[Tally], int]) -> Callable[[EpisodeRecord], float]:
@@ -154,8 +193,29 @@ def _mean_of(name: str) -> Callable[[EpisodeRecord], float | None]:
     return of
 
 
-def _metric(name: str, title: str, of: Callable[[EpisodeRecord], float], doc: str, better: str = "lower") -> Metric:
-    return Metric(name=name, of=of, title=title, low=0, better=better, doc=doc)
+def _metric(
+    name: str,
+    title: str,
+    of: Callable[[EpisodeRecord], float],
+    doc: str,
+    better: str = "lower",
+    most: Callable[[EpisodeRecord], float] | None = None,
+) -> Metric:
+    """Return a metric from 0 up to `most`; without it, one that counts the moves of plans."""
+    return Metric(
+        name=name,
+        of=of,
+        title=title,
+        low=0,
+        range=_moves if most is None else lambda record: (0, most(record)),
+        unbounded="" if most else ANY_LENGTH,
+        better=better,
+        doc=doc,
+    )
+
+
+def _fact(name: str, title: str, of: Callable[[EpisodeRecord], float], doc: str) -> Metric:
+    return Metric(name=name, of=of, title=title, low=0, unbounded=OF_THE_ITEM, better="", doc=doc)
 
 
 def _top(number: int, doc: str) -> Metric:
@@ -174,6 +234,8 @@ METRICS = (
         of=score,
         title="GTB_Score",
         unit="%",
+        range=_scores,
+        unbounded=ANY_LENGTH,
         floor=worst,
         ceiling=best,
         doc="100 (R - Rmin) / (Rmax - Rmin); R is the reward, Rmax = 200 n - C, Rmin = -(100 n + C), n objectives, C "
@@ -184,6 +246,8 @@ METRICS = (
         name="reward",
         of=_counted(lambda counted: counted.reward),
         title="Reward",
+        range=_rewards,
+        unbounded=ANY_LENGTH,
         doc="Points for where each objective's plan ended, less the cost of each action, less 1 for each generation "
         "error, less 100 and the cost of the path length for an objective that was given up. An action costs 1; in "
         '"sound" it costs less on a map whose shortest tour has 100 moves or more (see there).',
@@ -193,8 +257,15 @@ METRICS = (
         "MGE",
         _counted(lambda counted: counted.generation_errors),
         "Replies that could not be read, and plans with a name that is no action.",
+        most=_replies,
     ),
-    _metric("wrong_actions", "Invalid names", _counted(lambda counted: counted.wrong), "Plans with such a name."),
+    _metric(
+        "wrong_actions",
+        "Invalid names",
+        _counted(lambda counted: counted.wrong),
+        "Plans with such a name.",
+        most=_plans,
+    ),
     _metric(
         "path_length",
         "MPL",
@@ -210,16 +281,17 @@ METRICS = (
         'In "paper" objectives from which it ended 2 to 5 away in a straight line, give or take one; in "sound" up to '
         "5 away.",
     ),
-    _metric("objectives", "Objectives", _counted(lambda counted: counted.goals), "Objectives that were asked for.", ""),
-    _metric("minimum", "Shortest tour", lambda record: float(record.proof["minimum"]), "Its length.", ""),
+    _fact("objectives", "Objectives", _counted(lambda counted: counted.goals), "Objectives that were asked for."),
+    _fact("minimum", "Shortest tour", lambda record: float(record.proof["minimum"]), "Its length."),
     _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
     _metric(
         "strategic",
         "Strategic errors",
         _strategic,
         "Objectives whose plan was made of actions only and ended elsewhere.",
+        most=lambda record: len(record.instance["objectives"]),
     ),
-    outcome_metric("unparsed", "Replies that could not be read."),
+    outcome_metric("unparsed", "Replies that could not be read.", most=_replies),
 )
 
 STATE_METRICS = (

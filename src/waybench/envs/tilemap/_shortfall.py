@@ -9,6 +9,21 @@ from waybench.envs.tilemap._protocol import GIVEN_UP
 _REACHED = 200  # points for ending on an objective, by both tables of rewards
 
 
+def tour_pays(board: Board, fenced: bytes, at: int, goals: Sequence[int], moves: int) -> bool:
+    """Return whether no play that misses one of some goals is worth more than a tour of all of them.
+
+    Args:
+        board: The map.
+        fenced: Its cells, a byte for each: 1 where one can stand.
+        at: The player's cell.
+        goals: Numbers of the goals that are left, in their order.
+        moves: Moves of the tour.
+    """
+    if moves < GIVEN_UP * board.per_point:
+        return True  # a goal that is missed costs more than all moves together
+    return moves <= least_cost_of_missing(board, fenced, at, goals)
+
+
 def least_cost_of_missing(board: Board, fenced: bytes, at: int, goals: Sequence[int]) -> int:
     """Return what a play costs at least that does not end on each of some goals, in moves.
 

@@ -37,7 +37,7 @@ def walk(state: Place, names: Sequence[str]) -> Walked:
         names: The plan.
     """
     width = state.board.case.width + 2
-    fenced, at = fenced_now(state.board, state.removed), (state.row + 1) * width + state.column + 1
+    fenced, at = fenced_now(state.board, state.removed), state.cell
     by = _offsets(width)
     removed = state.removed
     crew, beings, tick, death = state.board.style.crew, state.beings, state.tick, ""

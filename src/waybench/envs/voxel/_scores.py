@@ -1,8 +1,11 @@
 """What a search is measured by."""
 
 from waybench.agent import agent_metrics, final_score, human_metric, steps_of
-from waybench.core import End, EpisodeRecord, Metric, is_object
+from waybench.core import End, EpisodeRecord, Metric, Range, is_object
 from waybench.envs.voxel._engines import CREATIVE, MINEDOJO
+from waybench.envs.voxel._search import FARTHEST
+
+_MOST_LEFT = 2**0.5 * FARTHEST  # blocks; goals are looked for in a square around the walker
 
 
 def setting(record: EpisodeRecord) -> str | None:
@@ -54,6 +57,15 @@ def _efficiency(record: EpisodeRecord) -> float | None:
     return start / max(start, walked)
 
 
+def _steps_range(record: EpisodeRecord) -> Range:
+    return 0, record.options["steps"]
+
+
+def _progress_range(record: EpisodeRecord) -> Range:
+    start = _start(record)
+    return (None, 1) if start is None else (1 - _MOST_LEFT / start, 1)
+
+
 SCORE = Metric(
     name="score",
     of=final_score,
@@ -64,12 +76,12 @@ SCORE = Metric(
 )
 METRICS = agent_metrics(
     SCORE,
-    human_metric(setting),
+    human_metric(setting, lambda record: (0, 1)),
     Metric(
         name="found_after",
         of=_steps,
         title="Steps to the goal",
-        low=0,
+        range=_steps_range,
         better="lower",
         doc="Steps until the biome was found; not defined where it was not.",
     ),
@@ -78,6 +90,7 @@ METRICS = agent_metrics(
         of=_progress,
         title="Progress",
         high=1,
+        range=_progress_range,
         doc="How much nearer a goal is at the end than at the start, as a share: 1 is the goal, 0 as far as at the "
         "start, less than 0 farther. Of several goals, the nearest one counts, at the end perhaps another one.",
     ),
@@ -87,6 +100,7 @@ METRICS = agent_metrics(
         title="Distance left",
         unit="blocks",
         low=0,
+        high=_MOST_LEFT,
         better="lower",
         doc="From the end to the nearest goal over the ground, in a straight line.",
     ),
@@ -99,4 +113,6 @@ METRICS = agent_metrics(
         doc="Success weighted by path length: the straight distance to the nearest goal by the length of the way that "
         "was walked; 0 where no goal was found. What lies in the way keeps everybody below 1.",
     ),
+    steps=lambda record: record.options["steps"],
+    reward=lambda record: (0, 1),
 )

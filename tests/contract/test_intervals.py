@@ -1,0 +1,90 @@
+"""No interval goes beyond the bounds that a metric declares for its protocol, its options and its instances."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import waybench
+from waybench.analysis import Anchoring, Estimate, LoggedEpisode, Mean, by_level, over, overall, row, set_aside
+from waybench.core import Bounded, Environment, EpisodeRecord, Metric, play_out, policy
+from waybench.envs import registry
+
+COUNTS = (2, 3)  # with so few items intervals are widest
+MOST_ITEMS = 200  # in which so many clusters are looked for
+PLAYERS = ("random", "heuristic", "noisy-0.3")
+ENTRIES = tuple(entry.id for entry in registry.entries)
+
+
+def ways(env: Environment[Any, Any, Any]) -> Iterator[dict[str, Any]]:
+    for protocol in next(option for option in env.options if option.name == "protocol").choices:
+        yield {**env.trial, "protocol": protocol}
+
+
+def records(env: Environment[Any, Any, Any], count: int, level: int, options: Any, player: str) -> list[EpisodeRecord]:
+    """Return one episode of each of so many clusters; of a level with one item alone, as many attempts."""
+    source = env.source(level=level)
+    if source.space is not None and source.space < count:
+        item = source.item(0)
+        return [play_out(env, item, policy(player), options, attempt=attempt + 1).record() for attempt in range(count)]
+    found: dict[str, EpisodeRecord] = {}
+    for index in range(MOST_ITEMS):
+        record = play_out(env, source.item(index), policy(player), options).record()
+        found.setdefault(env.cluster(record) if env.cluster else record.instance_hash, record)
+        if len(found) == count:
+            break
+    return list(found.values())
+
+
+def estimates(made: list[EpisodeRecord]) -> list[Estimate]:
+    known = Anchoring()
+    logged = [LoggedEpisode(model="m", task="t", record=record, log="") for record in made]
+    rows = set_aside(row(each, anchors=known.of(each.record)) for each in logged)
+    return [*by_level(rows), *overall(rows)]
+
+
+def numbers(env: Environment[Any, Any, Any], found: Estimate) -> Iterator[tuple[Bounded, Mean | None]]:
+    for metric in env.metrics:
+        yield metric, found.metrics.get(metric.name)
+        yield metric, found.macro.get(metric.name)
+    yield env.metrics[0], found.best
+    yield env.metrics[0], found.mean
+    for series in env.series:
+        curve = found.curves.get(series.name)
+        for mean in (*curve.steps, curve.average) if curve else ():
+            yield series, mean
+
+
+def within(one: Bounded, found: Estimate, mean: Mean) -> bool:
+    here = over(one, [found])
+    low, high = here.bounds if isinstance(here, Metric) else (here.low, here.high)
+    assert one.unbounded or (low is not None and high is not None), f"{one.name} has no bounds and does not say why"
+    values = [value for value in (mean.low, mean.value, mean.high) if value is not None]
+    slack = 1e-9 * max(map(abs, values))
+    return all((low is None or low - slack <= value) and (high is None or value <= high + slack) for value in values)
+
+
+@pytest.mark.parametrize("env_id", ENTRIES)
+def test_no_interval_leaves_the_declared_bounds(env_id: str) -> None:
+    env, seen = waybench.load(env_id), 0
+    for options in ways(env):
+        for level in env.sample_levels[:2]:
+            for count, player in ((count, player) for count in COUNTS for player in PLAYERS):
+                for found in estimates(records(env, count, level, options, player)):
+                    for one, mean in numbers(env, found):
+                        if mean is not None:
+                            assert within(one, found, mean), (options, level, player, one.name, mean)
+                            seen += mean.low is not None
+    assert seen
+
+
+@pytest.mark.parametrize("env_id", ENTRIES)
+def test_ranges_do_not_depend_on_what_was_replied(env_id: str) -> None:
+    """An episode that an infrastructure error ended has the bounds of what it could have been."""
+    env = waybench.load(env_id)
+    for options in ways(env):
+        (record,) = records(env, 1, env.smallest_level, options, "random")
+        (silent,) = records(env, 1, env.smallest_level, options, "null")
+        assert record.turns != silent.turns
+        for one in (*env.metrics, *env.series):
+            assert one.range_of(record) == one.range_of(silent), one.name

@@ -1,0 +1,31 @@
+"""The ranges of metrics."""
+
+from typing import Any
+
+from tests.toys import DIAL
+from waybench.core import Metric, play_out, policy
+
+
+def metric(**fields: Any) -> Metric:
+    return Metric(name="m", of=lambda record: 0.0, title="M", doc="A number.", **fields)
+
+
+def test_a_range_is_that_of_the_record() -> None:
+    record = play_out(DIAL, DIAL.source().item(0), policy("null")).record()
+    assert metric(low=0, high=1).range_of(record) == (0, 1)
+    sized = metric(low=0, range=lambda record: (0, len(record.opening)))
+    assert sized.range_of(record) == (0, len(record.opening))
+
+
+def test_over_several_records_the_bounds_are_the_widest() -> None:
+    ranged = metric(range=lambda record: (0, 1))
+    assert ranged.over([(0, 3), (-1, 2)]).bounds == (-1, 3)
+    assert ranged.over([(0, 3), (None, 5)]).bounds == (None, 5)
+    assert ranged.over([]).bounds == (None, None)
+    assert metric(low=0, high=1).over([(0, 3)]).bounds == (0, 1)
+
+
+def test_ranges_in_words() -> None:
+    assert metric(low=0, high=1).range_text == "from 0 to 1"
+    assert metric(low=0, unbounded="plans can be long").range_text == "from 0; unbounded, for plans can be long"
+    assert metric(range=lambda record: (0, 1)).range_text == "depends on the options and the item"
