@@ -40,9 +40,9 @@ class _Node(NamedTuple):
 def foresee(state: Place) -> Tour:
     """Return a shortest tour of all goals that meets no enemy and no hazard, as beings will move.
 
-    A search for the shortest one (A*, with the distances on the map without beings as the lower bound) is given up after
-    a number of states; a hasty one then looks for any tour. Where that is given up too, the plan for the present goal
-    ends as near to it as was come.
+    The search for a shortest one (A*; the lower bound is the distance on the map without beings) stops after `LIMIT`
+    states; a hasty search then looks for any tour. Where that stops too, the tour ends at the place nearest to its end
+    that either has found.
 
     Args:
         state: The state.

@@ -171,7 +171,7 @@ def _moves(record: EpisodeRecord) -> Range:
     return 0, _plans(record) if record.env == SINGLE_MOVES else None
 
 
-def _counted(of: Callable[[Tally], int]) -> Callable[[EpisodeRecord], float]:
+def _counted(of: Callable[[Tally], float]) -> Callable[[EpisodeRecord], float]:
     return lambda record: float(of(tally(record)))
 
 
@@ -239,8 +239,8 @@ METRICS = (
         floor=worst,
         ceiling=best,
         doc="100 (R - Rmin) / (Rmax - Rmin); R is the reward, Rmax = 200 n - C, Rmin = -(100 n + C), n objectives, C "
-        'the cost of as many moves as the path length: in "paper" the record\'s, and the score is not cut to 0 and 100; '
-        'in "sound" that of the shortest tour, and the score is cut.',
+        'the cost of as many moves as the path length: in "paper" the record\'s, and the score is not cut to 0 and '
+        '100; in "sound" that of the shortest tour, and the score is cut.',
     ),
     Metric(
         name="reward",
