@@ -153,8 +153,9 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
         head: The headline metric, with its bounds over these attempts.
 
     Returns:
-        The score; None where floor or ceiling of an item are not known (`Environment.oracle_is_ceiling`), and where the mean distance between them is
-        not resolved: its interval holds 0, or there is no interval for a distance that differs.
+        The score; None where floor or ceiling of an item are not known (`Environment.oracle_is_ceiling`), and where the
+        mean distance between them is not resolved: its interval holds 0, or there is no interval for a distance that
+        differs.
     """
     if not scores.values:
         return None
