@@ -1,4 +1,4 @@
-"""In "sound" nothing is worth as much as the shortest tour: every other play is searched for here, by rules of its own."""
+"""In "sound" nothing is worth as much as the shortest tour: a search of its own looks for the best other play."""
 
 import ast
 import re

@@ -47,11 +47,11 @@ def foresee(state: Place) -> Tour:
     Args:
         state: The state.
     """
-    return _tour(state.board, state.removed, state.goal, state.cell, state.beings, state.tick)
+    return foresee_tour(state.board, state.removed, state.goal, state.cell, state.beings, state.tick)
 
 
 @lru_cache(maxsize=1024)
-def _tour(
+def foresee_tour(
     board: Board, removed: tuple[tuple[int, int], ...], goal: int, at: int, beings: tuple[int, ...], tick: int
 ) -> Tour:
     world = _world(board, removed)
