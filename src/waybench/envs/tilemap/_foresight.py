@@ -12,6 +12,7 @@ from waybench.envs.tilemap._shortfall import tour_pays
 from waybench.envs.tilemap._walk import fenced_now
 
 LIMIT = 20_000  # states that one search looks at
+_SINGLE = 10  # times fewer for single moves, for the search begins anew with each of them
 _HASTE = 3  # weight of the moves that are still to be made, where the first search has found no tour
 
 
@@ -133,6 +134,7 @@ class _Search:
 
     def __init__(self, world: _World, goals: Sequence[int], distances: Sequence[dict[int, int]]) -> None:
         self._world, self._goals, self._distances = world, goals, distances
+        self._limit = LIMIT // (_SINGLE if world.board.style.single else 1)
         width = world.board.case.width + 2
         self._ways = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
         rest = [0]
@@ -168,7 +170,7 @@ class _Search:
         left = self._left(start)
         waiting = [(left * weight, left, 0, start)]
         number, furthest = 0, start
-        for _ in range(LIMIT):
+        for _ in range(self._limit):
             if not waiting:
                 break
             *_, node = heappop(waiting)
