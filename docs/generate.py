@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from waybench.core import Environment, Episode, Option, play_out, policy
+from waybench.core import Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
 from waybench.envs import registry
 from waybench.grid import TREES
 
@@ -42,18 +43,25 @@ def _range(option: Option) -> str:
     return f"{option.low:g} to {option.high:g}" if option.high is not None else f"from {option.low:g}"
 
 
+def _metric_range(metric: Metric, record: EpisodeRecord) -> str:
+    low, high = metric.range_of(record)
+    return replace(metric, low=low, high=high, range=None).range_text + ("*" if metric.range else "")
+
+
 def page(environment: Environment[Any, Any, Any]) -> str:
     """Return an environment's page."""
     item = environment.source().item(0)
+    first = Episode(environment, item).record()
     parts = [
         f"# {environment.title}\n\n`{environment.id}`, version {environment.version}\n\n{environment.about}",
         "## How it is played\n\n" + option_table(environment.options),
         f"## How its items are drawn\n\nLevels from {environment.smallest_level} upwards; the public set's key is "
         f"`{environment.public_key}`.\n\n" + option_table(environment.source_options),
-        "## Metrics\n\nThe first is the headline.\n\n"
+        "## Metrics\n\nThe first is the headline. A range with a star depends on the options and the item, and is that "
+        "of the item below with the default options. No interval goes beyond a range.\n\n"
         + table(
             ("metric", "unit", "range", "better", "meaning"),
-            ((f"`{m.name}`", m.unit, m.range_text, m.better, m.doc) for m in environment.metrics),
+            ((f"`{m.name}`", m.unit, _metric_range(m, first), m.better, m.doc) for m in environment.metrics),
         )
         + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.series)
         + "".join(f"\n\nOf a set of episodes, `{one.name}`: {one.doc}" for one in environment.aggregates),

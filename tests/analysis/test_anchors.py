@@ -4,7 +4,7 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played
-from waybench.analysis import Anchoring, Estimate, LoggedEpisode, estimate, overall, row, rows, set_aside
+from waybench.analysis import Anchoring, Anchors, Estimate, LoggedEpisode, estimate, overall, row, rows, set_aside
 from waybench.core import Episode, play_out, policy
 
 
@@ -82,3 +82,42 @@ def test_an_item_is_played_once_for_all_who_played_it() -> None:
     first, second = (at("search/dfs", player, 5, 1)[0] for player in ("oracle", "random"))
     assert known.of(first.record) is known.of(second.record)
     assert rows([first])[0].anchors is None
+
+
+def between(anchors: list[Anchors], player: str = "oracle") -> Estimate:
+    """Return the estimate of a player at as many mazes, with these anchors."""
+    episodes = at("maze/alicia", player, 9, len(anchors))
+    (found,) = overall(set_aside(row(each, anchors=known) for each, known in zip(episodes, anchors, strict=True)))
+    return found
+
+
+def test_the_constant_of_an_item_is_chosen_on_others() -> None:
+    # Each maze has a reply that is right there and nowhere else. The best of them would be worth 25 at these four.
+    lucky = [Anchors(0.0, {f"reply {number}": 100.0}, 100.0) for number in range(4)]
+    found = between(lucky).rescaled
+    assert found is not None
+    assert (found.floor, found.constant) == (0.0, "")
+    common = [Anchors(0.0, {f"reply {number}": 100.0, "always": 60.0}, 100.0) for number in range(4)]
+    found = between(common).rescaled
+    assert found is not None
+    assert (found.floor, found.constant) == (60.0, "always")
+    assert found.mean.value == 1
+
+
+def test_without_a_resolved_distance_there_is_no_normalised_score() -> None:
+    # From 0 to 100 at one maze, and hardly anything at the others: the mean distance is 34 (-29 to 97).
+    far, near = Anchors(0.0, {}, 100.0), Anchors(0.0, {}, 1.0)
+    assert between([far, near, near]).rescaled is None
+    assert between([far, far, far]).rescaled is not None
+    assert between([far]).rescaled is None  # of a single maze nobody knows how others differ
+
+
+def test_a_normalised_score_stays_between_the_bounds_of_the_score() -> None:
+    # The score is 0 to 100, the floor 40: so it is from -2/3 to 1, and the interval of three mazes ends there.
+    known = [Anchors(0.0, {"always": 40.0}, 100.0)] * 3
+    for player in ("null", "random", "noisy-0.3"):
+        found = between(known, player).rescaled
+        assert found is not None
+        assert found.mean.low is not None
+        assert found.mean.high is not None
+        assert -2 / 3 - 1e-9 <= found.mean.low <= found.mean.value <= found.mean.high <= 1 + 1e-9

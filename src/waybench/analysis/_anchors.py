@@ -164,7 +164,10 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
         return None
     each, sign = [one for one in known if one is not None], _sign(head)
     chosen = _chosen(each, scores.clusters)
+    nothing = [one.nothing for one in each]
     floors = [one.constants.get(text, one.nothing) for one, text in zip(each, chosen, strict=True)]
+    if sum(floors) <= sum(nothing) + _TINY:  # what was best elsewhere is no better here
+        floors, chosen = nothing, [""]
     room = [one.ceiling - floor for one, floor in zip(each, floors, strict=True)]
     if not _resolved(room, scores.clusters):
         return None

@@ -39,12 +39,12 @@ class Bounded:
 
     @property
     def range_text(self) -> str:
-        """The range in words: "0 to 1", "from 0", or why there are no bounds."""
+        """The range in words, with the reason where there is no bound: "0 to 1"."""
         if self.range is not None:
             own = "depends on the options and the item"
-            return f"{own}; unbounded on one side where {self.unbounded}" if self.unbounded else own
-        known = [f"{word} {end:g}" for word, end in (("from", self.low), ("to", self.high)) if end is not None]
-        return " ".join(known) + (f"{'; ' if known else ''}unbounded, for {self.unbounded}" if self.unbounded else "")
+            return f"{own}; unbounded where {self.unbounded}" if self.unbounded else own
+        low, high = ("unbounded" if end is None else f"{end:g}" for end in (self.low, self.high))
+        return f"{low} to {high}" + (f", for {self.unbounded}" if self.unbounded else "")
 
     def over(self, ranges: Iterable[Range]) -> Self:
         """Return the same with the bounds that it has over several records.
