@@ -236,6 +236,13 @@ def with_metric(**changes: Any) -> AnyEnvironment:
     return replace(DIAL, metrics=(replace(DIAL.metrics[0], **changes),))
 
 
+# Its oracle goes down, whatever the goal, and its metric calls what that comes to the ceiling.
+BEATEN: AnyEnvironment = replace(
+    with_metric(ceiling=lambda record: float(record.instance[1] < record.instance[0])),
+    players={"oracle": lambda state, rng: -1, "heuristic": DIAL.players["heuristic"]},
+)
+
+
 def with_series(name: str) -> AnyEnvironment:
     return replace(
         DIAL, series=(Series(name=name, of=lambda record: [], title="Series", doc="Nothing.", low=0, high=1),)
@@ -307,6 +314,16 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "canonical form too short": ("instances", replace(DIAL, draw_from=NamelessSource), "changes on its way"),
     "trusting decode": ("bad data", replace(DIAL, decode=trusting), "raised TypeError"),
     "weak oracle": ("players", replace(DIAL, players={**DIAL.players, "oracle": lambda s, r: -1}), "the oracle has"),
+    "oracle that is beaten": (
+        "players",
+        BEATEN,
+        "better than the oracle's 0.0, which the environment calls the ceiling",
+    ),
+    "oracle that is beaten on average": (
+        "players",
+        replace(BEATEN, oracle_is_ceiling=lambda record: False),
+        "mean score of heuristic, 1, is better than the oracle's",
+    ),
     "floor that is not kept": ("players", with_metric(of=lambda record: 1.0), "the null has"),
     "headline without a range": ("players", with_metric(high=None), "floor and a ceiling"),
     "metric that raises": ("metrics", with_metric(of=lambda record: 1 / len(record.turns)), "ZeroDivisionError"),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from waybench.analysis._anchors import Rescaled, rescaled
+from waybench.analysis._ceilings import beaten_items, without_ceilings
 from waybench.analysis._clusters import Figure, figures, macro
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
@@ -41,7 +42,8 @@ class Estimate:
             two bounds, and with a teacher.
         best: Mean over items of the best headline value among an item's attempts, where that is an item's score
             (`Environment.best_of`); otherwise the same as `single`.
-        rescaled: The same between floor and ceiling of the same items; None if they are not known.
+        rescaled: The same between floor and ceiling of the same items; None if they are not known, and where a player
+            among all rows has a better score on the same items than the oracle, whose score is no ceiling then.
         mean: Mean headline value of the attempts that were made, clustered as they were drawn. As those after a perfect
             one are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100
             at half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
@@ -152,11 +154,12 @@ def by_level(all_rows: Iterable[Row]) -> list[Estimate]:
     A level that was not run has no estimate. One of which all attempts were infrastructure errors has, with None for
     what is not known. The order is that of first appearance, levels rising.
     """
-    return [
-        _estimate(group, level, some)
+    samples = [
+        (group, level, some)
         for group, own in grouped(all_rows, lambda row: row.group).items()
         for level, some in sorted(grouped(own, lambda row: row.level).items())
     ]
+    return _estimates(samples)
 
 
 def overall(all_rows: Iterable[Row]) -> list[Estimate]:
@@ -164,7 +167,12 @@ def overall(all_rows: Iterable[Row]) -> list[Estimate]:
 
     Which levels were run depends on the model, so that its scores are not to be compared; outcomes and costs are.
     """
-    return [_estimate(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
+    return _estimates([(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()])
+
+
+def _estimates(samples: Sequence[tuple[Group, int | None, Sequence[Row]]]) -> list[Estimate]:
+    beaten = beaten_items(some for _, _, some in samples)
+    return [_estimate(group, level, without_ceilings(some, beaten)) for group, level, some in samples]
 
 
 def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:

@@ -95,12 +95,14 @@ class Anchors(NamedTuple):
     Attributes:
         nothing: What saying nothing comes to; None if that is not defined.
         constants: What the same reply in every turn comes to, for some replies.
-        ceiling: What the oracle comes to, likewise.
+        ceiling: What the oracle comes to, likewise; None also where that is not known to be the best possible.
+        item: A name of the item with the options of play.
     """
 
     nothing: float | None
     constants: Mapping[str, float]
     ceiling: float | None
+    item: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

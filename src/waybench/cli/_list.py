@@ -16,7 +16,7 @@ PLAYERS = {
     "null": "says nothing: the floor of every score",
     "random": "takes legal actions at random",
     "heuristic": "follows a simple rule, such as keeping a hand on the wall",
-    "oracle": "knows the best way: the ceiling of every score",
+    "oracle": "knows the best way: the ceiling of scores",
     "noisy-RATE": "the oracle, erring at a rate from 0 to 1, as in noisy-0.1",
 }
 

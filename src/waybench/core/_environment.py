@@ -89,6 +89,9 @@ class Environment(Generic[I, S, A]):
         typed_help: What a person can type then, in a sentence.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
+        oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
+            these options. Where it is False, nothing calls the oracle's score the best possible one. None if it never
+            is; in a game of chance it means the best expected score.
     """
 
     id: str
@@ -121,6 +124,7 @@ class Environment(Generic[I, S, A]):
     typed: Callable[[str, S], A | None] | None = None
     typed_help: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
+    oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
 
     @property
     def failure_kinds(self) -> tuple[FailureKind, ...]:

@@ -15,8 +15,10 @@ _TINY = 1e-9
 def check_players(environment: AnyEnvironment, level: int) -> None:
     """The oracle reaches the ceiling of the headline metric, the null player stays at its floor, others lie between.
 
-    In a game of chance the oracle need not reach the ceiling, but nobody does better on average; nor need the null
-    player be at the floor there, if saying nothing is taken for an action.
+    Where the environment says that the oracle is no ceiling (`oracle_is_ceiling`), it need not reach the ceiling; where
+    it is one, nobody does better on any item of a game without chance. In a game of chance the oracle need not reach
+    the ceiling, but nobody does better on average; nor need the null player be at the floor there, if saying nothing is
+    taken for an action.
     """
     headline = environment.metrics[0]
     floor, ceiling = (headline.low, headline.high) if headline.better == "higher" else (headline.high, headline.low)
@@ -33,13 +35,35 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
             acts = not deterministic and _acts(environment, item, options)
             worst = floor if headline.floor is None else headline.floor(start)
             best = ceiling if headline.ceiling is None else headline.ceiling(start)
-            for player, wanted in (("oracle", best if deterministic else None), ("null", None if acts else worst)):
+            known = deterministic and _is_ceiling(environment, item, options)
+            for player, wanted in (("oracle", best if known else None), ("null", None if acts else worst)):
                 value = _value(environment, item, headline, player, options)
                 require(
                     wanted is None or value is None or abs(value - float(wanted)) <= _TINY,
                     f"{options}, item {item.id}: the {player} has {headline.name} {value}, not {wanted}",
                 )
+            if known:
+                _require_ceiling(environment, item, headline, options)
     _require_order(environment, level, headline)
+
+
+def _is_ceiling(environment: AnyEnvironment, item: Item[Any], options: Options) -> bool:
+    """Return whether the environment says that no player can have a better score than the oracle."""
+    if environment.oracle_is_ceiling is None:
+        return True
+    return environment.oracle_is_ceiling(play_out(environment, item, policy("oracle"), options).record())
+
+
+def _require_ceiling(environment: AnyEnvironment, item: Item[Any], headline: Metric, options: Options) -> None:
+    sign = 1 if headline.better == "higher" else -1
+    most = _value(environment, item, headline, "oracle", options)
+    for player in ("random", "heuristic"):
+        value = _value(environment, item, headline, player, options)
+        require(
+            most is None or value is None or sign * value <= sign * most + _TINY,
+            f"{options}, item {item.id}: the {player} player has {headline.name} {value}, better than the oracle's "
+            f"{most}, which the environment calls the ceiling (oracle_is_ceiling)",
+        )
 
 
 def _acts(environment: AnyEnvironment, item: Item[Any], options: Options) -> bool:

@@ -226,15 +226,24 @@ def outside(case: TileMap) -> list[int]:
 
 
 def tour(case: TileMap, walkable: str) -> list[int | None]:
-    """Return the steps of a shortest path to each objective from the one before, None where there is no path.
-
-    After an objective that cannot be reached, the next path begins where this one would have begun.
+    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
 
     Args:
         case: The map.
         walkable: The characters of tiles that can be walked on.
     """
-    floor = case.floor(walkable)
+    return legs_on(case, case.floor(walkable))
+
+
+def legs_on(case: TileMap, floor: Floor) -> list[int | None]:
+    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
+
+    After an objective that cannot be reached, the next path begins where this one would have begun.
+
+    Args:
+        case: The map.
+        floor: The cells that can be stood on.
+    """
     at = case.start
     lengths: list[int | None] = []
     missing = set(outside(case))
