@@ -28,7 +28,7 @@ from waybench.report._aggregates import Made, side_by_side
 from waybench.report._compared import PairTable, SlopeTable, pair_tables, slope_tables
 from waybench.report._drawn import Averages, Prompt, averages, prompt
 from waybench.report._families import Family, family
-from waybench.report._figures import Figure, level_figures, step_figures
+from waybench.report._figures import Figure, level_figures, step_figures, undrawn
 from waybench.report._files import slug
 from waybench.report._format import anchor, interval_text, missing_text, part, plural
 from waybench.report._overview import Overview, in_order, overviews
@@ -160,6 +160,7 @@ class Section:
         common: The settings that all rows share, in words.
         by_level: Its charts of the score by level, for the first page.
         figures: Its other charts.
+        undrawn: Sentences on what its charts do not show.
         reach: How far its models reach, for each axis of difficulty.
         scores: Its tables of scores by level.
         aggregates: Its tables of what sets of episodes come to.
@@ -187,6 +188,7 @@ class Section:
     common: list[str]
     by_level: list[Figure]
     figures: list[Figure]
+    undrawn: list[str]
     reach: list[Reach]
     scores: list[Scores]
     aggregates: list[Made]
@@ -281,6 +283,7 @@ def _section(
     # The family's tables have it all where there is one level.
     scored = [_scores(env, by_guide[guided], total_of, pages) for guided in sorted(by_guide)]
     spread_metrics, spread_lines = spread_table(env, words, estimates)
+    charts = level_figures(env, words, estimates)
     repeat_metrics, repeat_lines = repeat_table(env, words, compared.repeats)
     return Section(
         env=env,
@@ -289,8 +292,9 @@ def _section(
         overviews=tables,
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], words, levels)),
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
-        by_level=level_figures(env, words, estimates),
+        by_level=charts,
         figures=step_figures(env, words, estimates),
+        undrawn=undrawn(env, words, estimates, charts),
         reach=reaches(env, words, compared.curves, list(groups), pages),
         scores=scored if not words.metrics or len(levels) > 1 else [],
         aggregates=side_by_side(env, words, [total_of[g] for g in groups] if env.pooled else estimates, pages),
