@@ -37,7 +37,7 @@ from waybench.analysis._horizon import (
 from waybench.analysis._horizon_frame import horizon_frame
 from waybench.analysis._horizon_text import difficulty_text, horizon_table, horizon_text, horizon_told
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
-from waybench.analysis._items import ItemKey, at_items
+from waybench.analysis._items import ItemKey, at_items, count_items, whole_items
 from waybench.analysis._labels import asked, differing, labels, setting, setting_order
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
 from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
@@ -160,6 +160,7 @@ __all__ = [
     "contrast_lines",
     "contrast_text",
     "contrasts",
+    "count_items",
     "curve",
     "detectable",
     "differ",
@@ -228,6 +229,7 @@ __all__ = [
     "verdict_sentence",
     "versus",
     "visible",
+    "whole_items",
     "wording_frame",
     "wording_table",
     "wordings",

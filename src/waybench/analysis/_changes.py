@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from waybench.analysis._curves import contributions
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._items import ItemKey, at_items, item_values
+from waybench.analysis._items import ItemKey, at_items, count_items, item_values
 from waybench.analysis._paired import mean_difference
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
 from waybench.core import Json, Series
@@ -72,7 +72,7 @@ def _change(group: Group, level: int, with_: Items, without: Items) -> Change:
         if mean is not None:
             metrics[metric.name] = mean
     curves = {series.name: mean for series in env.series if (mean := _curve_change(series, with_, without)) is not None}
-    return Change(group=group, level=level, items=len(with_), metrics=metrics, curves=curves)
+    return Change(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
 
 
 def _curve_change(series: Series, with_: Items, without: Items) -> Mean | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.analysis._items import at_items, perfections, telling
+from waybench.analysis._items import ItemKey, at_items, count_items, perfections, telling
 from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.core import Axis, End, Json
 from waybench.envs import registry
@@ -180,13 +180,17 @@ def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
 
 
 class _Item(NamedTuple):
-    """An item: its difficulty, the share of attempts that solve it, how many tell that, and how many were made."""
+    """An item: what it is, its difficulty, the share of attempts that solve it, how many tell that, and all of them."""
 
+    key: ItemKey
     at: float
     solved: float
     told_by: int
     trials: int
-    cluster: Cluster
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.key.cluster
 
 
 @dataclass(frozen=True)
@@ -243,7 +247,7 @@ class _Tried:
             easiest=easiest,
             hardest=hardest,
             trials=sum(item.trials for item in self.items),
-            items=len(self.items),
+            items=count_items(item.key for item in self.items),
             clusters=max(self.clusters) + 1,
             sensitivity={name: within(other) for name, other in others.items()},
             sides={name: side(other) for name, other in others.items()},
@@ -252,7 +256,7 @@ class _Tried:
     def places(self) -> Iterator[Place]:
         for at, some in sorted(grouped(self.items, lambda item: item.at).items()):
             share = sum(item.solved for item in some) / len(some)
-            yield Place(at, share, len(some), sum(item.trials for item in some))
+            yield Place(at, share, count_items(item.key for item in some), sum(item.trials for item in some))
 
     def line(self) -> Iterator[Expected]:
         at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _DRAWN)
@@ -273,6 +277,6 @@ def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
                 if at is not None and at > 0:
                     told = telling(some, perfections(some, env.metrics[0]))
                     solved = sum(row.end == End.SOLVED for row in told) / len(told)
-                    items.append(_Item(at, solved, len(told), len(some), key.cluster))
+                    items.append(_Item(key, at, solved, len(told), len(some)))
             if len({item.at for item in items}) >= FEWEST:
                 yield _Tried(group, axis, items, {} if number else ALTERNATIVES)

@@ -8,11 +8,11 @@ from typing import Any
 from markupsafe import Markup
 
 from waybench.analysis import CONFIDENCE, EXAMPLES, Estimate, as_metric, grouped, measure
-from waybench.core import Environment
+from waybench.core import Environment, plural
 from waybench.report._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
 from waybench.report._families import Family
 from waybench.report._files import slug
-from waybench.report._format import heading, plural
+from waybench.report._format import heading
 from waybench.report._points import by_examples, by_level, by_step
 from waybench.report._sets import ChartSet, chart_sets
 from waybench.report._svg import drawn

@@ -22,7 +22,7 @@ from waybench.analysis import (
     ranked,
     setting,
 )
-from waybench.core import Environment, Metric
+from waybench.core import Environment, Metric, plural
 from waybench.envs import registry
 from waybench.report._aggregates import Made, side_by_side
 from waybench.report._compared import PairTable, SlopeTable, pair_tables, slope_tables
@@ -30,7 +30,7 @@ from waybench.report._drawn import Averages, Prompt, averages, prompt
 from waybench.report._families import Family, family
 from waybench.report._figures import Figure, level_figures, step_figures, undrawn
 from waybench.report._files import slug
-from waybench.report._format import anchor, interval_text, missing_text, part, plural
+from waybench.report._format import anchor, interval_text, missing_text, part
 from waybench.report._overview import Overview, in_order, overviews
 from waybench.report._reach import Reach, reaches
 from waybench.report._variation import AttemptLine, RepeatLine, SpreadLine, attempt_lines, repeat_table, spread_table

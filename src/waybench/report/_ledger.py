@@ -20,9 +20,10 @@ from waybench.analysis import (
     setting,
     setting_order,
 )
+from waybench.core import plural
 from waybench.envs import registry
 from waybench.report._families import family
-from waybench.report._format import amount, money, percent, plural, significant
+from waybench.report._format import amount, money, percent, significant
 from waybench.report._leaders import Number
 
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}

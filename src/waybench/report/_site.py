@@ -261,6 +261,7 @@ class _Site:
             settings=[setting(option, value) for option, value in group.settings.items()],
             series=[as_metric(series) for series in env.series],
             total=total,
+            drawn="attempts" if total.single and total.single.clusters > total.items else words.drawn,
             aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
             listed=[metric for metric in env.metrics if total.guided or metric not in parts],
             failures=self.failed.of_group(group),
