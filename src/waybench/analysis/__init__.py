@@ -35,7 +35,7 @@ from waybench.analysis._horizon import (
     success_curves,
 )
 from waybench.analysis._horizon_frame import horizon_frame
-from waybench.analysis._horizon_text import difficulty_text, horizon_table, horizon_text, horizon_told
+from waybench.analysis._horizon_text import difficulty_text, horizon_table, horizon_text, horizon_told, success_text
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
 from waybench.analysis._items import ItemKey, at_items, count_items, whole_items
 from waybench.analysis._labels import asked, differing, labels, setting, setting_order
@@ -223,6 +223,7 @@ __all__ = [
     "shares",
     "spread",
     "success_curves",
+    "success_text",
     "text_table",
     "tidy",
     "variables",

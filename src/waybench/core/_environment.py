@@ -68,6 +68,8 @@ class Environment(Generic[I, S, A]):
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
         axes: What makes items hard, where success falls with it; the first one is that of the horizon.
+        success: What it takes to solve an item, as it follows "solved if", for readers of horizons: these are of
+            attempts that end as solved, whatever their score. Every environment with axes has it.
         series: What is measured at every step of an episode.
         aggregates: What a set of episodes is measured by besides the means of the metrics.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
@@ -101,6 +103,7 @@ class Environment(Generic[I, S, A]):
     prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
     axes: tuple[Axis, ...] = ()
+    success: str = ""
     series: tuple[Series, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     best_of: bool = False

@@ -83,7 +83,9 @@ def markdown(table: Leaders) -> str:
     reached = {_column(line): _reach_column(line) for line in (*table.models, *table.references) if line.reach.counts}
     if reached:
         heads = {column: reached[column] for column in columns if column in reached}
-        parts += [_HORIZONS, *_tables(rows, heads, _reach_cell)]
+        success = {line.title: line.reach.success for line in (*table.models, *table.references) if line.reach.success}
+        told = [f"{escaped(title, 120)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
+        parts += [" ".join([_HORIZONS, *told]), *_tables(rows, heads, _reach_cell)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -50,6 +50,7 @@ class _Kind:
     players: Mapping[str, Player[Any, int]]
     metrics: tuple[Metric, ...]
     axis: Axis
+    success: str
     source_options: tuple[Option, ...]
     source: Callable[..., Source[Any]]
     prove: Callable[[Any], Mapping[str, Json]]
@@ -59,6 +60,7 @@ class _Kind:
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
+_ALL_VISITED = "every node is visited within the limit on steps, in whatever order"
 _PROVE_DEPTH = partial(_walk.prove, steps=_walk.steps_depth)
 _PROVE_BREADTH = partial(_walk.prove, steps=_walk.steps_breadth)
 
@@ -72,6 +74,7 @@ _KINDS = {
         players=_number.PLAYERS,
         metrics=_scores.NUMBER_METRICS,
         axis=level_axis("bits", "Bisections that it takes to find any number of the range."),
+        success="the number is named within the limit on steps",
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
         prove=_number.prove,
@@ -88,6 +91,7 @@ _KINDS = {
         players=_walk.DEPTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.DEPTH),
         axis=_NODES,
+        success=_ALL_VISITED,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_DEPTH),
         prove=_PROVE_DEPTH,
@@ -104,6 +108,7 @@ _KINDS = {
         players=_walk.BREADTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.BREADTH),
         axis=_NODES,
+        success=_ALL_VISITED,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_BREADTH),
         prove=_PROVE_BREADTH,
@@ -201,6 +206,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         prove=kind.prove,
         metrics=kind.metrics,
         axes=(kind.axis, proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")),
+        success=kind.success,
         series=_scores.series(kind.scores),
         players=dict(kind.players),
     )

@@ -66,6 +66,12 @@ def _made(protocol: str, wording: str, observations: str, lists: str | None) -> 
     return Play(QuestionGame(rules), words, Limits(turns=1))
 
 
+_SUCCESS = {
+    "route": "the moves answered lead to the destination, on however long a way",
+    "destination": "the place answered is the destination",
+}
+
+
 def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
     decode = {"route": decode_route, "destination": decode_destination}[kind]
     return Environment(
@@ -86,6 +92,7 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         prove=prove,
         metrics=METRICS,
         axes=AXES,
+        success=_SUCCESS[kind],
         pooled=True,
         cluster=map_name,
         typed=typed,

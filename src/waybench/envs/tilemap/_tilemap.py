@@ -104,6 +104,7 @@ def _environment(
         prove=prove,
         metrics=metrics,
         axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
+        success="a plan ends at every objective, however long the way",
         pooled=True,
         players=dict[str, Any](PLAYERS),
     )
