@@ -56,7 +56,8 @@ def contrast_text(found: Sequence[Contrast], left: Iterable[Unpaired], margin: f
         notes.append("↓ lower is better")
     if several:
         notes.append(
-            f"Holm: the p value, adjusted for {len(found)} comparisons: a difference is shown if it is below 0.05"
+            f"Holm: the p value, adjusted for {plural(len(found), 'comparison')}: a difference is shown if it is below "
+            "0.05"
         )
     if notes:
         blocks.append("\n".join(notes))
@@ -238,7 +239,9 @@ def _failing(contrast: Contrast) -> Iterator[str]:
         yield f"Both fail by {most[0][0].words} ({', '.join(parts)} failures)."
         return
     parts = [
-        f"by {of[0].words} ({of[1]:,} of {kinds.total():,} failures)" if of else f"in none of {attempts:,} attempts"
+        f"by {of[0].words} ({of[1]:,} of {plural(kinds.total(), 'failure')})"
+        if of
+        else f"in none of {plural(attempts, 'attempt')}"
         for (_, kinds, attempts), of in zip(sides, most, strict=True)
     ]
     yield f"A fails {parts[0]}, B {parts[1]}."

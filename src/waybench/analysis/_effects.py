@@ -13,7 +13,7 @@ from waybench.analysis._permuted import sign_flipped
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis._settings import SERVER
 from waybench.analysis._statsmodels import holm
-from waybench.core import Json
+from waybench.core import Json, plural
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
 FEWEST_CLUSTERS = 10  # from which on it is said that nothing was changed
@@ -63,7 +63,7 @@ class Effect:
     @property
     def told(self) -> str:
         """What was seen, in words: "no effect seen: replies the same on 40 of 40 items"."""
-        replies = f"replies the same on {self.same} of {self.items} items"
+        replies = f"replies the same on {self.same} of {plural(self.items, 'item')}"
         if self.verdict == NO_EFFECT:
             return f"no effect seen: {replies if self.same == self.items else self.tokens}"
         return f"{self.tokens or replies}" if self.verdict == EFFECT else f"cannot tell: {self.tokens or replies}"

@@ -9,7 +9,7 @@ from waybench.analysis._horizon_text import difficulty_text
 from waybench.analysis._labels import labels
 from waybench.analysis._ledger import whole
 from waybench.analysis._rows import Group, Row, grouped
-from waybench.core import End
+from waybench.core import End, plural
 from waybench.envs import registry
 from waybench.psychometric import STOPS, Goal, Seeker, Trial
 
@@ -130,12 +130,12 @@ def search_text(found: Sequence[Searched]) -> str:
 
 
 def _course(each: Searched) -> str:
-    parts = [f"{each.trials} episode{'' if each.trials == 1 else 's'}"]
+    parts = [plural(each.trials, "episode")]
     if each.tokens:
-        parts.append(f"{each.tokens:,} tokens")
+        parts.append(plural(each.tokens, "token"))
     if each.cost is not None:
         parts.append(f"{each.cost:.2f} USD")
     if each.errors:
-        parts.append(f"{each.errors} infrastructure error{'' if each.errors == 1 else 's'}")
+        parts.append(plural(each.errors, "infrastructure error"))
     why = f"stopped: {STOPS[each.stop]}" if each.stop else "interrupted: the same command goes on"
     return f"{', '.join(parts)}; {why}"

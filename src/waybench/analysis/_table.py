@@ -9,7 +9,7 @@ from waybench.analysis._measures import Measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, mean_text
 from waybench.analysis._rows import Group, grouped
 from waybench.analysis._text import width
-from waybench.core import Environment
+from waybench.core import Environment, plural
 from waybench.envs import registry
 
 _STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
@@ -109,14 +109,14 @@ def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
         return ""
     low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
     counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
-    of = f"of {estimate.items + estimate.missing} items"
+    of = f"of {plural(estimate.items + estimate.missing, 'item')}"
     lost = " and ".join(f"{count} {of} {what}" for count, what in counts if count)
     return f"  {name}, {estimate.level}: {lost}; between {low} and {high} if all of it had failed or succeeded"
 
 
 def _footnote(starred: Sequence[str]) -> str:
     told = [line for line in dict.fromkeys(starred) if line]
-    more = [f"  and {len(told) - _BOUNDED} more cells"] if len(told) > _BOUNDED else []
+    more = [f"  and {plural(len(told) - _BOUNDED, 'more cell')}"] if len(told) > _BOUNDED else []
     return "\n".join([_STAR, *told[:_BOUNDED], *more])
 
 

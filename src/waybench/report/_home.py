@@ -22,7 +22,7 @@ from waybench.analysis import (
     ranked,
     setting,
 )
-from waybench.core import Environment, Metric, plural
+from waybench.core import Environment, Metric, plural, with_article
 from waybench.envs import registry
 from waybench.report._aggregates import Made, side_by_side
 from waybench.report._compared import PairTable, SlopeTable, pair_tables, slope_tables
@@ -390,5 +390,5 @@ def _second_sentence(estimates: Sequence[Estimate], metric: Metric, words: Famil
     bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
     # How many were allowed is not in the records: where each first one was perfect, no other was made.
     ended = ", and none counts after a perfect one" if bounded else ""
-    tries = "one attempt was" if most == 1 else f"{most} attempts were"
-    return f"{span.capitalize()}, {each}; at most {tries} made at a {words.item}{ended}."
+    tries = "one attempt was" if most == 1 else f"{most:,} attempts were"
+    return f"{span.capitalize()}, {each}; at most {tries} made at {with_article(words.item)}{ended}."

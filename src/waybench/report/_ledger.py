@@ -266,7 +266,7 @@ def _total(own: Sequence[LedgerEntry]) -> str:
     tokens = sum((e.input_tokens or 0) + (e.output_tokens or 0) + (e.lost_tokens or 0) for e in own)
     dollars = sum((e.cost or 0) + (e.lost_cost or 0) for e in own)
     hours = sum(e.seconds or 0 for e in own) / 3600
-    told = [f"{amount(tokens)} tokens"] if tokens else []
+    told = [plural(tokens, "token")] if tokens else []
     told += [money(dollars)] if dollars else []
     told += [f"{hours:,.1f} hours of replies"] if hours >= 0.1 else []
     return ", ".join(told)
