@@ -76,6 +76,8 @@ class Environment(Generic[I, S, A]):
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
             none; for benchmarks of which scores on such settings are published. None if there are no such settings.
+        implied: (EpisodeRecord, its options) -> values of options that were left to their default and that follow from
+            the set, the same for all of its items, as where a published set is shown up to a published step.
         live: EpisodeRecord -> whether it is of a world that cannot be simulated again, so that it is taken for what it
             says. There are no such worlds if None.
         trial: Options of play with which whole episodes are played in checks, where those with the defaults would take
@@ -111,6 +113,7 @@ class Environment(Generic[I, S, A]):
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
     cluster: Callable[[EpisodeRecord], str] | None = None
     setting: Callable[[EpisodeRecord], str | None] | None = None
+    implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
     live: Callable[[EpisodeRecord], bool] | None = None
     trial: Mapping[str, Json] = field(default_factory=dict[str, Any])
     typed: Callable[[str, S], A | None] | None = None

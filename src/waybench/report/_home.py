@@ -163,6 +163,7 @@ class Section:
         undrawn: Sentences on what its charts do not show.
         reach: How far its models reach, for each axis of difficulty.
         scores: Its tables of scores by level.
+        metrics: Its tables of all metrics of the family, as the family's own on the first page.
         aggregates: Its tables of what sets of episodes come to.
         averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
         pairs: Its tables of models in pairs.
@@ -191,6 +192,7 @@ class Section:
     undrawn: list[str]
     reach: list[Reach]
     scores: list[Scores]
+    metrics: list[Overview]
     aggregates: list[Made]
     averages: Averages | None
     pairs: list[PairTable]
@@ -248,13 +250,16 @@ def sections(
         tables = overviews(words, pooled or everything, compared.changes, pages) if words.metrics else []
         for number, env in enumerate(in_order(words, envs)):
             place, before = (env, apart), [] if number else tables
-            found.append(_section(place, before, by_place[place], total_of, compared.of(place), pages))
+            own = [each for each in pooled or everything if each.group.env == env]
+            metrics = overviews(words, own, compared.changes, pages) if words.metrics else []
+            found.append(_section(place, before, metrics, by_place[place], total_of, compared.of(place), pages))
     return found
 
 
 def _section(
     place: Place,
     tables: list[Overview],
+    metrics: list[Overview],
     estimates: Sequence[Estimate],
     total_of: Mapping[Group, Estimate],
     compared: Compared,
@@ -297,6 +302,7 @@ def _section(
         undrawn=undrawn(env, words, estimates, charts),
         reach=reaches(env, words, compared.curves, list(groups), pages),
         scores=scored if not words.metrics or len(levels) > 1 else [],
+        metrics=metrics,
         aggregates=side_by_side(env, words, [total_of[g] for g in groups] if env.pooled else estimates, pages),
         averages=averages(env, words, list(groups), total_of, pages),
         pairs=pair_tables(env, words, list(groups), compared.pairs, pages),

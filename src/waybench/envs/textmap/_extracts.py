@@ -21,6 +21,7 @@ from waybench.envs.textmap._extract_play import BEFORE, MODES, PLAYERS, Extracti
 from waybench.envs.textmap._extract_words import ExtractionWording
 from waybench.envs.textmap._game import read_hops
 from waybench.envs.textmap._map_instance import map_name
+from waybench.envs.textmap._prefix import published_steps
 from waybench.envs.textmap._score import PAPER, SOUND, Rules
 from waybench.envs.textmap._shares import Of, share
 from waybench.envs.textmap._sketch import Answered, Result, Said, result, wanted
@@ -269,5 +270,6 @@ EXTRACT = Environment(
     metrics=METRICS,
     pooled=True,
     cluster=map_name,
+    implied=published_steps,
     players=PLAYERS,
 )

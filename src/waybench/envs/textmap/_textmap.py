@@ -13,6 +13,7 @@ from waybench.envs.textmap._instance import MapQuestion, decode_destination, dec
 from waybench.envs.textmap._map_instance import map_name, named
 from waybench.envs.textmap._metrics import METRICS, prove
 from waybench.envs.textmap._players import PLAYERS
+from waybench.envs.textmap._prefix import published_steps
 from waybench.envs.textmap._prompts import TEMPLATES
 from waybench.envs.textmap._score import PAPER, SOUND
 from waybench.envs.textmap._source import SOURCE_OPTIONS, WorldQuestions
@@ -95,6 +96,7 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         success=_SUCCESS[kind],
         pooled=True,
         cluster=map_name,
+        implied=published_steps,
         typed=typed,
         typed_help=HELP,
         players=PLAYERS,
