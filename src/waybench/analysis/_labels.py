@@ -87,14 +87,16 @@ def setting(name: str, value: Json) -> str:
 
 
 def settings_order(group: Group, among: Iterable[Group]) -> tuple[tuple[int, float, str], ...]:
-    """Return what groups of one model are sorted by: their settings, one after the other, numbers as numbers.
+    """Return what groups of one model are sorted by: their settings, numbers as numbers, a word's default first.
 
     Args:
         group: The group.
         among: All groups that are sorted together.
     """
     names = dict.fromkeys(name for other in among for name in other.settings)
-    return tuple(setting_order(group.settings.get(name)) for name in names)
+    defaults = {option.name: option.default for option in declared(group.env) if isinstance(option.default, str)}
+    values = {name: value for name, value in group.settings.items() if value != defaults.get(name)}
+    return tuple(setting_order(values.get(name)) for name in names)
 
 
 def setting_order(value: Json) -> tuple[int, float, str]:

@@ -278,7 +278,7 @@ def row(
             # A task that fixes the setting has no parameter that says so.
             **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
         }
-        implied = environment.implied(record, options) if environment.implied else {}
+        implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
         options |= {name: value for name, value in implied.items() if options.get(name) is None}
         group = Group(
             model=episode.model,
