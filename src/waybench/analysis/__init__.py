@@ -35,10 +35,10 @@ from waybench.analysis._horizon import (
     success_curves,
 )
 from waybench.analysis._horizon_frame import horizon_frame
-from waybench.analysis._horizon_text import difficulty_text, horizon_table, horizon_text, horizon_told
+from waybench.analysis._horizon_text import difficulty_text, horizon_table, horizon_text, horizon_told, success_text
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
-from waybench.analysis._items import ItemKey, at_items
-from waybench.analysis._labels import asked, differing, labels, setting, setting_order
+from waybench.analysis._items import ItemKey, at_items, count_items, whole_items
+from waybench.analysis._labels import asked, chosen, differing, labels, setting, setting_order, settings_order
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
 from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
@@ -151,6 +151,7 @@ __all__ = [
     "by_cluster",
     "by_level",
     "change_text",
+    "chosen",
     "clustered_mean",
     "column_frame",
     "comparable",
@@ -160,6 +161,7 @@ __all__ = [
     "contrast_lines",
     "contrast_text",
     "contrasts",
+    "count_items",
     "curve",
     "detectable",
     "differ",
@@ -222,15 +224,18 @@ __all__ = [
     "set_aside",
     "setting",
     "setting_order",
+    "settings_order",
     "shares",
     "spread",
     "success_curves",
+    "success_text",
     "text_table",
     "tidy",
     "variables",
     "verdict_sentence",
     "versus",
     "visible",
+    "whole_items",
     "wording_frame",
     "wording_table",
     "wordings",

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from waybench.analysis._answers import Answers
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._items import ItemKey
+from waybench.analysis._items import ItemKey, count_items
 from waybench.analysis._paired import PairedTest, differ, difference
 from waybench.analysis._rows import grouped
 from waybench.analysis._statsmodels import holm
@@ -69,6 +69,11 @@ class Contrast:
     def common(self) -> set[ItemKey]:
         """The items that both were asked."""
         return self.first.asked & self.second.asked
+
+    @property
+    def items(self) -> int:
+        """Number of the items at which both have a value."""
+        return count_items(self.keys)
 
     @property
     def nearly_tied(self) -> bool:

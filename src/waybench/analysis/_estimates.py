@@ -10,7 +10,16 @@ from waybench.analysis._clusters import Figure, figures, macro
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._intervals import Mean, clustered_mean, jackknifed
-from waybench.analysis._items import ItemKey, Measured, at_items, headline_values, item_values, key_of, measured
+from waybench.analysis._items import (
+    ItemKey,
+    Measured,
+    at_items,
+    headline_values,
+    item_values,
+    key_of,
+    measured,
+    whole_items,
+)
 from waybench.analysis._ranges import Ranges, joint_ranges, over
 from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped, rows
 from waybench.analysis._variance import Levels, levels_of_variance
@@ -181,6 +190,8 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     head, metrics = environment.metrics[0], [over(metric, some) for metric in environment.metrics]
     kept = grouped((row for row in some if not row.aside), key_of)
     tried = at_items(some)
+    # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
+    whole, attempted = whole_items(kept), whole_items(tried)
     counted = [row for item in tried.values() for row in item]
     guided = any(row.guided for row in some)
     replies = Counter[str]()
@@ -199,9 +210,9 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         group=group,
         level=level,
         headline=head.name,
-        items=len(tried),
-        missing=len(kept) - len(tried),
-        incomplete=sum(any(row.error for row in item) and key in tried for key, item in kept.items()),
+        items=len(attempted),
+        missing=len(whole) - len(attempted),
+        incomplete=sum(0 < sum(row.error for row in item) < len(item) for item in whole.values()),
         attempts=len(counted),
         most_attempts=max(row.attempt for row in some),
         errors=sum(row.error and not row.aside for row in some),
@@ -226,7 +237,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         cached_tokens=_average(row.cached_tokens for row in counted),
         seconds=_average(row.seconds for row in counted),
         cost=_average(row.cost for row in counted),
-        solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in tried.values()),
+        solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in attempted.values()),
     )
 
 

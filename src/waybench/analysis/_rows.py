@@ -280,6 +280,16 @@ def row(
         failed = None if unmeasured or guided else environment.failure_of(record)
         published = (environment.setting(record) or "") if environment.setting else ""
         item = dict(record.item)
+        options: dict[str, Any] = {
+            **_defaults(record.env),
+            **record.options,
+            **episode.settings,
+            **examples,
+            # A task that fixes the setting has no parameter that says so.
+            **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
+        }
+        implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
+        options |= {name: value for name, value in implied.items() if options.get(name) is None}
         group = Group(
             model=episode.model,
             task=episode.task,
@@ -288,14 +298,7 @@ def row(
             # An option that came after the record was written had its default then.
             options=tuple(
                 (name, value if isinstance(value, PLAIN) else json.dumps(value, default=str))
-                for name, value in {
-                    **_defaults(record.env),
-                    **record.options,
-                    **episode.settings,
-                    **examples,
-                    # A task that fixes the setting has no parameter that says so.
-                    **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
-                }.items()
+                for name, value in options.items()
             ),
             key=str(item["key"]),
             embedded=episode.embedded,

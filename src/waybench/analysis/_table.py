@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from waybench.analysis._estimates import Estimate
-from waybench.analysis._labels import labels
+from waybench.analysis._labels import labels, settings_order
 from waybench.analysis._measures import Measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, mean_text
 from waybench.analysis._rows import Group, grouped
 from waybench.analysis._text import width
-from waybench.core import Environment
+from waybench.core import Environment, plural
 from waybench.envs import registry
 
 _STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
@@ -18,19 +18,27 @@ _UNDEFINED = f"{NOTHING} no attempt has a value, as where no answer could be rea
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
-    """Return the estimates by group and level: the best group first (`merit`), and embedded players after all models.
+    """Return the estimates by group and level: the best model first (`merit`), and embedded players after all models.
 
-    Groups with a teacher come after those without, for they are judged by another number (`measure`).
+    Groups of one model follow each other, in the order of their settings; the best of them stands for the model. Those
+    with a teacher come after those without, for they are judged by another number (`measure`).
     """
     by_group: dict[Group, dict[int, Estimate]] = {}
     for estimate in found:
         if estimate.level is not None:
             by_group.setdefault(estimate.group, {})[estimate.level] = estimate
 
-    def rank(group: Group) -> tuple[bool, bool, float, float, str, int]:
-        cells = list(by_group[group].values())
-        levels, total = merit(cells)
-        return group.embedded, any(cell.guided for cell in cells), -levels, -total, group.model, group.examples
+    def kind(group: Group) -> tuple[bool, bool, str]:
+        return group.embedded, any(cell.guided for cell in by_group[group].values()), group.model
+
+    best: dict[tuple[bool, bool, str], tuple[float, float]] = {}
+    for group, cells in by_group.items():
+        levels, total = merit(list(cells.values()))
+        best[kind(group)] = min(best.get(kind(group), (-levels, -total)), (-levels, -total))
+
+    def rank(group: Group) -> tuple[bool, bool, tuple[float, float], str, tuple[tuple[int, float, str], ...]]:
+        embedded, guided, model = kind(group)
+        return embedded, guided, best[kind(group)], model, settings_order(group, by_group)
 
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
 
@@ -109,14 +117,14 @@ def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
         return ""
     low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
     counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
-    of = f"of {estimate.items + estimate.missing} items"
+    of = f"of {plural(estimate.items + estimate.missing, 'item')}"
     lost = " and ".join(f"{count} {of} {what}" for count, what in counts if count)
     return f"  {name}, {estimate.level}: {lost}; between {low} and {high} if all of it had failed or succeeded"
 
 
 def _footnote(starred: Sequence[str]) -> str:
     told = [line for line in dict.fromkeys(starred) if line]
-    more = [f"  and {len(told) - _BOUNDED} more cells"] if len(told) > _BOUNDED else []
+    more = [f"  and {plural(len(told) - _BOUNDED, 'more cell')}"] if len(told) > _BOUNDED else []
     return "\n".join([_STAR, *told[:_BOUNDED], *more])
 
 

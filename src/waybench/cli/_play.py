@@ -15,7 +15,7 @@ from waybench.cli._choice import assignments, environment_named, source_of
 from waybench.cli._output import lines
 from waybench.cli._params import OUTPUT, item_parameters
 from waybench.cli._typed import help_for, reply_for, spoken, takes_movements
-from waybench.core import Episode, Metric, Reply, Usage
+from waybench.core import Episode, Metric, Reply, Usage, plural
 
 _REPLIES = "Type the reply."
 
@@ -96,7 +96,7 @@ def _show(episode: Episode[Any, Any, Any], message: str) -> None:
 def _ask(episode: Episode[Any, Any, Any]) -> str | None:
     """Return what the person types, several lines if a brace is left open; None at the end of the input."""
     left = episode.turns_left
-    status = [f"{left} {'request' if left == 1 else 'requests'} left"]
+    status = [f"{plural(left, 'request')} left"]
     status += [f"steps so far: {value:g}" for metric, value in _measured(episode) if metric.name == "steps"]
     click.secho(", ".join(status), dim=True)
     text, prompt = "", "> "

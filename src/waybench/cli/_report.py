@@ -57,7 +57,7 @@ def build(
         processes: In how many processes large runs are read ahead.
     """
     from waybench.analysis import one_line, read_logs
-    from waybench.core import read_prices
+    from waybench.core import plural, read_prices
     from waybench.report import write_report
 
     known = read_prices(prices) if prices else None
@@ -65,8 +65,8 @@ def build(
     made = write_report(found, prepare_folder(out), title=title, prices=known)
     if made.unconfirmed:
         tell(
-            f"warning: {made.unconfirmed} of {made.episodes} episodes count in no number, for a new simulation of "
-            "their records does not agree, or was not possible here; the models' pages say why"
+            f"warning: {made.unconfirmed} of {plural(made.episodes, 'episode')} left out of all numbers, for a new "
+            "simulation of the records does not agree, or was not possible here; the models' pages say why"
         )
     if made.unpriced:
         tell(

@@ -39,6 +39,7 @@ from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
 from waybench.core._registry import Entry, Registry
+from waybench.core._text import plural, with_article
 from waybench.core._wording import Invalid, Memory, Message, Wording
 
 __all__ = [
@@ -110,6 +111,7 @@ __all__ = [
     "outcome_count",
     "outcome_metric",
     "play_out",
+    "plural",
     "policy",
     "price_table",
     "proof_axis",
@@ -119,5 +121,6 @@ __all__ = [
     "set_hash",
     "shown",
     "unknown",
+    "with_article",
     "without_reasoning",
 ]

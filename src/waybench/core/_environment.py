@@ -69,6 +69,8 @@ class Environment(Generic[I, S, A]):
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
         axes: What makes items hard, where success falls with it; the first one is that of the horizon.
+        success: What it takes to solve an item, as it follows "solved if", for readers of horizons: these are of
+            attempts that end as solved, whatever their score. Every environment with axes has it.
         series: What is measured at every step of an episode.
         aggregates: What a set of episodes is measured by besides the means of the metrics.
         failures: The kinds of failure that `failure` returns besides the general ones. One with a general kind's name
@@ -80,6 +82,8 @@ class Environment(Generic[I, S, A]):
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
             none; for benchmarks of which scores on such settings are published. None if there are no such settings.
+        implied: (EpisodeRecord, its options) -> values of options that were left to their default and that follow from
+            the set, the same for all of its items, as where a published set is shown up to a published step.
         live: EpisodeRecord -> whether it is of a world that cannot be simulated again, so that it is taken for what it
             says. There are no such worlds if None.
         trial: Options of play with which whole episodes are played in checks, where those with the defaults would take
@@ -110,6 +114,7 @@ class Environment(Generic[I, S, A]):
     prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
     axes: tuple[Axis, ...] = ()
+    success: str = ""
     series: tuple[Series, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     failures: tuple[FailureKind, ...] = ()
@@ -119,6 +124,7 @@ class Environment(Generic[I, S, A]):
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
     cluster: Callable[[EpisodeRecord], str] | None = None
     setting: Callable[[EpisodeRecord], str | None] | None = None
+    implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
     live: Callable[[EpisodeRecord], bool] | None = None
     trial: Mapping[str, Json] = field(default_factory=dict[str, Any])
     typed: Callable[[str, S], A | None] | None = None

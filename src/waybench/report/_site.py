@@ -14,9 +14,11 @@ from waybench.analysis import (
     Estimate,
     Group,
     LoggedEpisode,
+    Row,
     agents,
     as_metric,
     by_level,
+    chosen,
     effect_frame,
     effects,
     example_changes,
@@ -27,6 +29,7 @@ from waybench.analysis import (
     ledger,
     ledger_frame,
     measure,
+    one_line,
     overall,
     pairs,
     regressions,
@@ -48,7 +51,7 @@ from waybench.report._episode import conversation
 from waybench.report._export import exports
 from waybench.report._failed import Failed
 from waybench.report._families import Family, family
-from waybench.report._files import Folder, slug
+from waybench.report._files import READABLE, Folder, slug
 from waybench.report._gathered import Gathered, Played
 from waybench.report._home import Compared, Section, sections
 from waybench.report._leaders import OUTCOMES, leaders
@@ -61,6 +64,7 @@ from waybench.report._templates import assets, templates
 from waybench.report._verdicts import MOST, Verdicts
 
 SUMMARY_SCHEMA = 2
+_LONGEST_LIST = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,9 +262,10 @@ class _Site:
             f"results/{page}",
             "results.html",
             **shared,
-            settings=[setting(option, value) for option, value in group.settings.items()],
+            settings=[*(setting(option, value) for option, value in group.settings.items()), *_clusters(own, words)],
             series=[as_metric(series) for series in env.series],
             total=total,
+            drawn="attempts" if total.single and total.single.clusters > total.items else words.drawn,
             aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
             listed=[metric for metric in env.metrics if total.guided or metric not in parts],
             failures=self.failed.of_group(group),
@@ -304,9 +309,26 @@ def _paired(envs: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for names in tables for name in names))
 
 
+def _clusters(own: Sequence[Row], words: Family) -> list[str]:
+    """Return what a group was asked about, such as the names of its maps, or their number where they are many."""
+    names = sorted({one_line(row.cluster.name, 40) for row in own if row.cluster.key})
+    if not (words.clusters and names):
+        return []
+    told = ", ".join(names)
+    return [f"{words.clusters}: {told if len(told) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
+
+
 def _page_name(group: Group) -> str:
+    """Return the name of the page of a group's results, which is a function of the group alone.
+
+    It names the environment where the task does not, and the settings that are not left to their default.
+    """
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
-    return f"{slug(f'{group.model}-{group.task}', identity)}.html"
+    family_, _, variant = group.env.partition("/")
+    env = [] if family_ in group.task or variant in group.task else [group.env]
+    rest = " ".join([group.task, *env, *chosen(group)])
+    # Room for what tells the pages of one model apart, however long its name is.
+    return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(rest))]} {rest}', identity)}.html"
 
 
 def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Sequence[Any]]) -> str:

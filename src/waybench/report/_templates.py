@@ -10,7 +10,8 @@ from markupsafe import Markup
 
 from waybench._version import __version__
 from waybench.analysis import CONFIDENCE, mean_text, one_line, visible
-from waybench.report._format import amount, anchor, heading, in_words, interval_text, money, percent, plural, told
+from waybench.core import plural
+from waybench.report._format import amount, anchor, heading, in_words, interval_text, money, percent, told
 
 SCRIPTS = "tables.js", "replay.js", "compare.js"  # ours; each page that has one names it
 

@@ -76,6 +76,7 @@ RODS: Environment[Towers, Scene[Towers, Puzzle], Choice] = Environment(
         level_axis("disks", "Disks on the rods."),
         proof_axis("minimum", "Optimal moves", "Moves of a shortest solution."),
     ),
+    success="all disks are where they have to go, after any number of moves",
     series=SERIES,
     setting=setting,
     cluster=sample,

@@ -172,6 +172,7 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
         proof_axis("minimum", "Minimum steps", "Cells on a shortest path, the entrance not counted."),
         proof_axis("junctions", "Junctions", "Cells from which three or four ways go."),
     ),
+    success="the exit is reached, in whatever way",
     best_of=True,
     players=dict[str, Any](PLAYERS),
 )

@@ -54,6 +54,7 @@ class _Kind:
     failures: tuple[FailureKind, ...]
     failure: Callable[[EpisodeRecord], FailureKind]
     axis: Axis
+    success: str
     source_options: tuple[Option, ...]
     source: Callable[..., Source[Any]]
     prove: Callable[[Any], Mapping[str, Json]]
@@ -63,6 +64,7 @@ class _Kind:
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
+_ALL_VISITED = "every node is visited within the limit on steps, in whatever order"
 _PROVE_DEPTH = partial(_walk.prove, steps=_walk.steps_depth)
 _PROVE_BREADTH = partial(_walk.prove, steps=_walk.steps_breadth)
 
@@ -78,6 +80,7 @@ _KINDS = {
         failures=_failures.NUMBER_FAILURES,
         failure=_failures.number_failure,
         axis=level_axis("bits", "Bisections that it takes to find any number of the range."),
+        success="the number is named within the limit on steps",
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
         prove=_number.prove,
@@ -96,6 +99,7 @@ _KINDS = {
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
         axis=_NODES,
+        success=_ALL_VISITED,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_DEPTH),
         prove=_PROVE_DEPTH,
@@ -114,6 +118,7 @@ _KINDS = {
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
         axis=_NODES,
+        success=_ALL_VISITED,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_BREADTH),
         prove=_PROVE_BREADTH,
@@ -213,6 +218,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         failures=kind.failures,
         failure=kind.failure,
         axes=(kind.axis, proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")),
+        success=kind.success,
         series=_scores.series(kind.scores),
         players=dict(kind.players),
     )

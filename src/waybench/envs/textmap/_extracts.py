@@ -22,6 +22,7 @@ from waybench.envs.textmap._extract_words import ExtractionWording
 from waybench.envs.textmap._failures import EXTRACT_FAILURES, extract_failure
 from waybench.envs.textmap._game import read_hops
 from waybench.envs.textmap._map_instance import map_name
+from waybench.envs.textmap._prefix import published_steps
 from waybench.envs.textmap._score import PAPER, SOUND, Rules
 from waybench.envs.textmap._shares import Of, share
 from waybench.envs.textmap._sketch import Answered, Result, Said, result, wanted
@@ -277,5 +278,6 @@ EXTRACT = Environment(
     failure=lambda record: extract_failure(record, _task_of(record), _said(record)),
     pooled=True,
     cluster=map_name,
+    implied=published_steps,
     players=PLAYERS,
 )

@@ -17,6 +17,7 @@ from waybench.envs.textmap._minigame import (
 from waybench.envs.textmap._minigame_about import ABOUT
 from waybench.envs.textmap._minigame_play import PLAYERS, Choosing, MinigameRules
 from waybench.envs.textmap._minigame_words import FORMS, PRINTED, MinigameWording
+from waybench.envs.textmap._prefix import published_steps
 from waybench.envs.textmap._score import PAPER, SOUND
 from waybench.envs.textmap._shares import Of, event, share
 from waybench.envs.textmap._world_items import LOWEST_CLASS, WorldItems, drawn_world, shown_steps, size_stream
@@ -192,5 +193,6 @@ MINIGAME = Environment(
     failure=minigame_failure,
     pooled=True,
     cluster=map_name,
+    implied=published_steps,
     players=PLAYERS,
 )

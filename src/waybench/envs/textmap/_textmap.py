@@ -19,6 +19,7 @@ from waybench.envs.textmap._instance import MapQuestion, decode_destination, dec
 from waybench.envs.textmap._map_instance import map_name, named
 from waybench.envs.textmap._metrics import METRICS, prove
 from waybench.envs.textmap._players import PLAYERS
+from waybench.envs.textmap._prefix import published_steps
 from waybench.envs.textmap._prompts import TEMPLATES
 from waybench.envs.textmap._score import PAPER, SOUND
 from waybench.envs.textmap._source import SOURCE_OPTIONS, WorldQuestions
@@ -72,6 +73,12 @@ def _made(protocol: str, wording: str, observations: str, lists: str | None) -> 
     return Play(QuestionGame(rules), words, Limits(turns=1))
 
 
+_SUCCESS = {
+    "route": "the moves answered lead to the destination, on however long a way",
+    "destination": "the place answered is the destination",
+}
+
+
 def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
     decode = {"route": decode_route, "destination": decode_destination}[kind]
     return Environment(
@@ -94,8 +101,10 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         failures={"route": ROUTE_FAILURES, "destination": DESTINATION_FAILURES}[kind],
         failure={"route": route_failure, "destination": destination_failure}[kind],
         axes=AXES,
+        success=_SUCCESS[kind],
         pooled=True,
         cluster=map_name,
+        implied=published_steps,
         typed=typed,
         typed_help=HELP,
         players=PLAYERS,

@@ -107,6 +107,7 @@ def _environment(
         failures=FAILURES,
         failure=failure,
         axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
+        success="a plan ends at every objective, however long the way",
         pooled=True,
         players=dict[str, Any](PLAYERS),
         oracle_is_ceiling=oracle_is_ceiling,

@@ -3,7 +3,7 @@
 import json
 from functools import lru_cache
 
-from waybench.core import Invalid, Memory, Transition, Wording
+from waybench.core import Invalid, Memory, Transition, Wording, plural
 from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style
 from waybench.envs.tilemap._map import TileMap
 from waybench.envs.tilemap._protocol import GIVEN_UP
@@ -159,5 +159,6 @@ def _feedback(state: Place) -> str:
         )
     what = "this objective" if last.goal == state.goal else "the objective before this one"
     if last.rows == last.columns == 0:
-        return f"Your {last.actions} actions for {what} reached it."
-    return f"Your {last.actions} actions for {what} ended {last.rows} rows and {last.columns} columns away from it."
+        return f"Your {plural(last.actions, 'action')} for {what} reached it."
+    away = f"{plural(last.rows, 'row')} and {plural(last.columns, 'column')} away from it"
+    return f"Your {plural(last.actions, 'action')} for {what} ended {away}."
