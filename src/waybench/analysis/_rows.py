@@ -137,6 +137,8 @@ class Row:
         replies: Stands for all that was replied, the same for the same replies; "" without any.
         setting: The published name of the setting that was played; "" if it is none.
         anchors: What the headline metric lies between; None if that is not known.
+        not_simulated: Why its record was not simulated again and is taken for what it says; "" if it was, or if nobody
+            tried to.
         log: The log file.
         run: The run.
     """
@@ -167,6 +169,7 @@ class Row:
     replies: str = ""
     setting: str = ""
     anchors: Anchors | None = None
+    not_simulated: str = ""
     log: str = ""
     run: str = ""
 
@@ -244,7 +247,12 @@ def declared(env: str) -> tuple[Option, ...]:
 
 
 def row(
-    episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None = None, anchors: Anchors | None = None
+    episode: LoggedEpisode,
+    *,
+    confirmed: bool = True,
+    price: Price | None = None,
+    anchors: Anchors | None = None,
+    not_simulated: str = "",
 ) -> Row:
     """Return an episode's row.
 
@@ -254,6 +262,7 @@ def row(
             in it.
         price: What its model's tokens cost, if known.
         anchors: What its headline metric lies between, if known (`Anchoring`).
+        not_simulated: Why its record was not simulated again; it counts nevertheless.
 
     Raises:
         UsageError: If the episode's environment is not installed.
@@ -320,6 +329,7 @@ def row(
             replies=_digest([turn.reply for turn in record.turns]),
             setting=published,
             anchors=anchors,
+            not_simulated=not_simulated,
             log=episode.log,
             run=episode.run,
         )

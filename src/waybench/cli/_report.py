@@ -66,7 +66,12 @@ def build(
     if made.unconfirmed:
         tell(
             f"warning: {made.unconfirmed} of {made.episodes} episodes count in no number, for a new simulation of "
-            "their records does not agree, or was not possible here; the models' pages say why"
+            "their records does not agree; the models' pages say why"
+        )
+    for reason, count in made.not_simulated.items():
+        tell(
+            f"note: {count} of {made.episodes} episodes were not simulated again ({reason}); they count with their "
+            "recorded values, and the pages mark them"
         )
     if made.unpriced:
         tell(

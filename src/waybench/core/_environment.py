@@ -74,8 +74,11 @@ class Environment(Generic[I, S, A]):
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
             none; for benchmarks of which scores on such settings are published. None if there are no such settings.
-        live: EpisodeRecord -> whether it is of a world that cannot be simulated again, so that it is taken for what it
-            says. There are no such worlds if None.
+        sound_items: Resolved source options -> the same with what `protocol="sound"` has in place of those that are not
+            given (None). None if items do not depend on the protocol.
+        live: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated again:", such
+            as for a world that is alive, or an engine that is not installed; "" if it can. Where it cannot, the record
+            is taken for what it says. None if every record can.
         trial: Options of play with which whole episodes are played in checks, where those with the defaults would take
             too long: fewer steps of a long game.
         typed: (what a person types, state) -> the action that it stands for, where replies are nothing that a person
@@ -108,18 +111,22 @@ class Environment(Generic[I, S, A]):
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
     cluster: Callable[[EpisodeRecord], str] | None = None
     setting: Callable[[EpisodeRecord], str | None] | None = None
-    live: Callable[[EpisodeRecord], bool] | None = None
+    sound_items: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
+    live: Callable[[EpisodeRecord], str] | None = None
     trial: Mapping[str, Json] = field(default_factory=dict[str, Any])
     typed: Callable[[str, S], A | None] | None = None
     typed_help: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
 
-    def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:
+    def source(
+        self, key: str | None = None, level: int | None = None, *, protocol: str = "paper", **options: Json
+    ) -> Source[I]:
         """Return the source of items of a key and level.
 
         Args:
             key: The set's key; the public set if None.
             level: The difficulty; the smallest level if None.
+            protocol: The protocol in which the items are to be played (see `items_for`).
             **options: Source options.
 
         Raises:
@@ -128,8 +135,12 @@ class Environment(Generic[I, S, A]):
         return self.draw_from(
             self.public_key if key is None else key,
             self.smallest_level if level is None else level,
-            resolve(self.source_options, options),
+            self.items_for(protocol, resolve(self.source_options, options)),
         )
+
+    def items_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return resolved source options, with what a protocol has in place of those that are not given."""
+        return self.sound_items(options) if protocol == "sound" and self.sound_items is not None else options
 
     def resolve_options(self, given: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.

@@ -2,7 +2,8 @@
 
 from waybench.agent import agent_metrics, final_score, human_metric, steps_of
 from waybench.core import End, EpisodeRecord, Metric, is_object
-from waybench.envs.voxel._engines import CREATIVE, MINEDOJO
+from waybench.envs.voxel._engines import CREATIVE, LUANTI, MINEDOJO
+from waybench.envs.voxel._terrain import drawable
 
 
 def setting(record: EpisodeRecord) -> str | None:
@@ -11,9 +12,14 @@ def setting(record: EpisodeRecord) -> str | None:
     return f"MinedojoCreative{CREATIVE[goal]}" if engine == MINEDOJO and goal in CREATIVE else None
 
 
-def is_live(record: EpisodeRecord) -> bool:
-    """Return whether it was played in Minecraft."""
-    return is_object(record.instance) and record.instance.get("engine") == MINEDOJO
+def not_replayable(record: EpisodeRecord) -> str:
+    """Return why a record cannot be simulated again here; "" if it can."""
+    engine = record.instance.get("engine") if is_object(record.instance) else None
+    if engine == MINEDOJO:
+        return "it was played in a world that is alive"
+    if engine == LUANTI and not drawable(LUANTI):
+        return f"its engine, {LUANTI}, is not installed here"
+    return ""
 
 
 def world_name(record: EpisodeRecord) -> str:
