@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
 from waybench.core._game import A, Game, Json, Limits, S
@@ -40,6 +40,20 @@ class Play(Generic[I, S, A]):
     turns: Callable[[I], int] | None = None
     guide: Player[S, A] | None = None
     coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
+
+
+class ReferenceScores(NamedTuple):
+    """What players that need no model come to at an item, by the headline metric.
+
+    Attributes:
+        nothing: What saying nothing comes to; None if that is not defined.
+        constants: What the same reply in every turn comes to, for some replies.
+        ceiling: What the oracle comes to, likewise.
+    """
+
+    nothing: float | None
+    constants: Mapping[str, float]
+    ceiling: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +93,8 @@ class Environment(Generic[I, S, A]):
         live: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated again:", such
             as for a world that is alive, or an engine that is not installed; "" if it can. Where it cannot, the record
             is taken for what it says. None if every record can.
+        reference_scores: EpisodeRecord -> what players without a model come to at its item when it is played as it was,
+            where that was measured beforehand; None where it was not. For items that take too long to be played again.
         trial: Options of play with which whole episodes are played in checks, where those with the defaults would take
             too long: fewer steps of a long game.
         typed: (what a person types, state) -> the action that it stands for, where replies are nothing that a person
@@ -113,6 +129,7 @@ class Environment(Generic[I, S, A]):
     setting: Callable[[EpisodeRecord], str | None] | None = None
     sound_items: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
     live: Callable[[EpisodeRecord], str] | None = None
+    reference_scores: Callable[[EpisodeRecord], ReferenceScores | None] | None = None
     trial: Mapping[str, Json] = field(default_factory=dict[str, Any])
     typed: Callable[[str, S], A | None] | None = None
     typed_help: str = ""

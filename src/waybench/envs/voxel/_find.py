@@ -4,6 +4,7 @@ from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play,
 from waybench.core import Environment
 from waybench.envs.voxel._about import ABOUT
 from waybench.envs.voxel._players import PLAYERS
+from waybench.envs.voxel._recorded import reference_scores
 from waybench.envs.voxel._rules import FindRules, World
 from waybench.envs.voxel._scores import METRICS, not_replayable, setting, world_name
 from waybench.envs.voxel._search import Search, decode, level_of, prove
@@ -25,6 +26,7 @@ FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     source_options=OPTIONS,
     smallest_level=1,
     sample_levels=(1,),
+    reference_scores=reference_scores,
     trial={"steps": 40},
     public_key="voxel-v1",
     play=agent_play(_make, lambda search: STEPS, (0.0, 1.0)),
