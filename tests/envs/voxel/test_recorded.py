@@ -102,7 +102,7 @@ class Says(Policy):
 
 def measured(head: EpisodeRecord, wording: str) -> tuple[list[float | None], list[float | None]]:
     """Return what was measured at an item, and what it is when played again."""
-    options: dict[str, Json] = {"protocol": head.options["protocol"], "wording": wording}
+    options: dict[str, Json] = {"protocol": head.options["protocol"], "wording": wording, "history": 0}
     item = FIND.item(head.instance)
 
     def scored(player: Policy) -> EpisodeRecord:

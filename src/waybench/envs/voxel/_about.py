@@ -40,7 +40,7 @@ scale.
 The recorded search, plains at level 1 in `paper`, hardly measures anything, in sight or not: plains are the most common
 biome, and 200 steps lead 2,000 blocks far. Being out of sight is not what makes it harder, but distance is, so that
 `waybench run smartplay` takes level 3 in `sound`. Of the 20 searches of the public set in our own world, with a thought
-before each action (with `wording=one_question` other chances are drawn), so many find plains (`waybench run smartplay --model
+before each action (`wording=one_question` draws other chances), so many find plains (`waybench run smartplay --model
 waybench/random -T protocol=sound`, and so on; level 1 by `waybench run voxel_find -T goal=plains`):
 
 | player | `paper`, level 1, as published | `sound`, level 1 | `sound`, level 3 |
