@@ -88,6 +88,10 @@ def test_a_chart_says_what_it_is(tmp_path: Path) -> None:
     captions = json.loads((tmp_path / "charts/index.json").read_text(encoding="utf-8"))
     assert any("without RPS" in each["caption"] for each in captions)
     (page,) = made.models
+    # Beyond what people had a cell gets no darker, so that it can still be read.
+    shades = re.findall(r"--part:([\d.]+)", made.home.html.split('id="agents"')[1].split("</section>")[0])
+    assert shades
+    assert max(map(float, shades)) == 1
     line = page.table("What the capabilities are made of.")[1]
     assert line[:4] == ["Long Text Understanding", "1.111", "1.000", "1.11 100 %"]
 

@@ -10,7 +10,7 @@ from waybench.core import Metric
 from waybench.envs import registry
 from waybench.report._figures import Figure
 from waybench.report._files import slug
-from waybench.report._format import interval_text, part
+from waybench.report._format import interval_text
 from waybench.report._radar import Web, radar_spec
 from waybench.report._svg import drawn
 
@@ -193,5 +193,5 @@ def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Score | None:
         return None
     group = agent.groups[game]
     metric = next(metric for metric in registry.load(group.env).metrics if metric.name == "human")
-    shown = part(mean.value, _CAPABILITY)
+    shown = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
     return Score(mean_text(mean.value, metric), interval_text(mean, metric), shown, pages[group])
