@@ -6,8 +6,9 @@ import pytest
 from scipy import stats
 
 import waybench
-from waybench.agent import CAPABILITIES, RECORDED
+from waybench.agent import CAPABILITIES, RECORDED, capability_scores
 from waybench.analysis import Agent, LoggedEpisode, agents, clustered_mean, rows
+from waybench.analysis._agents import _range
 from waybench.core import play_out, policy
 
 
@@ -108,3 +109,54 @@ def test_people_have_not_played_with_other_entities() -> None:
     for cast, known in (("published", "MessengerL1"), ("further", None)):
         record = play_out(environment, environment.source(level=1, cast=cast).item(0), policy("oracle")).record()
         assert environment.setting(record) == known
+
+
+RUNNING = {"BanditTwoArmedHighLowFixed": 0.8, "Hanoi3Disk": 0.5, "Crafter": 20.0}
+
+
+def test_shares_of_games_in_a_capability() -> None:
+    # Planning has degree 1 in bandits, and 3 in Hanoi and Crafter (Table 3): (0.8 + 1.5 + 60) / 7.
+    found = {each.name: each for each in capability_scores(RUNNING)}["Planning"]
+    assert found.value == pytest.approx(62.3 / 7)
+    sums = {"BanditTwoArmedHighLowFixed": 0.8, "Hanoi3Disk": 1.5, "Crafter": 60}
+    assert found.parts == pytest.approx({game: part / 7 for game, part in sums.items()})
+    assert found.shares == pytest.approx({game: part / 62.3 for game, part in sums.items()})
+    # Of parts below 0 there are no shares.
+    (below, *_) = capability_scores({"MessengerL1": -1.5, "Crafter": 1.0})
+    assert below.shares is None
+    assert sum(below.parts.values()) == pytest.approx(below.value)
+
+
+def test_the_capped_form_cuts_every_game() -> None:
+    def planning(formula: str, **more: float) -> float | None:
+        return {each.name: each for each in capability_scores({**RUNNING, **more}, formula)}["Planning"].value
+
+    assert planning("paper_capped") == pytest.approx((0.8 + 1.5 + 3) / 7)
+    assert planning("code") == pytest.approx((2 * 0.5 + 2 * 20) / 4)
+    assert planning("code_capped") == pytest.approx((2 * 0.5 + 2 * 1) / 4)
+    assert planning("paper_capped", MessengerL1=-0.5) == pytest.approx((0.8 + 1.5 + 3 + 0) / 8)
+
+
+def test_the_interval_of_a_capped_capability() -> None:
+    # Where all of the interval is beyond 1, nothing is left of it.
+    far = clustered_mean([20.0, 21.0, 25.0], ["a", "b", "c"])
+    assert far is not None
+    (first, *_) = capability_scores({"Crafter": far.value}, "paper_capped")
+    assert (first.value, _range(first, {"Crafter": far}, "paper_capped")) == (1, (1, 1))
+    own = only(played("thompson", count=5))
+    score, (low, high) = own.scores["BanditTwoArmedHighLowFixed"], own.ranges["paper_capped"][0] or (None, None)
+    assert score.low is not None
+    assert score.high is not None
+    assert score.low < 1 < score.high
+    value = min(score.value, 1.0)
+    assert (low, high) == pytest.approx((value - (score.high - score.low) / 2, 1))
+
+
+def test_shares_and_capped_forms_as_json() -> None:
+    told = only(played("oracle")).to_json()["capabilities"]
+    assert isinstance(told, dict)
+    assert list(told) == ["paper", "paper_capped", "code", "code_capped"]
+    first = told["paper"][0]
+    assert first["shares"] == {"BanditTwoArmedHighLowFixed": 1}
+    assert first["parts"] == pytest.approx({"BanditTwoArmedHighLowFixed": 50 / 45})
+    assert told["paper_capped"][0]["value"] == 1

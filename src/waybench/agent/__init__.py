@@ -3,7 +3,16 @@
 After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 """
 
-from waybench.agent._capabilities import CAPABILITIES, FORMULAS, RECORDED, Capability, capability_scores, degrees
+from waybench.agent._capabilities import (
+    CAPABILITIES,
+    FORMULAS,
+    RECORDED,
+    Capability,
+    Formula,
+    capability_scores,
+    capability_weights,
+    degrees,
+)
 from waybench.agent._environment import (
     TYPED_HELP,
     agent_metrics,
@@ -37,6 +46,7 @@ __all__ = [
     "Baseline",
     "Capability",
     "Choice",
+    "Formula",
     "Learning",
     "Manner",
     "Rules",
@@ -50,6 +60,7 @@ __all__ = [
     "asked",
     "best_of",
     "capability_scores",
+    "capability_weights",
     "degrees",
     "endless",
     "final_score",

@@ -7,7 +7,7 @@ from math import sqrt
 
 from scipy import stats
 
-from waybench.agent import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, degrees
+from waybench.agent import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
 from waybench.analysis._items import at_items, item_values
 from waybench.analysis._rows import Group, Row, declared, grouped
@@ -50,7 +50,8 @@ class Agent:
             "scores": {setting: asdict(mean) for setting, mean in self.scores.items()},
             "capabilities": {
                 formula: [
-                    {**asdict(each), "range": ends} for each, ends in zip(found, self.ranges[formula], strict=True)
+                    {**asdict(each), "shares": each.shares, "range": ends}
+                    for each, ends in zip(found, self.ranges[formula], strict=True)
                 ]
                 for formula, found in self.capabilities.items()
             },
@@ -117,21 +118,27 @@ def _range(capability: Capability, scores: Mapping[str, Mean], formula: str) -> 
     Each mean's standard error is taken back from its interval. The errors of independent means add in squares, and
     Student's t has the degrees of freedom of Welch and Satterthwaite (Biometrics Bulletin 2, 1946). None if a game's
     interval is not known.
+
+    In a capped form a score whose interval is wholly beyond 0 or 1 has no error, every other one all of its own, and
+    the interval ends at 0 and at 1.
     """
     if capability.value is None:
         return None
-    weights = {game: degrees(game)[capability.name] - FORMULAS[formula] for game in capability.games}
-    total, squares, freedom = sum(weights.values()), 0.0, 0.0
-    for game, weight in weights.items():
+    weighted, capped = capability_weights(capability.name, formula, capability.games), FORMULAS[formula].capped
+    total, squares, freedom = sum(weighted.values()), 0.0, 0.0
+    for game, weight in weighted.items():
         mean = scores[game]
         if mean.low is None or mean.high is None or mean.clusters < 2:
             return None
+        if capped and (mean.low >= 1 or mean.high <= 0):
+            continue
         error = (mean.high - mean.low) / 2 / _reach(mean.clusters - 1)
         square = (weight / total * error) ** 2
         squares += square
         freedom += square**2 / (mean.clusters - 1)
     half = _reach(squares**2 / freedom) * sqrt(squares) if squares else 0.0
-    return capability.value - half, capability.value + half
+    low, high = capability.value - half, capability.value + half
+    return (max(low, 0.0), min(high, 1.0)) if capped else (low, high)
 
 
 def _reach(freedom: float) -> float:

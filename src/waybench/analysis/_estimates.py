@@ -46,6 +46,8 @@ class Estimate:
         aside: Episodes that were set aside.
         unconfirmed: Those of them that do not replay.
         ranges: Of every metric and series, its range over all attempts.
+        not_simulated: Episodes that were not set aside, although their records could not be simulated again here: their
+            numbers are the recorded ones.
         bounds: What `best` would be if all attempts that infrastructure errors ended had been the worst possible, and
             if all had been the best possible, the lower one first. None without any, where the headline metric has no
             two bounds, and with a teacher.
@@ -91,6 +93,7 @@ class Estimate:
     aside: int
     unconfirmed: int
     ranges: Ranges
+    not_simulated: int
     bounds: tuple[float, float] | None
     best: Mean | None
     rescaled: Rescaled | None
@@ -218,6 +221,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         errors=sum(row.error and not row.aside for row in some),
         aside=sum(bool(row.aside) for row in some),
         unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
+        not_simulated=sum(bool(row.not_simulated) and not row.aside for row in some),
         ranges=joint_ranges(environment, some),
         bounds=None if guided else _bounds([row for row in some if not row.aside], metrics[0]),
         best=_metric(scores, metrics[0]),

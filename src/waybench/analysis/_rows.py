@@ -143,6 +143,8 @@ class Row:
         replies: Stands for all that was replied, the same for the same replies; "" without any.
         setting: The published name of the setting that was played; "" if it is none.
         anchors: What the headline metric lies between; None if that is not known.
+        not_simulated: Why its record was not simulated again and is taken for what it says; "" if it was, or if nobody
+            tried to.
         log: The log file.
         run: The run.
     """
@@ -175,6 +177,7 @@ class Row:
     replies: str = ""
     setting: str = ""
     anchors: Anchors | None = None
+    not_simulated: str = ""
     log: str = ""
     run: str = ""
 
@@ -252,7 +255,12 @@ def declared(env: str) -> tuple[Option, ...]:
 
 
 def row(
-    episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None = None, anchors: Anchors | None = None
+    episode: LoggedEpisode,
+    *,
+    confirmed: bool = True,
+    price: Price | None = None,
+    anchors: Anchors | None = None,
+    not_simulated: str = "",
 ) -> Row:
     """Return an episode's row.
 
@@ -261,7 +269,8 @@ def row(
         confirmed: Whether a new simulation confirms its record; otherwise it is not measured, for anything may stand
             in it.
         price: What its model's tokens cost, if known.
-        anchors: What its headline metric lies between, if known (`Anchoring`).
+        anchors: What its headline metric lies between, if known (`Anchoring`); what was measured beforehand if None.
+        not_simulated: Why its record was not simulated again; it counts nevertheless.
 
     Raises:
         UsageError: If the episode's environment is not installed.
@@ -333,12 +342,18 @@ def row(
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
             replies=_digest([turn.reply for turn in record.turns]),
             setting=published,
-            anchors=anchors,
+            anchors=anchors if anchors is not None or unmeasured else _measured_before(environment, record),
+            not_simulated=not_simulated,
             log=episode.log,
             run=episode.run,
         )
     except (KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as problem:
         raise DataError(_unmeasurable(episode, record, problem)) from None
+
+
+def _measured_before(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
+    known = environment.reference_scores(record) if environment.reference_scores is not None else None
+    return None if known is None else Anchors(*known)
 
 
 def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, item: Mapping[str, Json]) -> Cluster:

@@ -233,4 +233,10 @@ _FACTS: Sequence[Fact[Score]] = (
         lambda one: one.estimate.unconfirmed,
         "Those of them that a new simulation does not confirm.",
     ),
+    Fact(
+        "not_simulated",
+        int,
+        lambda one: one.estimate.not_simulated,
+        "Episodes that count with their recorded values, for their records could not be simulated again here.",
+    ),
 )

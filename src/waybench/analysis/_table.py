@@ -8,7 +8,7 @@ from waybench.analysis._labels import labels, settings_order
 from waybench.analysis._measures import Measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, mean_text
 from waybench.analysis._rows import Group, grouped
-from waybench.analysis._text import width
+from waybench.analysis._text import one_line, width
 from waybench.core import Environment, plural
 from waybench.envs import registry
 
@@ -52,7 +52,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     attempt, with a teacher the mean of the first series over its steps, or the aggregate. A blank cell was not run;
     "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a last line says; "*" marks
     a cell in which some items are missing or had fewer attempts for infrastructure errors; last lines say how many,
-    and what it would be if they had all failed or succeeded.
+    and what it would be if they had all failed or succeeded. Where it is known what players without a model come to on
+    the same items, lines above those say it.
 
     Args:
         estimates: The estimates by level.
@@ -61,6 +62,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     """
     tables: list[str] = []
     starred: list[str] = []
+    between: list[str] = []
     undefined = False
     over_all = {total.group: total for total in totals}
     tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart, estimate.guided))
@@ -77,6 +79,12 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
                 marks.append("embedded" if group.embedded else "model")
             tables += [aligned(block, marks) for block in _blocks(lines, columns)]
+            between += [
+                told
+                for cells in groups.values()
+                for cell in cells.values()
+                if (told := _between(_title(registry.load(env), measured, apart), cell, measured))
+            ]
             starred += [
                 _missed(names[group], cell, measured)
                 for group, cells in groups.items()
@@ -84,6 +92,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 if _star(cell)
             ]
             undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
+    tables += ["\n".join(dict.fromkeys(between))] * bool(between)
     tables += [_footnote(starred)] * bool(starred) + [_UNDEFINED] * undefined
     return "\n\n".join(tables)
 
@@ -120,6 +129,16 @@ def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
     of = f"of {plural(estimate.items + estimate.missing, 'item')}"
     lost = " and ".join(f"{count} {of} {what}" for count, what in counts if count)
     return f"  {name}, {estimate.level}: {lost}; between {low} and {high} if all of it had failed or succeeded"
+
+
+def _between(title: str, estimate: Estimate, measured: Measure) -> str:
+    """Return what a cell's scores lie between, where that is known; "" otherwise."""
+    found = estimate.rescaled
+    if found is None or measured.aggregate or measured.series:
+        return ""
+    floor, ceiling = (mean_text(end, measured.metric) for end in (found.floor, found.ceiling))
+    said = f'"{one_line(found.constant, 40)}" in every turn' if found.constant else "saying nothing"
+    return f"{title}, {estimate.level}: on the same items {said} comes to {floor}, the oracle to {ceiling}"
 
 
 def _footnote(starred: Sequence[str]) -> str:

@@ -91,6 +91,12 @@ _COURSE: tuple[Fact[Row], ...] = (
     ),
     Fact("set_aside", str, lambda row: row.aside or None, "Why else it does not count; null otherwise."),
     Fact(
+        "not_simulated",
+        str,
+        lambda row: row.not_simulated or None,
+        "Why its record was not simulated again, so that its values are the recorded ones; null otherwise.",
+    ),
+    Fact(
         "guided",
         bool,
         lambda row: row.guided,

@@ -43,9 +43,10 @@ def play(
     and hint are never sent as replies. A record is kept also if you quit, with no end in it.
     """
     environment = environment_named(env)
-    source = source_of(environment, key, level, settings)
-    player = "person with hints" if hints else "person"
     chosen = assignments(options, "-O")
+    protocol = str(environment.resolve_options(chosen)["protocol"])
+    source = source_of(environment, key, level, settings, protocol)
+    player = "person with hints" if hints else "person"
     episode: Episode[Any, Any, Any] = Episode(environment, source.item(index), chosen, player=player)
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):

@@ -63,10 +63,16 @@ def build(
     known = read_prices(prices) if prices else None
     found = read_logs(*folders, on_problem=lambda problem: tell(f"waybench: {problem}"), processes=processes)
     made = write_report(found, prepare_folder(out), title=title, prices=known)
+    episodes = plural(made.episodes, "episode")
     if made.unconfirmed:
         tell(
-            f"warning: {made.unconfirmed} of {plural(made.episodes, 'episode')} left out of all numbers, for a new "
-            "simulation of the records does not agree, or was not possible here; the models' pages say why"
+            f"warning: {made.unconfirmed} of {episodes} left out of all numbers, for a new simulation of the records does "
+            "not agree; the models' pages say why"
+        )
+    for reason, count in made.not_simulated.items():
+        tell(
+            f"note: {count} of {episodes} not simulated again ({reason}); their recorded values count, and the pages mark "
+            "them"
         )
     if made.unpriced:
         tell(

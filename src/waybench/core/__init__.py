@@ -1,7 +1,7 @@
 """The abstractions that every environment and every face of waybench share. Standard library only."""
 
 from waybench.core._axes import Axis, level_axis, proof_axis
-from waybench.core._environment import Environment, Play, Player
+from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, unknown
 from waybench.core._failures import (
@@ -88,6 +88,7 @@ __all__ = [
     "Policy",
     "Price",
     "Range",
+    "ReferenceScores",
     "Registry",
     "ReplayError",
     "Reply",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
@@ -41,6 +41,20 @@ class Play(Generic[I, S, A]):
     turns: Callable[[I], int] | None = None
     guide: Player[S, A] | None = None
     coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
+
+
+class ReferenceScores(NamedTuple):
+    """What players that need no model come to at an item, by the headline metric.
+
+    Attributes:
+        nothing: What saying nothing comes to; None if that is not defined.
+        constants: What the same reply in every turn comes to, for some replies.
+        ceiling: What the oracle comes to, likewise.
+    """
+
+    nothing: float | None
+    constants: Mapping[str, float]
+    ceiling: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +98,13 @@ class Environment(Generic[I, S, A]):
             none; for benchmarks of which scores on such settings are published. None if there are no such settings.
         implied: (EpisodeRecord, its options) -> values of options that were left to their default and that follow from
             the set, the same for all of its items, as where a published set is shown up to a published step.
-        live: EpisodeRecord -> whether it is of a world that cannot be simulated again, so that it is taken for what it
-            says. There are no such worlds if None.
+        sound_items: Resolved source options -> the same with what `protocol="sound"` has in place of those that are not
+            given (None). None if items do not depend on the protocol.
+        live: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated again:", such
+            as for a world that is alive, or an engine that is not installed; "" if it can. Where it cannot, the record
+            is taken for what it says. None if every record can.
+        reference_scores: EpisodeRecord -> what players without a model come to at its item when it is played as it was,
+            where that was measured beforehand; None where it was not. For items that take too long to be played again.
         trial: Options of play with which whole episodes are played in checks, where those with the defaults would take
             too long: fewer steps of a long game.
         typed: (what a person types, state) -> the action that it stands for, where replies are nothing that a person
@@ -125,7 +144,9 @@ class Environment(Generic[I, S, A]):
     cluster: Callable[[EpisodeRecord], str] | None = None
     setting: Callable[[EpisodeRecord], str | None] | None = None
     implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
-    live: Callable[[EpisodeRecord], bool] | None = None
+    sound_items: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
+    live: Callable[[EpisodeRecord], str] | None = None
+    reference_scores: Callable[[EpisodeRecord], ReferenceScores | None] | None = None
     trial: Mapping[str, Json] = field(default_factory=dict[str, Any])
     typed: Callable[[str, S], A | None] | None = None
     typed_help: str = ""
@@ -151,12 +172,15 @@ class Environment(Generic[I, S, A]):
         """
         return None if record.end in (None, End.SOLVED, End.INFRASTRUCTURE) else self.failure(record)
 
-    def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:
+    def source(
+        self, key: str | None = None, level: int | None = None, *, protocol: str = "paper", **options: Json
+    ) -> Source[I]:
         """Return the source of items of a key and level.
 
         Args:
             key: The set's key; the public set if None.
             level: The difficulty; the smallest level if None.
+            protocol: The protocol in which the items are to be played (see `items_for`).
             **options: Source options.
 
         Raises:
@@ -165,8 +189,12 @@ class Environment(Generic[I, S, A]):
         return self.draw_from(
             self.public_key if key is None else key,
             self.smallest_level if level is None else level,
-            resolve(self.source_options, options),
+            self.items_for(protocol, resolve(self.source_options, options)),
         )
+
+    def items_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return resolved source options, with what a protocol has in place of those that are not given."""
+        return self.sound_items(options) if protocol == "sound" and self.sound_items is not None else options
 
     def resolve_options(self, given: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.

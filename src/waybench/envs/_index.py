@@ -24,5 +24,5 @@ INDEX = (
     Entry("tilemap/gtb", 2, "waybench.envs.tilemap:GTB", "tile maps, whole plans from objective to objective"),
     Entry("tilemap/state", 2, "waybench.envs.tilemap:STATE", "the same, foreseeing the map after each plan"),
     Entry("tilemap/stepwise", 2, "waybench.envs.tilemap:STEPWISE", "the same, one move at a time"),
-    Entry("voxel/find", 1, "waybench.envs.voxel:FIND", "a biome in a world of blocks, described in words"),
+    Entry("voxel/find", 2, "waybench.envs.voxel:FIND", "a biome in a world of blocks, described in words"),
 )

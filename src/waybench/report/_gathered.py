@@ -72,7 +72,13 @@ class Gathered:
         for episode in episodes:
             again = simulate(episode)
             between = anchoring.of(episode.record) if again.confirmed else None
-            one = row(episode, confirmed=not again.mismatch, price=prices.get(episode.model), anchors=between)
+            one = row(
+                episode,
+                confirmed=not again.mismatch,
+                price=prices.get(episode.model),
+                anchors=between,
+                not_simulated=again.skipped,
+            )
             explanations.add(one, episode.record)
             # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
             for cluster in (None, one.cluster) if one.cluster.key else (None,):

@@ -179,6 +179,7 @@ class Section:
         uneven: Whether some rows have other levels than others.
         guided: Whether a teacher played in some rows.
         unconfirmed: Rows with episodes that do not replay.
+        not_simulated: Rows with episodes whose records could not be simulated again here.
     """
 
     env: Environment[Any, Any, Any]
@@ -208,6 +209,7 @@ class Section:
     uneven: bool
     guided: bool
     unconfirmed: list[Line]
+    not_simulated: list[Line]
 
     @property
     def charts(self) -> list[Figure]:
@@ -318,6 +320,7 @@ def _section(
         uneven=len({tuple(cells) for cells in groups.values()}) > 1,
         guided=True in by_guide,
         unconfirmed=[line for _, line in lines if line.total.unconfirmed],
+        not_simulated=[line for _, line in lines if line.total.not_simulated],
     )
 
 

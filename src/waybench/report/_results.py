@@ -55,6 +55,7 @@ class Attempt:
         error: The message of an infrastructure error; None if there was none.
         aside: Why it does not count, "" if it does.
         mismatch: Where record and simulation differ; "" if they agree.
+        not_simulated: Why there was no simulation; "" if there was one.
         log: The log file's name.
         replay: File name of its page.
     """
@@ -67,6 +68,7 @@ class Attempt:
     error: Excerpt | None
     aside: str
     mismatch: str
+    not_simulated: str
     log: str
     replay: str
 
@@ -299,6 +301,7 @@ class Results:
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
             aside=row.aside,
             mismatch=played.again.mismatch,
+            not_simulated=played.again.skipped,
             log=row.log.replace("\\", "/").rpartition("/")[2],
             replay=file_name(self._page, played.number),
         )

@@ -1,8 +1,9 @@
 """The site: its pages, and a summary for programs."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ from waybench.report._models import model
 from waybench.report._reach import leading_of
 from waybench.report._replay import frames, undrawn
 from waybench.report._results import Attempt, Item, Results, item_kinds
+from waybench.report._simulated import Simulated
 from waybench.report._templates import assets, templates
 from waybench.report._verdicts import MOST, Verdicts
 
@@ -75,6 +77,7 @@ class Report:
         index: Its first page.
         episodes: Number of episodes.
         unconfirmed: Those of them that a new simulation does not confirm, and that count in no number.
+        not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
     """
 
@@ -82,6 +85,7 @@ class Report:
     episodes: int
     unconfirmed: int
     unpriced: tuple[str, ...] = ()
+    not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def write_report(
@@ -123,7 +127,7 @@ def write_report(
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
-        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced)
+        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, _skipped(found.again))
     finally:
         found.close()
 
@@ -249,7 +253,7 @@ class _Site:
                 item=item,
                 said=conversation(played, item.opening),
                 frames=drawings,
-                confirmed=played.again.confirmed,
+                not_simulated=played.again.skipped,
             )
 
         shown = Results(env, words, self.found, page, follow).levels(positions, estimates)
@@ -270,9 +274,7 @@ class _Site:
             listed=[metric for metric in env.metrics if total.guided or metric not in parts],
             failures=self.failed.of_group(group),
             prompt=prompt(total, words),
-            live=any(
-                not again.confirmed and not again.mismatch for again in (self.found.again[at] for at in positions)
-            ),
+            not_simulated=_skipped(self.found.again[at] for at in positions),
             clusters=clusters(env, words, own, self.found.variables.get(group, {}), anchors),
             levels=shown,
             kinds={
@@ -282,6 +284,11 @@ class _Site:
             },
             items=len(cards),
         )
+
+
+def _skipped(again: Iterable[Simulated]) -> dict[str, int]:
+    """Return how many records were not simulated again, by reason."""
+    return dict(Counter(each.skipped for each in again if each.skipped))
 
 
 def _by_family(some: Sequence[Section]) -> list[tuple[Family, list[Section]]]:
@@ -301,6 +308,7 @@ def _about(site: _Site) -> dict[str, Any]:
         "items": len({(row.group.env, row.group.key, row.level, row.item, row.instance) for row in site.found.rows}),
         "errors": sum(total.errors for total in site.totals),
         "unconfirmed": sum(total.unconfirmed for total in site.totals),
+        "not_simulated": _skipped(site.found.again),
     }
 
 
