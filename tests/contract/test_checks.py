@@ -13,6 +13,7 @@ from waybench.core import (
     End,
     Environment,
     Facts,
+    FailureKind,
     Invalid,
     Item,
     Json,
@@ -263,6 +264,13 @@ def trusting(data: Json) -> Dial:
     return Dial(*data)
 
 
+PIT = FailureKind("pit", "falling into the pit", "The dial was turned to 0.")
+
+
+def with_failure(**changes: str) -> AnyEnvironment:
+    return replace(DIAL, failures=(replace(PIT, **changes),))
+
+
 def wrong_wording_name(options: Mapping[str, Json]) -> Any:
     return replace(DIAL.play(options), wording=DialWording("another"))
 
@@ -337,6 +345,18 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
         "is a share of something",
     ),
     "aggregates of one name": ("metrics declared", with_aggregates({}, {}), "aggregates come twice"),
+    "kinds of failure of one name": ("failures declared", replace(DIAL, failures=(PIT, PIT)), "come twice: ['pit'"),
+    "kind of failure without a title": ("failures declared", with_failure(title=" "), "has no title"),
+    "kind of failure without a sentence": ("failures declared", with_failure(doc="?"), "in a sentence"),
+    "strange name of a kind of failure": ("failures declared", with_failure(name="The pit"), "small letters"),
+    "two kinds of failure with one title": ("failures declared", with_failure(title="refusals"), "titles of kinds"),
+    "kind of failure that is not declared": (
+        "failures",
+        replace(DIAL, failure=lambda record: PIT),
+        "'pit' is not declared",
+    ),
+    "failure without a kind": ("failures", replace(DIAL, failure=lambda record: None), "has no kind of failure"),
+    "failure that raises": ("failures", replace(DIAL, failure=lambda record: record.turns[99]), "raised IndexError"),
     "metric upside down": ("metrics declared", with_metric(low=1, high=0), "not below its ceiling"),
     "option without a sentence": ("options", with_option(name="a", default=1, doc=""), "say in a sentence"),
     "default out of range": ("options", with_option(name="a", default=1, low=2, doc="One."), "do not pass"),

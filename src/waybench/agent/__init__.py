@@ -14,6 +14,7 @@ from waybench.agent._environment import (
     final_score,
     steps_of,
 )
+from waybench.agent._failures import UNNAMED, agent_failure, endless
 from waybench.agent._game import THOUGHT, AgentGame, Choice, Scene, thinking_players
 from waybench.agent._history import history_entry, history_text, manual_text
 from waybench.agent._humans import HUMANS, Baseline, human_metric, scaled_metric
@@ -30,6 +31,7 @@ __all__ = [
     "RECORDED",
     "THOUGHT",
     "TYPED_HELP",
+    "UNNAMED",
     "AgentGame",
     "AgentWording",
     "Baseline",
@@ -40,6 +42,7 @@ __all__ = [
     "Rules",
     "Scene",
     "Step",
+    "agent_failure",
     "agent_metrics",
     "agent_options",
     "agent_play",
@@ -48,6 +51,7 @@ __all__ = [
     "best_of",
     "capability_scores",
     "degrees",
+    "endless",
     "final_score",
     "history_entry",
     "history_text",

@@ -20,7 +20,7 @@ from waybench.analysis._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effec
 from waybench.analysis._episodes import LoggedEpisode, is_embedded
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
-from waybench.analysis._failures import Failure, Failures, dominant, failure, failures
+from waybench.analysis._failures import Failures, dominant, failure, failure_kinds, failures, has_fixed_length
 from waybench.analysis._foreign import foreign_answers
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
 from waybench.analysis._horizon import (
@@ -109,7 +109,6 @@ __all__ = [
     "Expected",
     "Explained",
     "Explanations",
-    "Failure",
     "Failures",
     "Figure",
     "Frame",
@@ -176,11 +175,13 @@ __all__ = [
     "example_changes",
     "explained",
     "failure",
+    "failure_kinds",
     "failures",
     "figures",
     "foreign_answers",
     "group_id",
     "grouped",
+    "has_fixed_length",
     "horizon_frame",
     "horizon_table",
     "horizon_text",

@@ -226,15 +226,16 @@ def _failing(contrast: Contrast) -> Iterator[str]:
         return
     if all(Failures(attempts, kinds).at_its_end for _, kinds, attempts in sides):
         return
-    most = [dominant(kinds.elements()) for _, kinds, _ in sides]
-    if most[0] and most[1] and most[0][0] is most[1][0]:
+    order = [*contrast.first.failure_kinds, *contrast.second.failure_kinds]
+    most = [dominant(kinds.elements(), order) for _, kinds, _ in sides]
+    if most[0] and most[1] and most[0][0] == most[1][0]:
         parts = [
             f"{letter} {of[1]:,} of {kinds.total():,}" for (letter, kinds, _), of in zip(sides, most, strict=True) if of
         ]
-        yield f"Both fail by {most[0][0].words} ({', '.join(parts)} failures)."
+        yield f"Both fail by {most[0][0].title} ({', '.join(parts)} failures)."
         return
     parts = [
-        f"by {of[0].words} ({of[1]:,} of {kinds.total():,} failures)" if of else f"in none of {attempts:,} attempts"
+        f"by {of[0].title} ({of[1]:,} of {kinds.total():,} failures)" if of else f"in none of {attempts:,} attempts"
         for (_, kinds, attempts), of in zip(sides, most, strict=True)
     ]
     yield f"A fails {parts[0]}, B {parts[1]}."
@@ -301,7 +302,7 @@ def comparison_json(one: Contrast) -> dict[str, Json]:
                 "missing": len(side.missing & common),
                 "undefined": len(side.undefined & common),
                 "attempts": one.failures(side)[1],
-                "failures": {str(kind): count for kind, count in sorted(one.failures(side)[0].items())},
+                "failures": dict(sorted((kind.name, count) for kind, count in one.failures(side)[0].items())),
             }
             for name, side, other, mean in (
                 ("first", one.first, one.second, one.first_mean),

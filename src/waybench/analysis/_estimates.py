@@ -36,7 +36,7 @@ class Estimate:
         errors: Infrastructure errors, in no denominator.
         aside: Episodes that were set aside.
         unconfirmed: Those of them that do not replay.
-        ranges: Of each metric and series whose range depends on the episode, its range over all attempts.
+        ranges: Of every metric and series, its range over all attempts.
         bounds: What `best` would be if all attempts that infrastructure errors ended had been the worst possible, and
             if all had been the best possible, the lower one first. None without any, where the headline metric has no
             two bounds, and with a teacher.

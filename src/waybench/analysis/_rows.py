@@ -127,6 +127,8 @@ class Row:
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
             the teacher's merit.
         outcomes: Number of replies of each outcome that occurred.
+        failure: Name of the kind in which it failed, of its environment's (`Environment.failure_kinds`); "" if it did
+            not fail, is not measured, or had a teacher, whose merit the end is.
         sizes: Of each metric that is a share, what it is a share of.
         ranges: Of each metric and series whose range depends on the episode, its range.
         input_tokens: Tokens of all requests; None if not known.
@@ -159,6 +161,7 @@ class Row:
     series: Mapping[str, tuple[float, ...]]
     guided: bool
     outcomes: Mapping[str, int]
+    failure: str = ""
     axes: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
     ranges: Ranges = field(default_factory=dict[str, Range])
@@ -272,7 +275,9 @@ def row(
     # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
     tokens = record.tokens if any(record.tokens) else (None, None)
     examples = {EXAMPLES: len(record.examples)} if record.examples else {}
+    guided = record.options.get("teacher_guided") is True or any(turn.executed is not None for turn in record.turns)
     try:
+        failed = None if unmeasured or guided else environment.failure_of(record)
         published = (environment.setting(record) or "") if environment.setting else ""
         item = dict(record.item)
         group = Group(
@@ -313,9 +318,9 @@ def row(
             ranges=record_ranges(environment, record) if confirmed else {},
             aside="" if confirmed else UNCONFIRMED,
             series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
-            guided=record.options.get("teacher_guided") is True
-            or any(turn.executed is not None for turn in record.turns),
+            guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in record.turns),
+            failure=failed.name if failed else "",
             input_tokens=tokens[0],
             output_tokens=tokens[1],
             cached_tokens=_spent(record, "cached_tokens"),

@@ -77,9 +77,10 @@ _COURSE: tuple[Fact[Row], ...] = (
     Fact(
         "failure",
         str,
-        lambda row: str(failure(row) or "") or None,
-        "How it failed, by what dominates: refused, truncated, unparsed, illegal, unproductive, turn_limit, lost or "
-        "wrong; null where it was solved, where it does not count, and with a teacher.",
+        lambda row: kind.name if (kind := failure(row)) else None,
+        "Its main cause of failure: refused, truncated, unparsed, illegal, unproductive, turn_limit, lost, wrong, or a "
+        "kind of its environment (see the environment's page in the documentation); null where it was solved, where it "
+        "does not count, where a game of a fixed length came to its end, and with a teacher.",
     ),
     Fact("counts", bool, lambda row: row.counts, "Whether the episode is in the denominators of the estimates."),
     Fact(

@@ -4,6 +4,21 @@ from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._environment import Environment, Play, Player
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, unknown
+from waybench.core._failures import (
+    GENERAL_FAILURES,
+    ILLEGAL,
+    LOST,
+    NO_ANSWER,
+    REFUSED,
+    TRUNCATED,
+    TURN_LIMIT,
+    UNPARSED,
+    UNPRODUCTIVE,
+    WRONG,
+    FailureKind,
+    general_failure,
+    main_cause,
+)
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
@@ -28,9 +43,19 @@ from waybench.core._wording import Invalid, Memory, Message, Wording
 
 __all__ = [
     "EMBEDDED",
+    "GENERAL_FAILURES",
+    "ILLEGAL",
+    "LOST",
     "NOTHING",
+    "NO_ANSWER",
     "OF_THE_ITEM",
+    "REFUSED",
     "SCHEMA",
+    "TRUNCATED",
+    "TURN_LIMIT",
+    "UNPARSED",
+    "UNPRODUCTIVE",
+    "WRONG",
     "Aggregate",
     "Axis",
     "Bounded",
@@ -41,6 +66,7 @@ __all__ = [
     "Episode",
     "EpisodeRecord",
     "Facts",
+    "FailureKind",
     "Game",
     "Instance",
     "Invalid",
@@ -74,11 +100,13 @@ __all__ = [
     "UsageError",
     "WaybenchError",
     "Wording",
+    "general_failure",
     "is_array",
     "is_object",
     "last_object",
     "level_axis",
     "lost_turns",
+    "main_cause",
     "outcome_count",
     "outcome_metric",
     "play_out",

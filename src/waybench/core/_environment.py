@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from waybench.core._axes import Axis
-from waybench.core._game import A, Game, Json, Limits, S
+from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
+from waybench.core._game import A, End, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve
@@ -70,6 +71,11 @@ class Environment(Generic[I, S, A]):
         axes: What makes items hard, where success falls with it; the first one is that of the horizon.
         series: What is measured at every step of an episode.
         aggregates: What a set of episodes is measured by besides the means of the metrics.
+        failures: The kinds of failure that `failure` returns besides the general ones. One with a general kind's name
+            takes its place, for a title that says more.
+        failure: EpisodeRecord of a finished episode that was not solved -> its main cause, one of `failure_kinds`. None
+            only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
+            By default outcomes and end alone are looked at.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
@@ -106,6 +112,8 @@ class Environment(Generic[I, S, A]):
     axes: tuple[Axis, ...] = ()
     series: tuple[Series, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
+    failures: tuple[FailureKind, ...] = ()
+    failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
     best_of: bool = False
     pooled: bool = False
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
@@ -117,6 +125,25 @@ class Environment(Generic[I, S, A]):
     typed_help: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
+
+    @property
+    def failure_kinds(self) -> tuple[FailureKind, ...]:
+        """All kinds in which an episode can fail: the general ones first, and then those of this environment alone.
+
+        This is the order of columns and of what is named first where several kinds are equally frequent.
+        """
+        own = {kind.name: kind for kind in self.failures}
+        general = [own.pop(kind.name, kind) for kind in GENERAL_FAILURES]
+        return (*general, *own.values())
+
+    def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
+        """Return the main cause of an episode's failure.
+
+        Returns:
+            The kind; None for an episode that was solved, is not over or ended in an infrastructure error, and where
+            its limit on turns is no failure.
+        """
+        return None if record.end in (None, End.SOLVED, End.INFRASTRUCTURE) else self.failure(record)
 
     def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:
         """Return the source of items of a key and level.

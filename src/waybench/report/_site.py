@@ -56,7 +56,7 @@ from waybench.report._ledger import ledger_page
 from waybench.report._models import model
 from waybench.report._reach import leading_of
 from waybench.report._replay import frames, undrawn
-from waybench.report._results import KINDS, Attempt, Item, Results
+from waybench.report._results import Attempt, Item, Results, item_kinds
 from waybench.report._templates import assets, templates
 from waybench.report._verdicts import MOST, Verdicts
 
@@ -165,7 +165,7 @@ class _Site:
             shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves, failed)
             self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
             self.files(self.charts.of(shown.figures))
-        self.files(assets())
+        self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
             "agents": [each.to_json() for each in played],
             "ledger": [each.to_json() for each in took],
@@ -272,7 +272,7 @@ class _Site:
             levels=shown,
             kinds={
                 kind: (told, count)
-                for kind, told in KINDS.items()
+                for kind, told in item_kinds(group.env).items()
                 if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
             },
             items=len(cards),

@@ -72,6 +72,19 @@ def _check_option(kind: str, option: Option) -> None:
             require(free_text and isinstance(value, str | float), f"{what} takes {value!r}")
 
 
+def check_failures_declared(environment: AnyEnvironment) -> None:
+    """Kinds of failure have names of their own, a title that completes "fails by ...", and a sentence."""
+    names = [kind.name for kind in environment.failures]
+    require(len(names) == len(set(names)), f"kinds of failure come twice: {names}")
+    for kind in environment.failures:
+        what = f"kind of failure {kind.name!r}"
+        require(re.fullmatch(r"[a-z][a-z0-9_]*", kind.name), f"{what}: a name has small letters, digits and _")
+        require(kind.title.strip(), f'{what} has no title; give what completes "fails by ..."')
+        require(kind.doc.strip().endswith("."), f"{what}: say in a sentence which episodes fail so")
+    titles = [kind.title for kind in environment.failure_kinds]
+    require(len(titles) == len(set(titles)), f"titles of kinds of failure come twice: {sorted(titles)}")
+
+
 def check_metrics_declared(environment: AnyEnvironment) -> None:
     """Metrics are documented, their ranges and directions make sense, and aggregates are made of them."""
     require(environment.metrics, "the environment has no metric")

@@ -121,6 +121,37 @@ def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
     return made
 
 
+def check_failures(environment: AnyEnvironment, level: int) -> None:
+    """Every failed episode, of every kind of player, has one declared kind of failure, and no other episode has any.
+
+    The one exception are episodes that go on to their limit on turns, where that is no failure.
+    """
+    kinds = {kind.name for kind in environment.failure_kinds}
+    for options in ways(environment):
+        for item in items(environment, level, 2):
+            for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
+                if episode.player == "guided":
+                    continue  # its end is the teacher's merit
+                record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
+                what = f"{options}, item {item.id}, {episode.player}"
+                try:
+                    kind = environment.failure_of(record)
+                except Exception as error:
+                    raise ContractError(f"{what}: failure raised {type(error).__name__}: {error}") from error
+                if record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
+                    require(kind is None, f"{what}: it has not failed, yet it is said to fail by {kind}")
+                    continue
+                require(
+                    kind == environment.failure_of(episode.record()), f"{what}: the kind is another one before JSON"
+                )
+                if kind is None:
+                    require(
+                        record.end is End.TURN_LIMIT, f"{what}: it failed ({record.end}) and has no kind of failure"
+                    )
+                else:
+                    require(kind.name in kinds, f"{what}: the kind of failure {kind.name!r} is not declared")
+
+
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
     """Every metric and series, of every kind of episode, is None or has numbers within the range of its record."""
     for options in ways(environment):

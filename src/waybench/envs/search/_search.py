@@ -8,6 +8,8 @@ from typing import Any
 from waybench.core import (
     Axis,
     Environment,
+    EpisodeRecord,
+    FailureKind,
     Game,
     Json,
     Limits,
@@ -20,7 +22,7 @@ from waybench.core import (
     level_axis,
     proof_axis,
 )
-from waybench.envs.search import _number, _scores, _texts, _walk
+from waybench.envs.search import _failures, _number, _scores, _texts, _walk
 from waybench.envs.search._about import about
 from waybench.envs.search._coach import Coach
 from waybench.envs.search._protocol import PROTOCOLS
@@ -49,6 +51,8 @@ class _Kind:
     most_steps: Callable[[Any], int]
     players: Mapping[str, Player[Any, int]]
     metrics: tuple[Metric, ...]
+    failures: tuple[FailureKind, ...]
+    failure: Callable[[EpisodeRecord], FailureKind]
     axis: Axis
     source_options: tuple[Option, ...]
     source: Callable[..., Source[Any]]
@@ -71,6 +75,8 @@ _KINDS = {
         most_steps=_number.most_steps,
         players=_number.PLAYERS,
         metrics=_scores.NUMBER_METRICS,
+        failures=_failures.NUMBER_FAILURES,
+        failure=_failures.number_failure,
         axis=level_axis("bits", "Bisections that it takes to find any number of the range."),
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
@@ -87,6 +93,8 @@ _KINDS = {
         most_steps=_walk.most_steps_depth,
         players=_walk.DEPTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.DEPTH),
+        failures=_failures.WALK_FAILURES,
+        failure=_failures.walk_failure,
         axis=_NODES,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_DEPTH),
@@ -103,6 +111,8 @@ _KINDS = {
         most_steps=_walk.most_steps_breadth,
         players=_walk.BREADTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.BREADTH),
+        failures=_failures.WALK_FAILURES,
+        failure=_failures.walk_failure,
         axis=_NODES,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_BREADTH),
@@ -200,6 +210,8 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         level_of=lambda case: case.level,
         prove=kind.prove,
         metrics=kind.metrics,
+        failures=kind.failures,
+        failure=kind.failure,
         axes=(kind.axis, proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")),
         series=_scores.series(kind.scores),
         players=dict(kind.players),

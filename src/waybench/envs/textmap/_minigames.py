@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from waybench.core import Environment, EpisodeRecord, Json, Limits, Option, Play, Stream
+from waybench.envs.textmap._failures import MINIGAME_FAILURES, minigame_failure
 from waybench.envs.textmap._map_instance import map_name
 from waybench.envs.textmap._minigame import (
     CHOICES,
@@ -187,6 +188,8 @@ MINIGAME = Environment(
     level_of=lambda game: game.level,
     prove=prove,
     metrics=METRICS,
+    failures=MINIGAME_FAILURES,
+    failure=minigame_failure,
     pooled=True,
     cluster=map_name,
     players=PLAYERS,

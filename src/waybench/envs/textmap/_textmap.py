@@ -8,6 +8,12 @@ from waybench.envs.textmap._about import about
 from waybench.envs.textmap._answer import Trajectory
 from waybench.envs.textmap._axes import AXES
 from waybench.envs.textmap._choose import Kind
+from waybench.envs.textmap._failures import (
+    DESTINATION_FAILURES,
+    ROUTE_FAILURES,
+    destination_failure,
+    route_failure,
+)
 from waybench.envs.textmap._game import Asked, QuestionGame
 from waybench.envs.textmap._instance import MapQuestion, decode_destination, decode_route
 from waybench.envs.textmap._map_instance import map_name, named
@@ -85,6 +91,8 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         level_of=lambda question: question.level,
         prove=prove,
         metrics=METRICS,
+        failures={"route": ROUTE_FAILURES, "destination": DESTINATION_FAILURES}[kind],
+        failure={"route": route_failure, "destination": destination_failure}[kind],
         axes=AXES,
         pooled=True,
         cluster=map_name,

@@ -26,14 +26,14 @@ A re-implementation of GameTraversalBenchmark (arXiv:2410.07765) after its publi
   (a plan of valid names that ends elsewhere).
 * **One-shot with feedback** (`tries=2`): an objective that was missed is asked for once more, from where the first
   plan has led, with what came of it; all actions cost, and the last end counts.
-{more}* **Beings**, off by default: `walkers` wander about and stand in the way; `enemies` approach half of the time, and
-  end the map where they meet the player; so do `hazards` under its feet. The present objective and each one after it
-  then cost 100. Such a plan is `unproductive`, and the player is told what it has met. Beings step once after each
+{more}* **Beings**, off by default: `walkers` wander about and stand in the way; `enemies` approach half of the time,
+  and end the map where they meet the player; so do `hazards` under its feet. The present objective and each one after
+  it then cost 100. Such a plan is `unproductive`, and the player is told what it has met. Beings step once after each
   action. Their luck depends on the map and the number of actions so far: all players and attempts meet the same.
-* **The oracle foresees beings**, which no other player can. It takes the shortest of all tours that meet no enemy, which
-  a search over places and times finds. The path length in the score (in `sound`) goes round the hazards and knows
-  nothing of walkers and enemies, so that even the best tour can have less than 100. Where many beings make the search
-  too long, a hasty one takes its place. The oracle is no ceiling then, and there is no normalised score.
+* **The oracle foresees beings**, which no other player can. A search over places and times finds the shortest of all
+  tours that meet no enemy. The path length in the score (in `sound`) goes round the hazards and knows nothing of
+  walkers and enemies, so that even the best tour can have less than 100. Where many beings make the search too long, a
+  hasty one takes its place. The oracle is no ceiling then, and there is no normalised score.
 
 What `paper` and `sound` differ in:
 

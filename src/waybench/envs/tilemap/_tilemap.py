@@ -8,6 +8,7 @@ from waybench.core import Environment, Json, Limits, Metric, Option, Play, Usage
 from waybench.envs.tilemap._about import about
 from waybench.envs.tilemap._board import Place, Plan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
+from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._map import TileMap, decode, tile_list, tour
 from waybench.envs.tilemap._players import PLAYERS
@@ -103,6 +104,8 @@ def _environment(
         level_of=lambda case: case.level,
         prove=prove,
         metrics=metrics,
+        failures=FAILURES,
+        failure=failure,
         axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
         pooled=True,
         players=dict[str, Any](PLAYERS),

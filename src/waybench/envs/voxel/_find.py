@@ -1,8 +1,18 @@
 """The environment of the search for a biome."""
 
-from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play, agent_typed, thinking_players
+from waybench.agent import (
+    TYPED_HELP,
+    Choice,
+    Scene,
+    agent_failure,
+    agent_options,
+    agent_play,
+    agent_typed,
+    thinking_players,
+)
 from waybench.core import Environment
 from waybench.envs.voxel._about import ABOUT
+from waybench.envs.voxel._failures import FAILURES, own_failure
 from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel._rules import FindRules, World
 from waybench.envs.voxel._scores import METRICS, is_live, setting, world_name
@@ -33,6 +43,8 @@ FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     level_of=level_of,
     prove=prove,
     metrics=METRICS,
+    failures=FAILURES,
+    failure=agent_failure(own_failure),
     setting=setting,
     cluster=world_name,
     live=is_live,

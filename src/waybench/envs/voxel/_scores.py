@@ -42,7 +42,8 @@ def _left(record: EpisodeRecord) -> float | None:
     return None if made[-1]["left"] is None else float(made[-1]["left"])
 
 
-def _progress(record: EpisodeRecord) -> float | None:
+def progress(record: EpisodeRecord) -> float | None:
+    """Return how much nearer a goal is at the end than at the start, as a share; None where that is not known."""
     left, start = _left(record), _start(record)
     return None if left is None or start is None else 1 - left / start
 
@@ -87,7 +88,7 @@ METRICS = agent_metrics(
     ),
     Metric(
         name="progress",
-        of=_progress,
+        of=progress,
         title="Progress",
         high=1,
         range=_progress_range,
