@@ -102,7 +102,7 @@ class Anchors(NamedTuple):
     nothing: float | None
     constants: Mapping[str, float]
     ceiling: float | None
-    item: str
+    item: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,14 +26,14 @@ A re-implementation of GameTraversalBenchmark (arXiv:2410.07765) after its publi
   (a plan of valid names that ends elsewhere).
 * **One-shot with feedback** (`tries=2`): an objective that was missed is asked for once more, from where the first
   plan has led, with what came of it; all actions cost, and the last end counts.
-{more}* **Beings**, off by default: `walkers` wander about and stand in the way, `enemies` approach half of the time and end
-  the map where they meet the player, and so do `hazards` under its feet. The present objective and each one after it
-  then cost 100; the plan is `unproductive`, and the player is told what it has met. Beings step once after each action.
-  Their luck depends on the map and the number of actions taken so far: all players and attempts meet the same.
-* **The oracle foresees beings**, which no other player can. It takes a shortest tour of all that meet no enemy, found by
-  a search over places and times. The path length in the score goes round the hazards and knows nothing of walkers and
-  enemies, so that even the best tour can have less than 100. Where many beings make the search too long, a hasty one
-  takes its place; the oracle is then no ceiling, and there is no normalised score.
+{more}* **Beings**, off by default: `walkers` wander about and stand in the way; `enemies` approach half of the time,
+  and end the map where they meet the player; so do `hazards` under its feet. The present objective and each one after
+  it then cost 100. Such a plan is `unproductive`, and the player is told what it has met. Beings step once after each
+  action. Their luck depends on the map and the number of actions so far: all players and attempts meet the same.
+* **The oracle foresees beings**, which no other player can. A search over places and times finds the shortest of all
+  tours that meet no enemy. The path length in the score (in `sound`) goes round the hazards and knows nothing of
+  walkers and enemies, so that even the best tour can have less than 100. Where many beings make the search too long, a
+  hasty one takes its place. The oracle is no ceiling then, and there is no normalised score.
 
 What `paper` and `sound` differ in:
 
@@ -49,7 +49,7 @@ What `paper` and `sound` differ in:
 | the cost of a move | 1 | 1, 1/2, 1/5, 1/10, ...: the first for which the shortest tour costs less than 100 |
 | the reward for an end | as coded, with gaps: 3 rows and 3 columns away is worth 0 | rings as the prompt promises |
 | Top-1, Top-5 | exactly beside; 2 to 5 away in line | at most 1; at most 5 away |
-| the score | not cut: perfect play has 95.4 on the published maps, 107 on one | cut at 0; a shortest tour alone has 100 |
+| the score | not cut: perfect play has 95.4 on the published maps, 107 on one | cut; a shortest tour alone has 100 |
 
 **Why a move costs less on long tours.** Where each move costs 1, leaving out an objective that is hundreds of moves
 away can be worth more than reaching it: on one map in thirty at level 5, one in ten at level 6 and about a third at
