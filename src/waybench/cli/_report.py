@@ -66,13 +66,13 @@ def build(
     episodes = plural(made.episodes, "episode")
     if made.unconfirmed:
         tell(
-            f"warning: {made.unconfirmed} of {episodes} left out of all numbers, for a new simulation of the records does "
-            "not agree; the models' pages say why"
+            f"warning: {made.unconfirmed} of {episodes} left out of all numbers, for a new simulation of the records "
+            "does not agree; the models' pages say why"
         )
     for reason, count in made.not_simulated.items():
         tell(
-            f"note: {count} of {episodes} not simulated again ({reason}); their recorded values count, and the pages mark "
-            "them"
+            f"note: {count} of {episodes} not simulated again ({reason}); their recorded values count, and the pages "
+            "mark them"
         )
     if made.unpriced:
         tell(
