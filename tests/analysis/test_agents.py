@@ -8,7 +8,7 @@ from scipy import stats
 import waybench
 from waybench.agent import CAPABILITIES, RECORDED, capability_scores
 from waybench.analysis import Agent, LoggedEpisode, agents, clustered_mean, rows
-from waybench.analysis._agents import _range
+from waybench.analysis._agents import HumanScore, _range
 from waybench.core import play_out, policy
 
 
@@ -38,16 +38,24 @@ def test_scores_and_capabilities_by_hand() -> None:
     found = only(episodes)
     scores = [sum(turn.events.get("optimal", False) for turn in each.record.turns) / 45 for each in episodes]
     hashes = [each.record.instance_hash for each in episodes]
-    assert found.scores == {"BanditTwoArmedHighLowFixed": clustered_mean(scores, hashes)}
+    # The score is 0 to 50, and people had 45.
+    assert found.scores == {"BanditTwoArmedHighLowFixed": clustered_mean(scores, hashes, 0, 50 / 45)}
     mean = sum(scores) / 5
     assert [each.value for each in found.capabilities["paper"]] == pytest.approx([mean] * 9)
     asked = {each.name for each in found.capabilities["code"] if each.value is not None}
     assert asked == {"Generalization", "Understanding the Odds", "Learning from Interactions"}
     assert set(found.capabilities["paper"][0].missing) == set(RECORDED) - {"BanditTwoArmedHighLowFixed"}
     # Of one game alone, a capability is as uncertain as the game.
-    own = found.scores["BanditTwoArmedHighLowFixed"]
     half = stats.t.ppf(0.975, 4) * stats.sem(scores)
-    assert found.ranges["paper"][0] == pytest.approx((mean - half, mean + half)) == (own.low, own.high)
+    assert found.ranges["paper"][0] == pytest.approx((mean - half, min(mean + half, 50 / 45)))
+
+
+def test_a_capability_stays_within_what_its_games_can_come_to() -> None:
+    # Student's t around two such means goes far beyond both ends: half an interval is 12.7 standard errors.
+    for who in ("random", "thompson"):
+        ends = only(played(who, count=2)).ranges["paper"][0]
+        assert ends is not None
+        assert 0 <= ends[0] < ends[1] <= 50 / 45 + 1e-9
 
 
 def test_what_is_not_as_published_has_no_human_score() -> None:
@@ -99,8 +107,7 @@ def test_attempts_at_the_only_puzzle_are_a_sample() -> None:
     scores = [float(environment.metrics[0].of(each.record)) / 3 for each in episodes]
     assert (mean.n, mean.clusters) == (8, 8)
     assert mean.value == pytest.approx(sum(scores) / 8)
-    half = stats.t.ppf(0.975, 7) * stats.sem(scores)
-    assert (mean.low, mean.high) == pytest.approx((mean.value - half, mean.value + half))
+    assert mean == clustered_mean(scores, range(8), 0, 1)
     assert found.ranges["paper"][0] is not None
 
 
@@ -139,17 +146,21 @@ def test_the_capped_form_cuts_every_game() -> None:
 
 def test_the_interval_of_a_capped_capability() -> None:
     # Where all of the interval is beyond 1, nothing is left of it.
-    far = clustered_mean([20.0, 21.0, 25.0], ["a", "b", "c"])
-    assert far is not None
-    (first, *_) = capability_scores({"Crafter": far.value}, "paper_capped")
-    assert (first.value, _range(first, {"Crafter": far}, "paper_capped")) == (1, (1, 1))
+    mean = clustered_mean([20.0, 21.0, 25.0], ["a", "b", "c"])
+    assert mean is not None
+    far = {"Crafter": HumanScore(mean, mean, (0, 82))}
+    (first, *_) = capability_scores({"Crafter": mean.value}, "paper_capped")
+    assert (first.value, _range(first, far, "paper_capped")) == (1, (1, 1))
     own = only(played("thompson", count=5))
-    score, (low, high) = own.scores["BanditTwoArmedHighLowFixed"], own.ranges["paper_capped"][0] or (None, None)
+    score, ends = own.scores["BanditTwoArmedHighLowFixed"], own.ranges["paper_capped"][0]
     assert score.low is not None
     assert score.high is not None
     assert score.low < 1 < score.high
-    value = min(score.value, 1.0)
-    assert (low, high) == pytest.approx((value - (score.high - score.low) / 2, 1))
+    scores = [
+        sum(turn.events.get("optimal", False) for turn in each.record.turns) / 45
+        for each in played("thompson", count=5)
+    ]
+    assert ends == pytest.approx((min(score.value, 1.0) - stats.t.ppf(0.975, 4) * stats.sem(scores), 1))
 
 
 def test_shares_and_capped_forms_as_json() -> None:

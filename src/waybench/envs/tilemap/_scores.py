@@ -171,6 +171,10 @@ def _moves(record: EpisodeRecord) -> Range:
     return 0, _plans(record) if record.env == SINGLE_MOVES else None
 
 
+def _goals(record: EpisodeRecord) -> Range:
+    return 0, len(record.instance["objectives"])
+
+
 def _counted(of: Callable[[Tally], float]) -> Callable[[EpisodeRecord], float]:
     return lambda record: float(of(tally(record)))
 
@@ -225,7 +229,7 @@ def _top(number: int, doc: str) -> Metric:
     name = ("Top-0", "Top-1", "Top-5")[number]
     per = _counted(lambda counted: counted.goals)
     doc = f"{doc} Of a set it is the share of all objectives."
-    return Metric(name=name.lower().replace("-", ""), of=of, title=name, low=0, per=per, doc=doc)
+    return Metric(name=name.lower().replace("-", ""), of=of, title=name, low=0, range=_goals, per=per, doc=doc)
 
 
 METRICS = (
