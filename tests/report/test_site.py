@@ -156,7 +156,7 @@ def test_settings_of_the_model_are_shown(tmp_path: Path) -> None:
     ]
     made = site(tmp_path, episodes)
     names = [row[0] for row in made.task.table("by dimension.")[1:]]
-    assert names == ["vendor/ model temperature: 1.0", "vendor/ model temperature: 0.0"]
+    assert names == ["vendor/ model temperature: 0.0", "vendor/ model temperature: 1.0"]
     assert "seed: 7" in made.task.text
     assert all("temperature: " in page.text and "seed: 7" in page.text for page in made.results)
 
