@@ -18,7 +18,7 @@ from waybench.core import (
     play_out,
     replay,
 )
-from waybench.testing._require import AnyEnvironment, ContractError, require
+from waybench.testing._require import AnyEnvironment, ContractError, Message, require
 from waybench.testing._walks import (
     AnyEpisode,
     Options,
@@ -38,16 +38,16 @@ def check_replay(environment: AnyEnvironment, level: int) -> None:
             for episode in episodes:
                 record = episode.record()
                 line = record.dumps()
-                what = f"{options}, item {item.id}, {episode.player}"
-                require("\n" not in line and line.isascii(), f"{what}: the record is not one line of ASCII")
+                what = Message("{}, item {}, {}", options, item.id, episode.player)
+                require("\n" not in line and line.isascii(), "{}: the record is not one line of ASCII", what)
                 back = EpisodeRecord.from_json(json.loads(line))
-                require(back.dumps() == line, f"{what}: the record changes on its way through JSON")
+                require(back.dumps() == line, "{}: the record changes on its way through JSON", what)
                 try:
                     again = replay(environment, back, by_hand=episode.player == "guided")
                 except (ReplayError, DataError) as error:
                     raise ContractError(f"{what}: the record does not replay: {error}") from error
-                require(again.record().dumps() == line, f"{what}: the replay's record is another one")
-                require(again.messages == episode.messages, f"{what}: the replay's messages are others")
+                require(again.record().dumps() == line, "{}: the replay's record is another one", what)
+                require(again.messages == episode.messages, "{}: the replay's messages are others", what)
 
 
 def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> list[AnyEpisode]:
@@ -127,16 +127,22 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
             for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
                 record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
                 for metric in environment.metrics:
-                    what = f"metric {metric.name} of {episode.player} on item {item.id}"
+                    what = Message("metric {} of {} on item {}", metric.name, episode.player, item.id)
                     try:
                         value = metric.of(record)
                     except Exception as error:
                         raise ContractError(f"{what} raised {type(error).__name__}: {error}") from error
-                    require(value == metric.of(episode.record()), f"{what}: it is another one before JSON")
+                    require(value == metric.of(episode.record()), "{}: it is another one before JSON", what)
                     if value is None:
                         continue
-                    require(type(value) is float and math.isfinite(value), f"{what} is {value!r}, no finite float")
-                    require(metric.low is None or value >= metric.low - 1e-9, f"{what} is {value}, below {metric.low}")
+                    require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", what, value)
                     require(
-                        metric.high is None or value <= metric.high + 1e-9, f"{what} is {value}, above {metric.high}"
+                        metric.low is None or value >= metric.low - 1e-9, "{} is {}, below {}", what, value, metric.low
+                    )
+                    require(
+                        metric.high is None or value <= metric.high + 1e-9,
+                        "{} is {}, above {}",
+                        what,
+                        value,
+                        metric.high,
                     )

@@ -165,7 +165,7 @@ def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
                 yield episode.record().dumps()
 
 
-def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: str) -> Any:
+def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: object) -> Any:
     """Return what a wording reads in a reply.
 
     Raises:
@@ -176,8 +176,8 @@ def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: str) -> Any:
     except Exception as error:
         raise ContractError(f"{what}: parse raised {type(error).__name__}: {str(error)[:200]}") from error
     if isinstance(found, Invalid):
-        require(found.reason.strip(), f"{what}: it was refused without a reason")
-        require(len(found.reason) <= 500, f"{what}: the reason has {len(found.reason)} characters; 500 are enough")
-        require(found.reason.isprintable(), f"{what}: the reason is no plain line: {found.reason[:80]!r}")
-        require(found.outcome == "unparsed", f"{what}: it was refused as {found.outcome}, not as unparsed")
+        require(found.reason.strip(), "{}: it was refused without a reason", what)
+        require(len(found.reason) <= 500, "{}: the reason has {} characters; 500 are enough", what, len(found.reason))
+        require(found.reason.isprintable(), "{}: the reason is no plain line: {!r}", what, found.reason[:80])
+        require(found.outcome == "unparsed", "{}: it was refused as {}, not as unparsed", what, found.outcome)
     return found
