@@ -12,6 +12,10 @@ from hypothesis import HealthCheck, settings
 
 from tests import browser
 
+# Before numpy is imported, here and in what tests start: several test processes are busy, and BLAS's own threads would
+# spin while they wait for a core, which takes several times the time of the sums themselves.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = "golden "  # how the name of a property of a report begins that counts what was compared with published results
 
