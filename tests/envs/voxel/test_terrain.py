@@ -131,11 +131,11 @@ def test_who_walks_is_told_the_same_as_who_just_came() -> None:
     found = 0
     for number, (x, z) in enumerate(places):
         goals = ENGINES["own"].fitting(GOALS[number // 5 % 2])
-        for most in (60, 300):
-            near = world.nearest(x, z, goals, most)
-            assert near == OwnTerrain(SEED).nearest(x, z, goals, most)
-            found += near is not None
-    assert 0 < found < 2 * len(places)
+        most = 400 if number % 7 else 20
+        near = world.nearest(x, z, goals, most)
+        assert near == OwnTerrain(SEED).nearest(x, z, goals, most)
+        found += near is not None
+    assert 0 < found < len(places)
 
 
 def test_every_biome_is_in_the_world() -> None:
