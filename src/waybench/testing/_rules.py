@@ -31,7 +31,7 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
         game = way_of(environment, options).game
         for item in items(environment, level):
             met = states(environment, item, game)
-            foreign = [action for state in met for action in actions(game, state, 2)]
+            foreign = {action: None for state in met for action in actions(game, state, 2)}  # each once, in order
             for state in met:
                 if game.terminal(state):
                     continue
@@ -40,21 +40,22 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
                 require(
                     len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, brief(legal)
                 )
-                for action in actions(game, state):
-                    step = _applied(game, state, action)
+                before, own = copy.deepcopy(state), dict.fromkeys(actions(game, state))
+                for action in own:
+                    step = _applied(game, state, action, before)
                     require(
                         step.outcome is not Outcome.ILLEGAL,
                         "item {}: {} is listed, but illegal",
                         item.id,
                         brief(action),
                     )
-                for action in foreign:
-                    _applied(game, state, action)
+                for action in (each for each in foreign if each not in own):
+                    _applied(game, state, action, before)
 
 
-def _applied(game: Game[Any, Any, Any], state: Any, action: Any) -> Transition[Any]:
+def _applied(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
     what = Message("apply({}) in {}", brief(action), brief(state))
-    before, number = copy.deepcopy(state), hash(state)
+    number = hash(state)
     require_frozen(action, what)
     try:
         first, again, other = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))

@@ -1,11 +1,10 @@
 """Checks of the words: what a player is told, and how replies are read."""
 
 import math
-from itertools import chain
 from typing import Any
 
 from waybench.core import Episode, EpisodeRecord, Invalid, Outcome, Play, Stream
-from waybench.testing._hostile import HOSTILE_REPLIES, hostile_variants
+from waybench.testing._hostile import HOSTILE_REPLIES, hostile_length, hostile_variants
 from waybench.testing._require import AnyEnvironment, ContractError, Message, brief, require
 from waybench.testing._walks import AnyEpisode, actions, items, parsed, sample_episodes, states, way_of, ways
 
@@ -81,15 +80,18 @@ def check_hostile(environment: AnyEnvironment, level: int) -> None:
     most = _LONG if level in environment.sample_levels[:-1] else math.inf
     item = items(environment, level, 1)[0]
     by_wording = {options["wording"]: options for options in reversed(ways(environment))}
-    for options in by_wording.values():
-        play = way_of(environment, options)
+    played = [(options, way_of(environment, options)) for options in by_wording.values()]
+    for name, make in HOSTILE_REPLIES.items():
+        if hostile_length(name) <= most:
+            reply = make()
+            for options, play in played:
+                _require_survived(environment, item, options, play, f"hostile reply ({name})", reply)
+    for options, play in played:
         state = play.game.start(item.instance)
         good = play.wording.render(actions(play.game, state)[0], state)
-        hostile = ((f"hostile reply ({name})", make()) for name, make in HOSTILE_REPLIES.items())
-        spoilt = ((f"good reply {name}", reply) for name, reply in hostile_variants(good))
-        for name, reply in chain(hostile, spoilt):
+        for name, reply in hostile_variants(good):
             if len(reply) <= most:
-                _require_survived(environment, item, options, play, name, reply)
+                _require_survived(environment, item, options, play, f"good reply {name}", reply)
 
 
 def _require_survived(
