@@ -388,6 +388,29 @@ def test_every_check_finds_some_defect() -> None:
     assert found == {*ENVIRONMENT_CHECKS, *LEVEL_CHECKS}
 
 
+class Unprinted(DialState):
+    """Takes for ever to print."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        raise TimeoutError("nothing was wrong, and yet it was printed")
+
+
+class UnprintedStates(DialGame):
+    def start(self, instance: Dial) -> DialState:
+        return Unprinted(*super().start(instance))
+
+    def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
+        step = super().apply(state, action, rng)
+        return step._replace(state=Unprinted(*step.state))
+
+
+@pytest.mark.parametrize("name", LEVEL_CHECKS)
+def test_what_passes_is_never_printed(name: str) -> None:
+    run_check(with_game(UnprintedStates()), name)
+
+
 def test_an_instance_that_replays_otherwise_is_found() -> None:
     class Timely(DialWording):
         told = 0

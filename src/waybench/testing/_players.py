@@ -4,7 +4,7 @@ from statistics import fmean
 from typing import Any
 
 from waybench.core import Episode, Item, Metric, play_out, policy
-from waybench.testing._require import AnyEnvironment, require
+from waybench.testing._require import AnyEnvironment, Message, require
 from waybench.testing._walks import SAMPLE_PLAYERS, Options, items, play_name, way_of, ways
 
 _ITEMS = 10
@@ -40,7 +40,13 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
                 value = _value(environment, item, headline, player, options)
                 require(
                     wanted is None or value is None or abs(value - float(wanted)) <= _TINY,
-                    f"{options}, item {item.id}: the {player} has {headline.name} {value}, not {wanted}",
+                    "{}, item {}: the {} has {} {}, not {}",
+                    options,
+                    item.id,
+                    player,
+                    headline.name,
+                    value,
+                    wanted,
                 )
             if known:
                 _require_ceiling(environment, item, headline, options)
@@ -102,9 +108,9 @@ def _require_order(environment: AnyEnvironment, level: int, headline: Metric) ->
     acts = _acts(environment, items(environment, level, 1)[0], trial)
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
-        what = f"mean {headline.name} of {player}, {sign * value:g},"
-        require(acts or value >= mean.get("null", value) - _TINY, f"{what} is worse than that of saying nothing")
-        require(value <= mean["oracle"] + _TINY, f"{what} is better than the oracle's, {sign * mean['oracle']:g}")
+        what = Message("mean {} of {}, {:g},", headline.name, player, sign * value)
+        require(acts or value >= mean.get("null", value) - _TINY, "{} is worse than that of saying nothing", what)
+        require(value <= mean["oracle"] + _TINY, "{} is better than the oracle's, {:g}", what, sign * mean["oracle"])
     require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")
 
 
