@@ -177,7 +177,7 @@ def test_theme_and_level(command: Command, of_model: tuple[object, ...]) -> None
         arguments = ("--model-base-url", server.url, "--level", 3, "-S", "theme=salt  mines", "-S", "attempts=1")
         result = command("generate", "tilemap/stepwise", *of_model, *arguments, "--count", 1)
     assert result.exit_code == 1
-    assert result.stderr == "0: no usable map in 1 requests; the last problem: map: The map has 7 rows: give 13.\n"
+    assert result.stderr == "0: no usable map in 1 request; the last problem: map: The map has 7 rows: give 13.\n"
     assert "It is about: salt mines." in next(iter(server.asked))
 
 

@@ -7,7 +7,7 @@ import waybench
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
-from waybench.analysis import LoggedEpisode, estimate, ranked, row
+from waybench.analysis import LoggedEpisode, estimate, horizon_table, horizons, ranked, row, rows
 from waybench.core import play_out, policy, with_article
 from waybench.report import write_report
 
@@ -52,7 +52,11 @@ def test_rows_of_a_model_are_in_the_order_of_their_settings(tmp_path: Path) -> N
     assert [(group.model, dict(group.options)["tries"]) for group in groups] == [
         (model, tries) for model in "ab" for tries in (1, 5, 10)
     ]
+    terminal = [line.split(")")[0] for line in horizon_table(horizons(rows(episodes))).splitlines() if "(tries" in line]
+    assert terminal == [f"{model} (tries: {tries}" for model in "ba" for tries in (1, 5, 10)]
     made = site(tmp_path, episodes)
+    reached = [line[0] for line in made.task.table("Horizons, by")[1:] if line[0].startswith("a ")]
+    assert reached == [f"a tries: {tries}" for tries in (1, 5, 10)]
     for page in (made.home, made.task):
         table = page.table("Tile maps (GameTraversalBenchmark), all maps.")
         assert [line[0] for line in table[2:]] == [f"{model} tries: {tries}" for model in "ab" for tries in (1, 5, 10)]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from waybench.analysis._horizon import SHARES, Horizon
-from waybench.analysis._labels import labels
+from waybench.analysis._labels import labels, settings_order
 from waybench.analysis._rows import grouped
 from waybench.analysis._table import aligned
 from waybench.core import Environment
@@ -35,7 +35,10 @@ def horizon_table(found: Iterable[Horizon]) -> str:
         names = labels(each.group for each in some)
         title = f"{env.title}: {env.axes[0].title.lower()} at which a share is still solved"
         lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
-        for group, own in grouped(some, lambda each: each.group).items():
+        by_group = grouped(some, lambda each: each.group)
+        models = list(dict.fromkeys(group.model for group in by_group))
+        for group in sorted(by_group, key=lambda one: (models.index(one.model), settings_order(one, by_group))):
+            own = by_group[group]
             lines.append([names[group], *(horizon_text(each) for each in own)])
         tables.append("\n".join(part for part in (aligned(lines), success_text(env)) if part))
     return "\n\n".join(tables)

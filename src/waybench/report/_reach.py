@@ -144,8 +144,15 @@ def _reach(
     ranks: Sequence[Group],
     pages: Mapping[Group, str],
 ) -> Reach:
-    # Models first, and who reaches farthest before others.
-    listed = sorted(curves, key=lambda each: (each.group.embedded, *(-horizon.order for horizon in each.horizons)))
+    # Models first, and who reaches farthest before others; the same horizons are in the order of the other tables.
+    listed = sorted(
+        curves,
+        key=lambda each: (
+            each.group.embedded,
+            *(-horizon.order for horizon in each.horizons),
+            ranks.index(each.group),
+        ),
+    )
     groups = [each.group for each in listed]
     lines = [(each, reach_line(each, axis, env, groups, pages)) for each in listed]
     return Reach(
