@@ -128,7 +128,7 @@ class Curves:
         self._known: dict[float, tuple[Array, Array]] = {}
         # Adds up what belongs to one link, of curves that differ in lapse and link: these lie beside each other.
         spans = np.array([1 - shape.guess - lapse for lapse in lapses], dtype=np.float64)
-        self._lapsed: Array = np.kron(spans[:, None], np.eye(len(shape.links)))
+        self._lapsed: Array = np.kron(spans[:, None], np.eye(len(shape.links))).astype(np.float64)
         self._tails: tuple[bytes, Array] = b"", np.empty(0)
         self._reaches: dict[float, Array] = {}
 
