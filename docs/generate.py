@@ -65,6 +65,12 @@ def page(environment: Environment[Any, Any, Any]) -> str:
         )
         + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.series)
         + "".join(f"\n\nOf a set of episodes, `{one.name}`: {one.doc}" for one in environment.aggregates),
+        "## Failures\n\nEach failed episode is counted once, under its main cause: one of these or of the "
+        "[general kinds](../evidence.md#how-attempts-fail).\n\n"
+        + table(
+            ("kind", "fails by", "when"),
+            ((f"`{kind.name}`", kind.title, kind.doc) for kind in environment.failures),
+        ),
         "## Players\n\n"
         + table(
             ("player", "what it does"),

@@ -19,6 +19,18 @@ def test_a_missing_file_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
         shared("WAYBENCH_DATA", "data", "no", "such")
 
 
+def test_a_set_of_golden_files_may_lack_some_but_is_there_in_ci(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("WAYBENCH_GOLDEN", str(tmp_path))
+    with pytest.raises(pytest.skip.Exception, match=r"golden/gtb/agent.json is not there"):
+        shared("WAYBENCH_GOLDEN", "golden", "gtb", "agent.json")
+    monkeypatch.setenv("WAYBENCH_GOLDEN", str(tmp_path / "none"))
+    with pytest.raises(pytest.fail.Exception, match=r"golden/gtb/agent.json is not there"):
+        shared("WAYBENCH_GOLDEN", "golden", "gtb", "agent.json")
+
+
 def test_the_folder_can_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "maps.csv").touch()

@@ -6,8 +6,9 @@ import pytest
 from scipy import stats
 
 import waybench
-from waybench.agent import CAPABILITIES, RECORDED
+from waybench.agent import CAPABILITIES, RECORDED, capability_scores
 from waybench.analysis import Agent, LoggedEpisode, agents, clustered_mean, rows
+from waybench.analysis._agents import HumanScore, _range
 from waybench.core import play_out, policy
 
 
@@ -37,16 +38,24 @@ def test_scores_and_capabilities_by_hand() -> None:
     found = only(episodes)
     scores = [sum(turn.events.get("optimal", False) for turn in each.record.turns) / 45 for each in episodes]
     hashes = [each.record.instance_hash for each in episodes]
-    assert found.scores == {"BanditTwoArmedHighLowFixed": clustered_mean(scores, hashes)}
+    # The score is 0 to 50, and people had 45.
+    assert found.scores == {"BanditTwoArmedHighLowFixed": clustered_mean(scores, hashes, 0, 50 / 45)}
     mean = sum(scores) / 5
     assert [each.value for each in found.capabilities["paper"]] == pytest.approx([mean] * 9)
     asked = {each.name for each in found.capabilities["code"] if each.value is not None}
     assert asked == {"Generalization", "Understanding the Odds", "Learning from Interactions"}
     assert set(found.capabilities["paper"][0].missing) == set(RECORDED) - {"BanditTwoArmedHighLowFixed"}
     # Of one game alone, a capability is as uncertain as the game.
-    own = found.scores["BanditTwoArmedHighLowFixed"]
     half = stats.t.ppf(0.975, 4) * stats.sem(scores)
-    assert found.ranges["paper"][0] == pytest.approx((mean - half, mean + half)) == (own.low, own.high)
+    assert found.ranges["paper"][0] == pytest.approx((mean - half, min(mean + half, 50 / 45)))
+
+
+def test_a_capability_stays_within_what_its_games_can_come_to() -> None:
+    # Student's t around two such means goes far beyond both ends: half an interval is 12.7 standard errors.
+    for who in ("random", "thompson"):
+        ends = only(played(who, count=2)).ranges["paper"][0]
+        assert ends is not None
+        assert 0 <= ends[0] < ends[1] <= 50 / 45 + 1e-9
 
 
 def test_what_is_not_as_published_has_no_human_score() -> None:
@@ -98,8 +107,7 @@ def test_attempts_at_the_only_puzzle_are_a_sample() -> None:
     scores = [float(environment.metrics[0].of(each.record)) / 3 for each in episodes]
     assert (mean.n, mean.clusters) == (8, 8)
     assert mean.value == pytest.approx(sum(scores) / 8)
-    half = stats.t.ppf(0.975, 7) * stats.sem(scores)
-    assert (mean.low, mean.high) == pytest.approx((mean.value - half, mean.value + half))
+    assert mean == clustered_mean(scores, range(8), 0, 1)
     assert found.ranges["paper"][0] is not None
 
 
@@ -108,3 +116,58 @@ def test_people_have_not_played_with_other_entities() -> None:
     for cast, known in (("published", "MessengerL1"), ("further", None)):
         record = play_out(environment, environment.source(level=1, cast=cast).item(0), policy("oracle")).record()
         assert environment.setting(record) == known
+
+
+RUNNING = {"BanditTwoArmedHighLowFixed": 0.8, "Hanoi3Disk": 0.5, "Crafter": 20.0}
+
+
+def test_shares_of_games_in_a_capability() -> None:
+    # Planning has degree 1 in bandits, and 3 in Hanoi and Crafter (Table 3): (0.8 + 1.5 + 60) / 7.
+    found = {each.name: each for each in capability_scores(RUNNING)}["Planning"]
+    assert found.value == pytest.approx(62.3 / 7)
+    sums = {"BanditTwoArmedHighLowFixed": 0.8, "Hanoi3Disk": 1.5, "Crafter": 60}
+    assert found.parts == pytest.approx({game: part / 7 for game, part in sums.items()})
+    assert found.shares == pytest.approx({game: part / 62.3 for game, part in sums.items()})
+    # Of parts below 0 there are no shares.
+    (below, *_) = capability_scores({"MessengerL1": -1.5, "Crafter": 1.0})
+    assert below.shares is None
+    assert sum(below.parts.values()) == pytest.approx(below.value)
+
+
+def test_the_capped_form_cuts_every_game() -> None:
+    def planning(formula: str, **more: float) -> float | None:
+        return {each.name: each for each in capability_scores({**RUNNING, **more}, formula)}["Planning"].value
+
+    assert planning("paper_capped") == pytest.approx((0.8 + 1.5 + 3) / 7)
+    assert planning("code") == pytest.approx((2 * 0.5 + 2 * 20) / 4)
+    assert planning("code_capped") == pytest.approx((2 * 0.5 + 2 * 1) / 4)
+    assert planning("paper_capped", MessengerL1=-0.5) == pytest.approx((0.8 + 1.5 + 3 + 0) / 8)
+
+
+def test_the_interval_of_a_capped_capability() -> None:
+    # Where all of the interval is beyond 1, nothing is left of it.
+    mean = clustered_mean([20.0, 21.0, 25.0], ["a", "b", "c"])
+    assert mean is not None
+    far = {"Crafter": HumanScore(mean, mean, (0, 82))}
+    (first, *_) = capability_scores({"Crafter": mean.value}, "paper_capped")
+    assert (first.value, _range(first, far, "paper_capped")) == (1, (1, 1))
+    own = only(played("thompson", count=5))
+    score, ends = own.scores["BanditTwoArmedHighLowFixed"], own.ranges["paper_capped"][0]
+    assert score.low is not None
+    assert score.high is not None
+    assert score.low < 1 < score.high
+    scores = [
+        sum(turn.events.get("optimal", False) for turn in each.record.turns) / 45
+        for each in played("thompson", count=5)
+    ]
+    assert ends == pytest.approx((min(score.value, 1.0) - stats.t.ppf(0.975, 4) * stats.sem(scores), 1))
+
+
+def test_shares_and_capped_forms_as_json() -> None:
+    told = only(played("oracle")).to_json()["capabilities"]
+    assert isinstance(told, dict)
+    assert list(told) == ["paper", "paper_capped", "code", "code_capped"]
+    first = told["paper"][0]
+    assert first["shares"] == {"BanditTwoArmedHighLowFixed": 1}
+    assert first["parts"] == pytest.approx({"BanditTwoArmedHighLowFixed": 50 / 45})
+    assert told["paper_capped"][0]["value"] == 1

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.analysis.episodes import failed, played
+from tests.analysis.episodes import failed, logged, played
 from tests.analysis.maps import answered, corridor
 from tests.analysis.test_frames import group, row
+from tests.envs.tilemap.maps import after
+from tests.envs.tilemap.maps import said as move
 from waybench.analysis import (
     Answers,
     Cluster,
     Contrast,
-    Failure,
     ItemKey,
     Verdict,
     answers,
@@ -31,10 +32,11 @@ from waybench.analysis import (
     verdict_sentence,
 )
 from waybench.analysis._statsmodels import holm
-from waybench.core import Metric, UsageError
+from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
-NO_FAILURES: Mapping[ItemKey, Sequence[Failure]] = {}
+LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")
+NO_FAILURES: Mapping[ItemKey, Sequence[FailureKind]] = {}
 
 
 def made(
@@ -44,7 +46,7 @@ def made(
     clusters: Sequence[Hashable] | None = None,
     test: str = "t",
     metric: Metric = SHARE,
-    failures: Mapping[ItemKey, Sequence[Failure]] = NO_FAILURES,
+    failures: Mapping[ItemKey, Sequence[FailureKind]] = NO_FAILURES,
     **settings: Any,
 ) -> Answers:
     """Return answers with given values at items 0, 1, ..."""
@@ -61,6 +63,7 @@ def made(
         missing=frozenset(),
         undefined=frozenset(),
         failures=failures,
+        failure_kinds=(*GENERAL_FAILURES, LATE),
         attempts=dict.fromkeys(keys, 1),
         logs=frozenset({f"{model} {settings}"}),
     )
@@ -261,14 +264,14 @@ def test_what_is_left_out_is_counted() -> None:
 
 
 def test_how_each_fails() -> None:
-    def fails(*kinds: tuple[Failure, int]) -> dict[ItemKey, list[Failure]]:
+    def fails(*kinds: tuple[FailureKind, int]) -> dict[ItemKey, list[FailureKind]]:
         listed = [kind for kind, count in kinds for _ in range(count)]
         return {key(number): [kind] for number, kind in enumerate(listed)}
 
-    illegal = fails((Failure.ILLEGAL, 12), (Failure.LIMIT, 8))
-    length = fails((Failure.TRUNCATED, 9), (Failure.WRONG, 5))
+    illegal = fails((ILLEGAL, 12), (TURN_LIMIT, 8))
+    length = fails((TRUNCATED, 9), (WRONG, 5))
 
-    def told(first: dict[ItemKey, list[Failure]], second: dict[ItemKey, list[Failure]]) -> str:
+    def told(first: dict[ItemKey, list[FailureKind]], second: dict[ItemKey, list[FailureKind]]) -> str:
         sides = [made([1.0, 0.0] * 20, "a", failures=first), made([0.0, 1.0] * 20, "b", failures=second)]
         found, left = contrasts(sides[:1], sides[1:])
         return contrast_text(found, left, 0.05, ("", ""))
@@ -278,37 +281,44 @@ def test_how_each_fails() -> None:
     assert "Both fail by length (A 9 of 14, B 9 of 14 failures)." in told(length, length)
     assert "fail" not in told({}, {})
     # A game of a fixed length always ends so.
-    always = fails((Failure.LIMIT, 40))
+    always = fails((TURN_LIMIT, 40))
     assert "fail" not in told(always, always)
-    assert dominant([]) is None
-
-
-@pytest.mark.parametrize(
-    ("end", "outcomes", "kind"),
-    [
-        ("solved", {"ok": 1, "illegal": 5}, None),
-        ("failed", {"ok": 1}, "wrong"),
-        ("failed", {"ok": 7, "illegal": 1}, "lost"),
-        ("failed", {"unparsed": 1}, "unparsed"),
-        ("failed", {"truncated": 1}, "truncated"),
-        ("failed", {"refused": 1}, "refused"),
-        ("turn_limit", {"ok": 3}, "turn_limit"),
-        ("turn_limit", {}, "turn_limit"),
-        ("turn_limit", {"ok": 3, "illegal": 3}, "illegal"),
-        ("turn_limit", {"ok": 3, "illegal": 2, "unparsed": 2}, "unparsed"),
-        ("turn_limit", {"ok": 4, "unproductive": 4}, "unproductive"),
-        ("turn_limit", {"ok": 5, "unproductive": 4}, "turn_limit"),
-        ("invalid_limit", {"ok": 30, "unparsed": 1, "truncated": 2}, "truncated"),
-    ],
-)
-def test_how_an_episode_failed(end: str, outcomes: dict[str, int], kind: str | None) -> None:
-    assert failure(row(group(), end=end, outcomes=outcomes)) == kind
+    # One that is to be solved in time fails so, which its environment says.
+    late = fails((LATE, 40))
+    assert "Both fail by running out of guesses (A 40 of 40, B 40 of 40 failures)." in told(late, late)
+    assert dominant([], GENERAL_FAILURES) is None
+    assert dominant([WRONG, ILLEGAL], GENERAL_FAILURES) == (ILLEGAL, 1)
 
 
 def test_what_does_not_count_has_not_failed() -> None:
-    lost = {"end": "failed", "outcomes": {"ok": 1}}
+    lost = {"end": "failed", "failure": "wall"}
+    kind = failure(row(group(), **lost))
+    assert kind is not None
+    assert (kind.name, kind.title) == ("wall", "movements into walls")
+    assert failure(row(group(), end="turn_limit")) is None  # where that is no failure
     for more in ({"error": True}, {"aside": "repeated"}, {"guided": True}):
         assert failure(row(group(), **lost, **more)) is None
+
+
+def test_an_environments_kinds_are_told_apart() -> None:
+    def maps(model: str, *replies: str) -> list[Answers]:
+        return answers(rows([logged(after(*replies).record(), model, "gtb")]))
+
+    def told(first: list[Answers], second: list[Answers]) -> tuple[str, Any]:
+        found, left = contrasts(first, second)
+        return contrast_text(found, left, 0.05, ("", "")), contrast_json(found, left, 0.05)["comparisons"][0]
+
+    short, against = maps("a", *[move("move_right")] * 2), maps("b", *[move("move_up")] * 2)
+    text, listed = told(short, against)
+    assert "A fails by plans that end elsewhere (1 of 1 failures), B by moves into obstacles (1 of 1 failures)." in text
+    assert [listed[side]["failures"] for side in ("first", "second")] == [{"strategic": 1}, {"blocked": 1}]
+    text, listed = told(maps("a", *[move("jump")] * 2), maps("b", *["I cannot answer."] * 20))
+    assert "A fails by names that are no action (1 of 1 failures), B by replies that could not be read (1 of 1" in text
+    assert [listed[side]["failures"] for side in ("first", "second")] == [{"wrong_name": 1}, {"unparsed": 1}]
+    assert (
+        "Both fail by plans that end elsewhere (A 1 of 1, B 1 of 1 failures)."
+        in told(short, maps("b", *[move("move_right")] * 2))[0]
+    )
 
 
 def test_real_episodes() -> None:

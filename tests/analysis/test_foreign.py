@@ -31,9 +31,9 @@ def test_scores_by_sample_and_what_is_missing(asked: Path) -> None:
     assert {key.item for key in good.missing} == {"q7"}
     assert values(poor) == {f"q{n}": float(n % 2) for n in range(12)}
     assert set(poor.attempts.values()) == {2}
-    kinds = {key.item: list(map(str, some)) for key, some in good.failures.items() if some}
+    kinds = {key.item: [kind.name for kind in some] for key, some in good.failures.items() if some}
     assert kinds == {"q3": ["wrong"], "q4": ["truncated"]}
-    assert {key.item: list(map(str, some)) for key, some in poor.failures.items()}["q8"] == ["refused"] * 2
+    assert {key.item: [kind.name for kind in some] for key, some in poor.failures.items()}["q8"] == ["refused"] * 2
 
 
 def test_compared_sample_by_sample(asked: Path) -> None:

@@ -23,6 +23,7 @@ from waybench.analysis import (
 )
 from waybench.analysis._horizon import ALTERNATIVES
 from waybench.core import play_out, policy
+from waybench.envs import registry
 from waybench.psychometric import Curves, Fit, Shape, Tried, fitted, quantiles
 
 PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
@@ -287,9 +288,40 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
-    first, rule, *lines = table.splitlines()
+    first, rule, *lines, solved = table.splitlines()
+    assert solved == "Solved, whatever the score: the exit is reached, in whatever way."
     assert first.split("  ")[0] == "Mazes (AliciaBench): dimension at which a share is still solved"
     assert first.split()[-4:] == ["50", "%", "80", "%"]
     assert set(rule) == {"-"}
     assert [line.split()[0] for line in lines] == ["a", "waybench/oracle"]
     assert "beyond 7" in lines[1]
+
+
+@pytest.mark.parametrize("levels", [(5, 7), (5, 9), (5, 7, 9, 13), (5, 101)])
+@pytest.mark.parametrize("mazes", [1, 2, 10])
+def test_who_solves_everything_has_a_horizon_beyond_it(levels: tuple[int, ...], mazes: int) -> None:
+    made = [tried(level, one, 1, solved=True, perfect=True) for level in levels for one in range(mazes)]
+    for each in horizons(made):
+        assert (each.side, each.value, each.high) == ("beyond", None, None)
+        assert set(each.sides.values()) == {"beyond"}
+        assert horizon_text(each).startswith(f"beyond {levels[-1]}")
+    failed = [tried(level, one, 1, solved=False, perfect=False) for level in levels for one in range(mazes)]
+    for each in horizons(failed):
+        assert (each.side, each.value, each.low) == ("below", None, None)
+        assert horizon_text(each).startswith(f"below {levels[0]}")
+
+
+def test_too_few_items_are_said_to_be_too_few() -> None:
+    two = horizons([tried(level, 0, 1, solved=True, perfect=True) for level in (5, 9)])
+    assert [horizon_text(each) for each in two] == ["beyond 9 (too few items to tell)"] * 2
+    assert [each.known for each in two] == [False, False]
+    many = [tried(level, one, 1, solved=True, perfect=True) for level in (5, 9) for one in range(60)]
+    half = horizons(many)[0]
+    assert half.known
+    assert "too few" not in horizon_text(half)
+
+
+def test_every_axis_comes_with_what_counts_as_solved() -> None:
+    for entry in registry.entries:
+        environment = registry.load(entry.id)
+        assert bool(environment.axes) == bool(environment.success), environment.id

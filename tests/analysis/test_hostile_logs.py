@@ -106,7 +106,7 @@ problems = []
 episodes = list(read_logs(Path(sys.argv[1]), on_problem=problems.append))
 made = write_report(episodes, Path(sys.argv[2]), passed_over=problems)
 read = [one.sample for one in episodes]
-print(json.dumps({"read": read, "skipped": problems, "episodes": made.episodes, "not shown": len(made.skipped)}))
+print(json.dumps({"read": read, "skipped": problems, "episodes": made.episodes, "not shown": len(made.passed_over)}))
 """
 
 

@@ -110,3 +110,14 @@ def test_what_is_no_plan_is_no_search(plan: dict[str, Any]) -> None:
     episodes = [replace(each, search=plan) for each in tried()]
     assert searches(episodes, rows(episodes)) == []
     assert search_text([]) == ""
+
+
+def test_a_search_without_a_failure_ends_beyond_what_it_tried() -> None:
+    episodes = [episode(level, number, True, most=4) for level in (5, 9) for number in range(2)]
+    (found,) = searches(episodes, rows(episodes))
+    assert (found.stop, found.without_failure) == ("cap", 9)
+    assert "50 % horizon beyond dimension 9 (90 %: over " in found.text
+    failing = [*episodes, episode(13, 0, False, most=5)]
+    (found,) = searches(failing, rows(failing))
+    assert found.without_failure is None
+    assert "beyond dimension 9" not in found.text

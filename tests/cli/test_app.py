@@ -172,7 +172,10 @@ def test_ctrl_c_leaves_no_traceback() -> None:
         ("list", "@"),
     ],
 )
-def test_an_error_quotes_little_of_a_value(command: Command, args: tuple[str, ...]) -> None:
+def test_an_error_quotes_little_of_a_value(
+    command: Command, args: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     message = one_line_error(command(*(arg.replace("@", "x" * 5000) for arg in args)))
     assert "x" * 79 in message
     assert "x" * 201 not in message

@@ -58,19 +58,26 @@ def test_none_are_no_lines(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "space"),
+    ("args", "told", "written"),
     [
-        (["--level", 5, "--count", 400], 20),
-        (["--count", 1, "--start", 20], 20),
-        (["--level", 7, "--count", 2, "--start", 1475], 1476),
+        (["maze", "--level", 5, "--count", 400], "level 5 has only 20 different items: wrote 20 of 400", 20),
+        (["maze", "--count", 1, "--start", 20], "level 5 has only 20 different items: wrote 1 of 1", 1),
+        (
+            ["maze", "--level", 7, "--count", 2, "--start", 1475],
+            "level 7 has only 1,476 different items: wrote 2 of 2",
+            2,
+        ),
+        (["hanoi", "--count", 2], "level 3 has only 1 different item: wrote 1 of 2", 1),
     ],
 )
-def test_a_level_with_fewer_items_than_asked_for_is_told(command: Command, args: list[object], space: int) -> None:
-    result = command("generate", "maze", *args)
+def test_a_level_with_fewer_items_than_asked_for_gives_each_once(
+    command: Command, args: list[object], told: str, written: int
+) -> None:
+    result = command("generate", *args)
     assert result.exit_code == 0
-    level = 5 if space == 20 else 7
-    assert result.stderr == f"Warning: level {level} holds only {space} different items; beyond these they repeat\n"
-    assert len({line["hash"] for line in lines_of(result)}) <= space
+    assert result.stderr == f"Warning: {told}, each once\n"
+    hashes = [line["hash"] for line in lines_of(result)]
+    assert len(hashes) == len(set(hashes)) == written
 
 
 @pytest.mark.parametrize("args", [["--count", 20], ["--level", 7, "--count", 1476], ["--level", 9, "--count", 30]])
@@ -170,7 +177,7 @@ def test_theme_and_level(command: Command, of_model: tuple[object, ...]) -> None
         arguments = ("--model-base-url", server.url, "--level", 3, "-S", "theme=salt  mines", "-S", "attempts=1")
         result = command("generate", "tilemap/stepwise", *of_model, *arguments, "--count", 1)
     assert result.exit_code == 1
-    assert result.stderr == "0: no usable map in 1 requests; the last problem: map: The map has 7 rows: give 13.\n"
+    assert result.stderr == "0: no usable map in 1 request; the last problem: map: The map has 7 rows: give 13.\n"
     assert "It is about: salt mines." in next(iter(server.asked))
 
 

@@ -13,6 +13,7 @@ from waybench.core import (
     End,
     Environment,
     Facts,
+    FailureKind,
     Invalid,
     Item,
     Json,
@@ -235,6 +236,13 @@ def with_metric(**changes: Any) -> AnyEnvironment:
     return replace(DIAL, metrics=(replace(DIAL.metrics[0], **changes),))
 
 
+# Its oracle goes down, whatever the goal, and its metric calls what that comes to the ceiling.
+BEATEN: AnyEnvironment = replace(
+    with_metric(ceiling=lambda record: float(record.instance[1] < record.instance[0])),
+    players={"oracle": lambda state, rng: -1, "heuristic": DIAL.players["heuristic"]},
+)
+
+
 def with_series(name: str) -> AnyEnvironment:
     return replace(
         DIAL, series=(Series(name=name, of=lambda record: [], title="Series", doc="Nothing.", low=0, high=1),)
@@ -254,6 +262,13 @@ def with_option(**fields: Any) -> AnyEnvironment:
 
 def trusting(data: Json) -> Dial:
     return Dial(*data)
+
+
+PIT = FailureKind("pit", "falling into the pit", "The dial was turned to 0.")
+
+
+def with_failure(**changes: str) -> AnyEnvironment:
+    return replace(DIAL, failures=(replace(PIT, **changes),))
 
 
 def wrong_wording_name(options: Mapping[str, Json]) -> Any:
@@ -299,6 +314,16 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "canonical form too short": ("instances", replace(DIAL, draw_from=NamelessSource), "changes on its way"),
     "trusting decode": ("bad data", replace(DIAL, decode=trusting), "raised TypeError"),
     "weak oracle": ("players", replace(DIAL, players={**DIAL.players, "oracle": lambda s, r: -1}), "the oracle has"),
+    "oracle that is beaten": (
+        "players",
+        BEATEN,
+        "better than the oracle's 0.0, which the environment calls the ceiling",
+    ),
+    "oracle that is beaten on average": (
+        "players",
+        replace(BEATEN, oracle_is_ceiling=lambda record: False),
+        "mean score of heuristic, 1, is better than the oracle's",
+    ),
     "floor that is not kept": ("players", with_metric(of=lambda record: 1.0), "the null has"),
     "headline without a range": ("players", with_metric(high=None), "floor and a ceiling"),
     "metric that raises": ("metrics", with_metric(of=lambda record: 1 / len(record.turns)), "ZeroDivisionError"),
@@ -320,6 +345,18 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
         "is a share of something",
     ),
     "aggregates of one name": ("metrics declared", with_aggregates({}, {}), "aggregates come twice"),
+    "kinds of failure of one name": ("failures declared", replace(DIAL, failures=(PIT, PIT)), "come twice: ['pit'"),
+    "kind of failure without a title": ("failures declared", with_failure(title=" "), "has no title"),
+    "kind of failure without a sentence": ("failures declared", with_failure(doc="?"), "in a sentence"),
+    "strange name of a kind of failure": ("failures declared", with_failure(name="The pit"), "small letters"),
+    "two kinds of failure with one title": ("failures declared", with_failure(title="refusals"), "titles of kinds"),
+    "kind of failure that is not declared": (
+        "failures",
+        replace(DIAL, failure=lambda record: PIT),
+        "'pit' is not declared",
+    ),
+    "failure without a kind": ("failures", replace(DIAL, failure=lambda record: None), "has no kind of failure"),
+    "failure that raises": ("failures", replace(DIAL, failure=lambda record: record.turns[99]), "raised IndexError"),
     "metric upside down": ("metrics declared", with_metric(low=1, high=0), "not below its ceiling"),
     "option without a sentence": ("options", with_option(name="a", default=1, doc=""), "say in a sentence"),
     "default out of range": ("options", with_option(name="a", default=1, low=2, doc="One."), "do not pass"),
@@ -349,6 +386,29 @@ def test_every_check_finds_some_defect() -> None:
     # "same episode", "replay" and "tampering" guard the core; tests/core has their defects.
     found = {check for check, _, _ in DEFECTS.values()} | {"same episode", "replay", "tampering"}
     assert found == {*ENVIRONMENT_CHECKS, *LEVEL_CHECKS}
+
+
+class Unprinted(DialState):
+    """Takes for ever to print."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        raise TimeoutError("nothing was wrong, and yet it was printed")
+
+
+class UnprintedStates(DialGame):
+    def start(self, instance: Dial) -> DialState:
+        return Unprinted(*super().start(instance))
+
+    def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
+        step = super().apply(state, action, rng)
+        return step._replace(state=Unprinted(*step.state))
+
+
+@pytest.mark.parametrize("name", LEVEL_CHECKS)
+def test_what_passes_is_never_printed(name: str) -> None:
+    run_check(with_game(UnprintedStates()), name)
 
 
 def test_an_instance_that_replays_otherwise_is_found() -> None:

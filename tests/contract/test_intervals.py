@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.analysis import Anchoring, Estimate, LoggedEpisode, Mean, by_level, over, overall, row, set_aside
-from waybench.core import Bounded, Environment, EpisodeRecord, Metric, play_out, policy
+from waybench.analysis import Anchoring, Estimate, LoggedEpisode, Mean, by_level, overall, row, set_aside
+from waybench.core import Bounded, Environment, EpisodeRecord, play_out, policy
 from waybench.envs import registry
 
 COUNTS = (2, 3)  # with so few items intervals are widest
@@ -56,8 +56,7 @@ def numbers(env: Environment[Any, Any, Any], found: Estimate) -> Iterator[tuple[
 
 
 def within(one: Bounded, found: Estimate, mean: Mean) -> bool:
-    here = over(one, [found])
-    low, high = here.bounds if isinstance(here, Metric) else (here.low, here.high)
+    low, high = found.ranges[one.name]
     assert one.unbounded or (low is not None and high is not None), f"{one.name} has no bounds and does not say why"
     values = [value for value in (mean.low, mean.value, mean.high) if value is not None]
     slack = 1e-9 * max(map(abs, values))

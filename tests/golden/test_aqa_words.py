@@ -16,6 +16,7 @@ from tests.golden.aqa import (
     golden,
     instance,
     load,
+    part_of,
     play,
     transcript,
     with_examples,
@@ -45,7 +46,7 @@ def read(environment: Env, item: Item[Any], reply: str) -> int | list[Any]:
 @pytest.mark.parametrize("env", ["guessnum", "coin"])
 @pytest.mark.parametrize("mode", ["easy", "hard"])
 def test_numbers_are_read_as_published(env: str, mode: str, compared: Compared) -> None:
-    data = golden("parse.json")[f"guessnum_{mode}"]
+    data = part_of(golden("parse.json"), f"guessnum_{mode}")
     assert (data["min"], data["max"]) == RANGES[mode]
     environment = load(env)
     item = environment.item(instance({"target": 33333 if mode == "hard" else 31313}, mode))
@@ -56,7 +57,7 @@ def test_numbers_are_read_as_published(env: str, mode: str, compared: Compared) 
 
 @pytest.mark.parametrize("env", ["dfs", "cavedfs", "bfs", "cavebfs"])
 def test_nodes_are_read_as_published(env: str, compared: Compared) -> None:
-    data = golden("parse.json")["graph"]
+    data = part_of(golden("parse.json"), "graph")
     environment = load(env)
     edges = [[0, node] for node in data["valid"]] + [[data["valid"][0], node] for node in (2, 3, 5, 6)]
     item = environment.item({"nodes": list(range(8)), "edges": edges})
@@ -69,7 +70,7 @@ def test_nodes_are_read_as_published(env: str, compared: Compared) -> None:
 
 @pytest.mark.parametrize("env", ["dfs", "cavedfs", "bfs", "cavebfs"])
 def test_nodes_that_can_be_visited(env: str, compared: Compared) -> None:
-    data = golden("parse.json")["valid_nodes_after"]["dfs" if env.endswith("dfs") else "bfs"]
+    data = part_of(part_of(golden("parse.json"), "valid_nodes_after"), "dfs" if env.endswith("dfs") else "bfs")
     environment = load(env)
     size = len(data["adjacency"])
     item = environment.item({"nodes": list(range(size)), "edges": data["edges"]})
@@ -97,13 +98,13 @@ def opening(env: str, mode: str, case: int = 0, **options: Any) -> Played:
 @pytest.mark.parametrize("env", ENVS)
 def test_the_program_s_prompts(env: str, mode: str, compared: Compared) -> None:
     first = opening(env, mode).messages[0]
-    assert (first.role, first.text) == ("system", golden("prompts.json")[env][f"code_{mode}"])
+    assert (first.role, first.text) == ("system", part_of(part_of(golden("prompts.json"), env), f"code_{mode}"))
     compared("aqa", "rows", 1)
 
 
 @pytest.mark.parametrize("env", ENVS)
 def test_the_prompts_of_appendix_d(env: str, compared: Compared) -> None:
-    printed = " ".join(golden("prompts.json")[env]["paper_lines_as_extracted"])
+    printed = " ".join(part_of(part_of(golden("prompts.json"), env), "paper_lines_as_extracted"))
     printed = printed.replace("{min}", "32").replace("{max}", "32800")
     text = opening(env, "easy", wording="appendix").messages[0].text
     assert " ".join(text.split()) == " ".join(printed.split())
@@ -115,9 +116,9 @@ WAYS = {"lower_guess_40": ["40"], "higher_guess_32000": ["32000"], "invalid": ["
 
 @pytest.mark.parametrize("env", ENVS)
 def test_each_message(env: str, compared: Compared) -> None:
-    published = golden("prompts.json")[env]["messages"]
+    published = part_of(part_of(golden("prompts.json"), env), "messages")
     number = env in ("guessnum", "coin")
-    optimal = golden(f"episodes_{env}_easy.json")["free"]["optimal"]["episodes"]
+    optimal = part_of(golden(f"episodes_{env}_easy.json")["free"], "optimal")["episodes"]
     steps = int(published.get("done", "0").split()[-1])
     walk: dict[str, Any] = next((one for one in optimal if len(one["replies"]) == steps), optimal[0])
     ways = {
@@ -143,7 +144,7 @@ def test_each_message(env: str, compared: Compared) -> None:
 
 
 def test_five_thousand_digits_are_an_invalid_reply_and_end_nothing(compared: Compared) -> None:
-    assert golden("defects.json")["digits_5000"][0] == "ValueError"
+    assert part_of(golden("defects.json"), "digits_5000")[0] == "ValueError"
     for env in ENVS:
         episode = opening(env, "easy")
         turn = episode.step("1" * 5000)
@@ -152,7 +153,7 @@ def test_five_thousand_digits_are_an_invalid_reply_and_end_nothing(compared: Com
 
 
 def test_a_lucky_guess_that_is_refused_does_not_end_the_episode(compared: Compared) -> None:
-    published = golden("defects.json")["weak_tg_lucky_guess"]
+    published = part_of(golden("defects.json"), "weak_tg_lucky_guess")
     episode = opening("guessnum", "easy", weak_tg_chances=1)
     assert dataset("guessnum", "easy")[0]["target"] == published["target"]
     turn = episode.step(published["reply"])
@@ -166,7 +167,7 @@ def test_a_lucky_guess_that_is_refused_does_not_end_the_episode(compared: Compar
 def test_examples_are_shown_as_by_the_one_wrapper_that_sent_them(compared: Compared) -> None:
     data = {"env": "guessnum", "mode": "easy"}
     episode = with_examples(data, 0, [798, 799], False, [])
-    assert transcript(episode) == golden("defects.json")["llama3_ice2_first_request"]
+    assert transcript(episode) == part_of(golden("defects.json"), "llama3_ice2_first_request")
     compared("aqa", "rows", 1)
 
 
@@ -175,9 +176,10 @@ def test_the_optimal_number_of_steps_of_every_target(compared: Compared) -> None
     environment = load("guessnum")
     low, high = RANGES["easy"]
     steps = Counter(environment.prove(Number(target, low, high))["minimum"] for target in range(low, high + 1))
-    assert {str(key): value for key, value in steps.items()} == published[
-        "guessnum_easy_optimal_steps_over_all_targets"
-    ]
+    expected = part_of(published, "guessnum_easy_optimal_steps_over_all_targets")
+    assert {str(key): value for key, value in steps.items()} == expected
     low, high = RANGES["hard"]
-    assert environment.prove(Number(low, low, high))["minimum"] == published["guessnum_hard_optimal_steps_target_min"]
+    assert environment.prove(Number(low, low, high))["minimum"] == part_of(
+        published, "guessnum_hard_optimal_steps_target_min"
+    )
     compared("aqa", "rows", len(steps) + 1)

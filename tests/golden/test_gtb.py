@@ -86,18 +86,20 @@ def ends(record: EpisodeRecord) -> list[list[int]]:
 @pytest.mark.parametrize("name", agent_files())
 def test_an_agent_on_every_map(name: str, compared: Compared) -> None:
     data = load(name)
-    assert [found["id"] for found in data["maps"]] == list(items())
-    records: list[EpisodeRecord] = []
+    records: dict[str, EpisodeRecord] = {}
     for found in data["maps"]:
         record = played(items()[found["id"]], [reply(acts, data["agent"]) for acts in found["acts"]]).record()
-        records.append(record)
+        records[found["id"]] = record
         got = {theirs: OF[ours](record) for theirs, ours in RECORDED.items()}
         assert got == {key: pytest.approx(found[key], rel=0, abs=1e-9) for key in RECORDED}, found["id"]
         assert len(record.turns) == found["calls"]
         assert ends(record) == found["ends"]
         assert any("crashed" in turn.events for turn in record.turns) == found["aborted"]
-    for which, some in (("all151", records), ("ref149", records[2:])):
-        _check_aggregate(some, data["aggregate"][which])
+    # The published program left the first two maps out of its means. Those of a file without some maps are not known.
+    for which, ids in (("all151", [*items()]), ("ref149", [*items()][2:])):
+        if which in data["aggregate"] and records.keys() >= set(ids):
+            _check_aggregate([records[each] for each in ids], data["aggregate"][which])
+            compared("gtb", "means of agents", 1)
     compared("gtb", "maps of agents", len(records))
 
 
@@ -220,9 +222,10 @@ def test_shortest_paths(compared: Compared) -> None:
     data = load("paths.json")
     table = data if isinstance(data, list) else data["maps"]
     legs = 0
-    for found, item in zip(table, items().values(), strict=True):
+    for found in table:
+        item = items()[found["id"]]
         case = item.instance
-        assert (found["id"], found["H"], found["W"]) == (case.id, case.height, case.width)
+        assert (found["H"], found["W"]) == (case.height, case.width)
         listed = tile_list(case.walkable)
         on_map = {sign for row in case.rows for sign in row}
         assert set(found["walkable_list"]) == set(listed) & on_map | (set(found["walkable_list"]) - on_map)

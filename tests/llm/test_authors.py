@@ -163,7 +163,7 @@ BAD = [
     ("map", _drawn(0, "@" + MAP[0][1:]), "The map has 2 of @: give exactly one."),
     ("map", _drawn(1, MAP[1].replace("@", "m")), "The map has 0 of @: give exactly one."),
     ("map", _drawn(5, MAP[5].replace("#", "m")), "The map has 0 of #: give exactly one."),
-    ("map", _map("WWWWWWWWWW", "W@mWWWW#WW", *["WWWWWWWWWW"] * 5), "Only 1 places can be reached from @"),
+    ("map", _map("WWWWWWWWWW", "W@mWWWW#WW", *["WWWWWWWWWW"] * 5), "Only 1 place can be reached from @"),
     ("objectives", Answer('{"objectives": ["k", 1, 7]}'), '"objectives" is no object: give an object of exactly 3.'),
     ("objectives", _objectives(One_more=["m", 0, 0]), '"objectives" has 4 entries'),
     ("objectives", _objectives(Take_the_key=["k", "1", 7]), '"Take the key": give ["character", row, column].'),

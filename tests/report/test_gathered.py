@@ -131,7 +131,7 @@ def test_the_file_is_closed_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(_gathered.tempfile, "TemporaryFile", remembered)
     broken = replace(detour(item(), 2), item={"id": "501"})
     found = Gathered([*played("null", (5,), mazes=1), logged(broken)], {})
-    assert (len(found.rows), len(found.skipped)) == (3, 1)
+    assert (len(found.rows), len(found.passed_over)) == (3, 1)
     found.close()
     Gathered(played("null", (5,), mazes=1), {}).close()
 

@@ -24,6 +24,7 @@ from waybench.analysis import (
 from waybench.analysis._horizon import ALTERNATIVES
 from waybench.report._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
 
+SOLVED = "Solved, whatever the score: the exit is reached, in whatever way."
 FAR, NEAR, LOST = "vendor/far", "vendor/near", "vendor/lost"
 EPISODES = [
     *climbed("noisy-0.1", (5, 9, 17, 33), NEAR),
@@ -59,12 +60,12 @@ def test_the_first_page_has_a_horizon_for_every_row(made: Site, curves: list[Suc
     at = table[0].index("Horizon")
     shown = {(row[0].replace("/ ", "/"), row[1].split()[0]): row[at] for row in table[1:]}
     assert shown == {
-        **{(model, "Mazes"): f"{found[model]} dimension" for model in (FAR, NEAR, LOST)},
+        **{(model, "Mazes"): f"{found[model]} dimension {SOLVED}" for model in (FAR, NEAR, LOST)},
         (NEAR, "Depth-first"): "–",  # all cases have as many nodes
     }
     assert shown[LOST, "Mazes"].startswith("below 5")
     references = made.home.table("Reference players, not models.")
-    assert references[1][references[0].index("Horizon")] == "beyond 7 dimension"
+    assert references[1][references[0].index("Horizon")] == f"beyond 7 dimension {SOLVED}"
 
 
 def test_without_any_horizon_there_is_no_column(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_the_page_of_a_model_has_all_of_its_horizons(made: Site, curves: list[Su
     table = page_of(made, FAR).table("Horizons.")
     own = [each for each in curves if each.group.model == FAR]
     assert [row[1:4] for row in table[1:]] == [
-        [title, *map(told, each.horizons)]
+        [f"{title} {SOLVED}", *map(told, each.horizons)]
         for title, each in zip(("Dimension", "Minimum steps", "Junctions"), own, strict=True)
     ]
     assert {row[0] for row in table[1:]} == {"Mazes (AliciaBench)"}

@@ -17,7 +17,7 @@ from waybench.report import write_report
 from waybench.report._chart import WIDE, Plot, chart_spec
 from waybench.report._families import family
 from waybench.report._format import part, value_text
-from waybench.report._points import by_examples, by_step, one_set
+from waybench.report._points import by_examples, by_step
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.metrics[:2]
@@ -169,8 +169,6 @@ def test_one_set_is_drawn_and_all_are_spread(tmp_path: Path) -> None:
     keys = "mine", "search-v1", "search-v1/2"
     episodes = [e for key in keys for e in searched("noisy-0.4", "dfs", model="a", key=key, count=6)]
     estimates = estimate(episodes)
-    assert [each.group.key for each in one_set(estimates, "search-v1")] == ["search-v1"]
-    assert [each.group.key for each in one_set(estimates[:1], "search-v1")] == ["mine"]
     table = site(tmp_path, episodes).task.table("Spread over several sets of cases.")
     assert table[0] == ["Model", "Level", "Sets", "G_min ↓", "G_sum ↓", "ACC ↑"]
     values = [each.metrics["acc"].value for each in estimates]

@@ -156,7 +156,7 @@ def test_settings_of_the_model_are_shown(tmp_path: Path) -> None:
     ]
     made = site(tmp_path, episodes)
     names = [row[0] for row in made.task.table("by dimension.")[1:]]
-    assert names == ["vendor/ model temperature: 1.0", "vendor/ model temperature: 0.0"]
+    assert names == ["vendor/ model temperature: 0.0", "vendor/ model temperature: 1.0"]
     assert "seed: 7" in made.task.text
     assert all("temperature: " in page.text and "seed: 7" in page.text for page in made.results)
 
@@ -275,7 +275,7 @@ def test_records_that_cannot_be_measured_are_named_and_counted(tmp_path: Path) -
     read = [Skipped("/some/other.eval", "<b>7</b>", "torn"), Skipped("/some/cut.eval", "", "no log")]
     made = write_report([*played("null", (5,), mazes=1), broken], tmp_path, passed_over=read)
     assert made.episodes == 3
-    assert [(one.log, one.sample) for one in made.skipped] == [
+    assert [(one.log, one.sample) for one in made.passed_over] == [
         *(("/some/other.eval", "<b>7</b>"), ("/some/cut.eval", "")),
         ("/some/run.eval", "501-1"),
     ]
@@ -286,7 +286,7 @@ def test_records_that_cannot_be_measured_are_named_and_counted(tmp_path: Path) -
     ]
     assert "cannot be measured" in summary["skipped"][2]["error"]
     page = (tmp_path / "index.html").read_text()
-    assert "3 samples and files of the logs could not be read" in page
+    assert "3 samples and files of the logs that could not be read" in page
     assert "run.eval, sample 501-1: " in page
     assert "<b>7</b>" not in page
 

@@ -1,6 +1,7 @@
 """Verdicts on models two by two, and how attempts failed: on pages, and for programs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.analysis.test_agents import played as pulled
+from tests.envs.tilemap.maps import after
+from tests.envs.tilemap.maps import said as plan
 from tests.report.pages import Page, Site, site
 from waybench.analysis import LoggedEpisode
 from waybench.core import Reply
@@ -139,21 +142,47 @@ def test_failed_attempts_are_counted_by_kind(tmp_path: Path) -> None:
     ]
     made = site(tmp_path, episodes)
     page = next(page for page in made.results if "Dimension 7" in page.text)
-    heads = ["By length", "By replies that could not be read", "By illegal moves"]
+    heads = ["By length", "By replies that could not be read", "By movements out of the maze"]
     assert page.table("How attempts failed.") == [
         ["Dimension", "Attempts", "Failed", *heads],
         ["5", "3", "1", "–", "1 100.0 %", "–"],
         ["7", "3", "3", "1 33.3 %", "–", "2 66.7 %"],
     ]
     (page,) = made.models
+    # Environments have kinds of their own, so that each row lists those that occurred.
     head, *lines = page.table("How attempts failed.")
-    assert head == ["Task", "Attempts", "Failed", *heads]
+    assert head == ["Task", "Attempts", "Failed", "Failed by"]
+    causes = "2 movements out of the maze 50.0 % 1 length 25.0 % 1 replies that could not be read 25.0 %"
     assert sorted(lines) == [
-        ["Depth-first search (AQA-Bench)", "2", "0", "–", "–", "–"],
-        ["Mazes (AliciaBench)", "6", "4", "1 25.0 %", "1 25.0 %", "2 50.0 %"],
+        ["Depth-first search (AQA-Bench)", "2", "0", "–"],
+        ["Mazes (AliciaBench)", "6", "4", causes],
     ]
     kinds = {each["attempts"]: (each["failed"], each["kinds"]) for each in summary(made)["failures"]}
-    assert kinds == {6: (4, {"truncated": 1, "unparsed": 1, "illegal": 2}), 2: (0, {})}
+    assert kinds == {6: (4, {"truncated": 1, "unparsed": 1, "outside": 2}), 2: (0, {})}
+
+
+def test_running_out_of_guesses_is_a_failure_though_all_attempts_end_so(tmp_path: Path) -> None:
+    (page,) = site(tmp_path, searched("linear", "guessnum", count=2)).models
+    assert page.table("How attempts failed.")[1:] == [["Number guessing (AQA-Bench)", "2", "2", "2 100.0 %"]]
+
+
+def test_one_environments_kinds_are_columns_on_a_models_page(tmp_path: Path) -> None:
+    replies = [["move_right"], ["move_up"], ["jump"], ["move_up"]]
+    episodes = [
+        logged(after(*[plan(*names)] * 2, protocol=protocol).record(), "m", "gtb")
+        for protocol, names in zip(("paper", "sound", "sound", "sound"), replies, strict=True)
+    ]
+    episodes[2:] = [
+        replace(each, record=replace(each.record, item={**each.record.item, "id": str(number), "index": number}))
+        for number, each in enumerate(episodes[2:], start=1)
+    ]
+    (page,) = site(tmp_path, episodes).models
+    heads = ["By names that are no action", "By moves into obstacles", "By plans that end elsewhere"]
+    assert page.table("How attempts failed.") == [
+        ["Task", "Attempts", "Failed", *heads],
+        ["Tile maps (GameTraversalBenchmark) protocol: paper", "1", "1", "–", "–", "1 100.0 %"],
+        ["Tile maps (GameTraversalBenchmark) protocol: sound", "3", "3", "1 33.3 %", "2 66.7 %", "–"],
+    ]
 
 
 def test_where_nothing_failed_there_is_no_table(tmp_path: Path) -> None:

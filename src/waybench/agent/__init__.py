@@ -3,7 +3,16 @@
 After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 """
 
-from waybench.agent._capabilities import CAPABILITIES, FORMULAS, RECORDED, Capability, capability_scores, degrees
+from waybench.agent._capabilities import (
+    CAPABILITIES,
+    FORMULAS,
+    RECORDED,
+    Capability,
+    Formula,
+    capability_scores,
+    capability_weights,
+    degrees,
+)
 from waybench.agent._environment import (
     TYPED_HELP,
     agent_metrics,
@@ -14,6 +23,7 @@ from waybench.agent._environment import (
     final_score,
     steps_of,
 )
+from waybench.agent._failures import UNNAMED, agent_failure, endless
 from waybench.agent._game import THOUGHT, AgentGame, Choice, Scene, thinking_players
 from waybench.agent._history import history_entry, history_text, manual_text
 from waybench.agent._humans import HUMANS, Baseline, human_metric, scaled_metric
@@ -30,16 +40,19 @@ __all__ = [
     "RECORDED",
     "THOUGHT",
     "TYPED_HELP",
+    "UNNAMED",
     "AgentGame",
     "AgentWording",
     "Baseline",
     "Capability",
     "Choice",
+    "Formula",
     "Learning",
     "Manner",
     "Rules",
     "Scene",
     "Step",
+    "agent_failure",
     "agent_metrics",
     "agent_options",
     "agent_play",
@@ -47,7 +60,9 @@ __all__ = [
     "asked",
     "best_of",
     "capability_scores",
+    "capability_weights",
     "degrees",
+    "endless",
     "final_score",
     "history_entry",
     "history_text",

@@ -20,7 +20,7 @@ from waybench.analysis._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effec
 from waybench.analysis._episodes import LoggedEpisode, is_embedded
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
-from waybench.analysis._failures import Failure, Failures, dominant, failure, failures
+from waybench.analysis._failures import Failures, dominant, failure, failure_kinds, failures, has_fixed_length
 from waybench.analysis._foreign import foreign_answers
 from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
 from waybench.analysis._guard import Skipped, skipped
@@ -36,10 +36,10 @@ from waybench.analysis._horizon import (
     success_curves,
 )
 from waybench.analysis._horizon_frame import horizon_frame
-from waybench.analysis._horizon_text import difficulty_text, horizon_table, horizon_text, horizon_told
+from waybench.analysis._horizon_text import difficulty_text, horizon_table, horizon_text, horizon_told, success_text
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
-from waybench.analysis._items import ItemKey, at_items
-from waybench.analysis._labels import asked, differing, labels, setting, setting_order
+from waybench.analysis._items import ItemKey, at_items, count_items, whole_items
+from waybench.analysis._labels import asked, chosen, differing, labels, setting, setting_order, settings_order
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
 from waybench.analysis._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
@@ -110,7 +110,6 @@ __all__ = [
     "Expected",
     "Explained",
     "Explanations",
-    "Failure",
     "Failures",
     "Figure",
     "Frame",
@@ -154,6 +153,7 @@ __all__ = [
     "by_cluster",
     "by_level",
     "change_text",
+    "chosen",
     "clustered_mean",
     "column_frame",
     "comparable",
@@ -163,6 +163,7 @@ __all__ = [
     "contrast_lines",
     "contrast_text",
     "contrasts",
+    "count_items",
     "curve",
     "detectable",
     "differ",
@@ -178,11 +179,13 @@ __all__ = [
     "example_changes",
     "explained",
     "failure",
+    "failure_kinds",
     "failures",
     "figures",
     "foreign_answers",
     "group_id",
     "grouped",
+    "has_fixed_length",
     "horizon_frame",
     "horizon_table",
     "horizon_text",
@@ -223,16 +226,19 @@ __all__ = [
     "set_aside",
     "setting",
     "setting_order",
+    "settings_order",
     "shares",
     "skipped",
     "spread",
     "success_curves",
+    "success_text",
     "text_table",
     "tidy",
     "variables",
     "verdict_sentence",
     "versus",
     "visible",
+    "whole_items",
     "wording_frame",
     "wording_table",
     "wordings",

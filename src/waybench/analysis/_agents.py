@@ -1,17 +1,19 @@
 """Models as agents: their human-normalised scores at published settings, and the nine capabilities (SmartPlay)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import fsum, sqrt
+from typing import NamedTuple
 
 from scipy import stats
 
-from waybench.agent import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, degrees
+from waybench.agent import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
 from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
 from waybench.analysis._items import at_items, item_values
+from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, declared, grouped
-from waybench.core import Json
+from waybench.core import Json, Range
 from waybench.envs import registry
 
 HUMAN = "human"  # the metric that is the human-normalised score
@@ -50,7 +52,8 @@ class Agent:
             "scores": {setting: asdict(mean) for setting, mean in self.scores.items()},
             "capabilities": {
                 formula: [
-                    {**asdict(each), "range": ends} for each, ends in zip(found, self.ranges[formula], strict=True)
+                    {**asdict(each), "shares": each.shares, "range": ends}
+                    for each, ends in zip(found, self.ranges[formula], strict=True)
                 ]
                 for formula, found in self.capabilities.items()
             },
@@ -67,11 +70,11 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
     found: list[Agent] = []
     asked = cache(_agent)  # there are far fewer groups than rows
     for (model, embedded, settings), own in grouped(known, lambda row: asked(row.group)).items():
-        by_setting: dict[str, tuple[Group, Mean]] = {}
+        by_setting: dict[str, tuple[Group, HumanScore]] = {}
         for (setting, group), some in grouped(own, lambda row: (row.setting, row.group)).items():
-            mean = _human(some)
-            if mean is not None and (setting not in by_setting or by_setting[setting][1].n < mean.n):
-                by_setting[setting] = (group, mean)
+            human = _human(some)
+            if human is not None and (setting not in by_setting or by_setting[setting][1].mean.n < human.mean.n):
+                by_setting[setting] = (group, human)
         if by_setting:
             ordered = {setting: by_setting[setting] for setting in RECORDED if setting in by_setting}
             found.append(_made(model, embedded, settings, ordered))
@@ -89,49 +92,81 @@ def _agent(group: Group) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
     return group.model, group.embedded, tuple(sorted(kept, key=lambda pair: pair[0]))
 
 
-def _human(some: Iterable[Row]) -> Mean | None:
+class HumanScore(NamedTuple):
+    """The human-normalised score of one setting.
+
+    Attributes:
+        mean: The score, with its interval within the bounds.
+        free: The same with Student's t interval, from which its standard error can be taken back.
+        bounds: The least and the greatest score possible.
+    """
+
+    mean: Mean
+    free: Mean
+    bounds: Range
+
+
+def _human(some: Sequence[Row]) -> HumanScore | None:
     """Return the human-normalised score of one setting; that of a single attempt, by item."""
     items = at_items(some)
     if not items:
         return None
     first = next(iter(items.values()))[0]
-    head = registry.load(first.group.env).metrics[0]
-    values = item_values(items, head, lambda row: row.metrics.get(HUMAN))
-    return clustered_mean(list(values.values()), [key.cluster for key in values])
+    metrics = registry.load(first.group.env).metrics
+    found = item_values(items, metrics[0], lambda row: row.metrics.get(HUMAN))
+    values, clusters = list(found.values()), [key.cluster for key in found]
+    low, high = over(next(metric for metric in metrics if metric.name == HUMAN), some).bounds
+    mean, free = clustered_mean(values, clusters, low, high), clustered_mean(values, clusters)
+    return None if mean is None or free is None else HumanScore(mean, free, (low, high))
 
 
 def _made(
-    model: str, embedded: bool, settings: tuple[tuple[str, Json], ...], found: Mapping[str, tuple[Group, Mean]]
+    model: str, embedded: bool, settings: tuple[tuple[str, Json], ...], found: Mapping[str, tuple[Group, HumanScore]]
 ) -> Agent:
-    scores = {setting: mean for setting, (_, mean) in found.items()}
+    humans = {setting: human for setting, (_, human) in found.items()}
+    scores = {setting: human.mean for setting, human in humans.items()}
     values = {setting: mean.value for setting, mean in scores.items()}
     capabilities = {formula: capability_scores(values, formula) for formula in FORMULAS}
-    ranges = {formula: [_range(each, scores, formula) for each in nine] for formula, nine in capabilities.items()}
+    ranges = {formula: [_range(each, humans, formula) for each in nine] for formula, nine in capabilities.items()}
     groups = {setting: group for setting, (group, _) in found.items()}
     return Agent(model, embedded, settings, groups, scores, capabilities, ranges)
 
 
-def _range(capability: Capability, scores: Mapping[str, Mean], formula: str) -> tuple[float, float] | None:
+def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: str) -> tuple[float, float] | None:
     """Return the interval of a capability: of a weighted mean of independent means.
 
     Each mean's standard error is taken back from its interval. The errors of independent means add in squares, and
-    Student's t has the degrees of freedom of Welch and Satterthwaite (Biometrics Bulletin 2, 1946). None if a game's
-    interval is not known.
+    Student's t has the degrees of freedom of Welch and Satterthwaite (Biometrics Bulletin 2, 1946). It is cut at what
+    the games' least and greatest scores come to. None if a game's interval is not known.
+
+    In a capped form a score whose interval is wholly beyond 0 or 1 has no error, every other one all of its own, and
+    the interval ends at 0 and at 1.
     """
     if capability.value is None:
         return None
-    weights = {game: degrees(game)[capability.name] - FORMULAS[formula] for game in capability.games}
-    total, squares, freedom = fsum(weights.values()), 0.0, 0.0
-    for game, weight in weights.items():
-        mean = scores[game]
+    weighted, capped = capability_weights(capability.name, formula, capability.games), FORMULAS[formula].capped
+    total, squares, freedom = fsum(weighted.values()), 0.0, 0.0
+    for game, weight in weighted.items():
+        mean = scores[game].free
         if mean.low is None or mean.high is None or mean.clusters < 2:
             return None
+        if capped and (mean.low >= 1 or mean.high <= 0):
+            continue
         error = (mean.high - mean.low) / 2 / _reach(mean.clusters - 1)
         square = (weight / total * error) ** 2
         squares += square
         freedom += square**2 / (mean.clusters - 1)
     half = _reach(squares**2 / freedom) * sqrt(squares) if squares else 0.0
-    return capability.value - half, capability.value + half
+    least, greatest = (0.0, 1.0) if capped else (_weighted_end(weighted, scores, side) for side in (0, 1))
+    low, high = capability.value - half, capability.value + half
+    return low if least is None else max(low, least), high if greatest is None else min(high, greatest)
+
+
+def _weighted_end(weights: Mapping[str, int], scores: Mapping[str, HumanScore], side: int) -> float | None:
+    """Return what the games' least (0) or greatest (1) scores come to; None if one has no such end."""
+    ends = [(scores[game].bounds[side], weight) for game, weight in weights.items()]
+    known = [(end, weight) for end, weight in ends if end is not None]
+    return sum(end * weight for end, weight in known) / sum(weights.values()) if len(known) == len(ends) else None
 
 
 def _reach(freedom: float) -> float:

@@ -70,11 +70,11 @@ class Anchoring:
         options = json.dumps(dict(record.options), sort_keys=True, default=str)
         place = record.env, options, record.instance_hash
         if place not in self._known:
-            self._known[place] = _anchors(record)
+            self._known[place] = _anchors(record, " ".join(place))
         return self._known[place]
 
 
-def _anchors(record: EpisodeRecord) -> Anchors | None:
+def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
     environment = registry.load(record.env)
     if environment.trial or (environment.live is not None and environment.live(record)):
         return None
@@ -90,10 +90,13 @@ def _anchors(record: EpisodeRecord) -> Anchors | None:
         oracle.step(player.reply(oracle))
     chosen = evenly_chosen(list(tried), MOST_CONSTANTS)
     values = {text: _value(environment, item, options, ConstantPolicy(text)) for text in chosen}
+    best = oracle.record()
+    is_ceiling = environment.oracle_is_ceiling is None or environment.oracle_is_ceiling(best)
     return Anchors(
         nothing=_value(environment, item, options, policy("null")),
         constants={text: value for text, value in values.items() if value is not None},
-        ceiling=environment.metrics[0].of(oracle.record()),
+        ceiling=environment.metrics[0].of(best) if is_ceiling else None,
+        item=item_name,
     )
 
 
@@ -159,8 +162,9 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
         head: The headline metric, with its bounds over these attempts.
 
     Returns:
-        The score; None where floor or ceiling of an item are not known, and where the mean distance between them is
-        not resolved: its interval holds 0, or there is no interval for a distance that differs.
+        The score; None where floor or ceiling of an item are not known (`Environment.oracle_is_ceiling`), and where the
+        mean distance between them is not resolved: its interval holds 0, or there is no interval for a distance that
+        differs.
     """
     if not scores.values:
         return None

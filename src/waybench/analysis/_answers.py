@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from waybench.analysis._failures import Failure, failure
+from waybench.analysis._failures import failure, failure_kinds
 from waybench.analysis._items import ItemKey, at_items, item_values, key_of, measured
 from waybench.analysis._labels import LONGEST
 from waybench.analysis._measures import measure
@@ -11,7 +11,7 @@ from waybench.analysis._pairs import asked
 from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis._text import one_line
-from waybench.core import End, EpisodeRecord, Json, Metric, UsageError, unknown
+from waybench.core import GENERAL_FAILURES, End, EpisodeRecord, FailureKind, Json, Metric, UsageError, unknown
 from waybench.envs import registry
 
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics
@@ -34,6 +34,7 @@ class Answers:
         missing: Items of which all attempts ended in infrastructure errors.
         undefined: Items that were tried and have no value, as where no answer could be read.
         failures: How the attempts that failed did, by item.
+        failure_kinds: All kinds in which an attempt at the test can fail.
         attempts: Number of attempts that count, by item.
         inputs: What stands for the words that were shown, by item; none where an item's instance says it.
         logs: The logs that it comes from.
@@ -50,7 +51,8 @@ class Answers:
     values: Mapping[ItemKey, float]
     missing: frozenset[ItemKey]
     undefined: frozenset[ItemKey]
-    failures: Mapping[ItemKey, Sequence[Failure]]
+    failures: Mapping[ItemKey, Sequence[FailureKind]]
+    failure_kinds: Sequence[FailureKind] = GENERAL_FAILURES
     attempts: Mapping[ItemKey, int]
     inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
     logs: frozenset[str]
@@ -116,6 +118,7 @@ def _answers(group: Group, some: Sequence[Row], name: str) -> Answers | None:
         missing=frozenset({key_of(row) for row in some} - items.keys()),
         undefined=frozenset(items.keys() - values.keys()),
         failures=kinds,
+        failure_kinds=failure_kinds(group.env),
         attempts={key: len(item) for key, item in items.items()},
         logs=frozenset(row.log for row in some),
     )

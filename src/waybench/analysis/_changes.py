@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from waybench.analysis._curves import contributions
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._items import ItemKey, at_items, item_values
+from waybench.analysis._items import ItemKey, at_items, count_items, item_values
 from waybench.analysis._paired import mean_difference
 from waybench.analysis._ranges import over
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
@@ -76,7 +76,7 @@ def _change(group: Group, level: int, with_: Items, without: Items) -> Change:
     curves = {
         one.name: mean for one in env.series if (mean := _curve_change(over(one, played), with_, without)) is not None
     }
-    return Change(group=group, level=level, items=len(with_), metrics=metrics, curves=curves)
+    return Change(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
 
 
 def _curve_change(series: Series, with_: Items, without: Items) -> Mean | None:

@@ -8,14 +8,14 @@ from waybench.analysis._answers import Answers
 from waybench.analysis._contrasts import Contrast, Unpaired, Verdict
 from waybench.analysis._failures import Failures, dominant
 from waybench.analysis._intervals import Mean
-from waybench.analysis._items import ItemKey
+from waybench.analysis._items import ItemKey, count_items
 from waybench.analysis._labels import LONGEST, setting
 from waybench.analysis._numbers import NOTHING, change_text, mean_text
 from waybench.analysis._permuted import LEAST
 from waybench.analysis._rows import grouped
 from waybench.analysis._table import aligned
 from waybench.analysis._text import one_line, width
-from waybench.core import Json, Metric
+from waybench.core import Json, Metric, plural
 
 SCHEMA = 1
 _LEGEND = {
@@ -56,7 +56,8 @@ def contrast_text(found: Sequence[Contrast], left: Iterable[Unpaired], margin: f
         notes.append("↓ lower is better")
     if several:
         notes.append(
-            f"Holm: the p value, adjusted for {len(found)} comparisons: a difference is shown if it is below 0.05"
+            f"Holm: the p value, adjusted for {plural(len(found), 'comparison')}: a difference is shown if it is below "
+            "0.05"
         )
     if notes:
         blocks.append("\n".join(notes))
@@ -107,7 +108,7 @@ def contrast_cells(contrast: Contrast) -> ContrastCells:
     """Return a comparison's line of a table."""
     first, second = (mean_text(mean.value, contrast.metric) for mean in (contrast.first_mean, contrast.second_mean))
     return ContrastCells(
-        items=str(contrast.difference.n),
+        items=str(contrast.items),
         first=first,
         second=second,
         difference=_change(contrast.difference.value, contrast.metric),
@@ -182,13 +183,16 @@ def _by(contrast: Contrast) -> str:
     name = {"mcnemar": "McNemar's test", "sign-flip": "sign-flip test"}[contrast.test.method]
     how = "exact " if contrast.test.exact else "simulated "
     test = f"{how}p {_p(contrast, contrast.test.p)} by {name}"
-    items, clusters = contrast.difference.n, contrast.difference.clusters
-    of = f"{_items(items)} in {clusters:,} clusters" if clusters != items else _items(items)
+    items, clusters, values = contrast.items, contrast.difference.clusters, contrast.difference.n
+    if values > items:  # attempts at a single item are what was drawn
+        of = f"{_items(items)}, {plural(values, 'attempt')}"
+    else:
+        of = f"{_items(items)} in {plural(clusters, 'cluster')}" if clusters != items else _items(items)
     return f"{test} over {of}{_levels(contrast.keys)}"
 
 
 def _items(number: int) -> str:
-    return f"{number:,} item{'s' if number != 1 else ''}"
+    return plural(number, "item")
 
 
 def _levels(keys: Iterable[ItemKey]) -> str:
@@ -210,14 +214,15 @@ def _left_out(contrast: Contrast) -> Iterator[str]:
     first, second = contrast.first, contrast.second
     for letter, one, other in (("A", first, second), ("B", second, first)):
         if alone := one.asked - other.asked:
-            yield f"Left out: {_items(len(alone))} that only {letter} was asked{_levels(alone)}."
+            yield f"Left out: {_items(count_items(alone))} that only {letter} was asked{_levels(alone)}."
     common = contrast.common
     for reason, mine, theirs in (
         ("missing for infrastructure errors", first.missing & common, second.missing & common),
         ("without a value, as where no answer could be read", first.undefined & common, second.undefined & common),
     ):
         if mine or theirs:
-            yield f"Left out: {_items(len(mine | theirs))} {reason} (A {len(mine):,}, B {len(theirs):,})."
+            sides = f"A {count_items(mine):,}, B {count_items(theirs):,}"
+            yield f"Left out: {_items(count_items(mine | theirs))} {reason} ({sides})."
 
 
 def _failing(contrast: Contrast) -> Iterator[str]:
@@ -226,15 +231,18 @@ def _failing(contrast: Contrast) -> Iterator[str]:
         return
     if all(Failures(attempts, kinds).at_its_end for _, kinds, attempts in sides):
         return
-    most = [dominant(kinds.elements()) for _, kinds, _ in sides]
-    if most[0] and most[1] and most[0][0] is most[1][0]:
+    order = [*contrast.first.failure_kinds, *contrast.second.failure_kinds]
+    most = [dominant(kinds.elements(), order) for _, kinds, _ in sides]
+    if most[0] and most[1] and most[0][0] == most[1][0]:
         parts = [
             f"{letter} {of[1]:,} of {kinds.total():,}" for (letter, kinds, _), of in zip(sides, most, strict=True) if of
         ]
-        yield f"Both fail by {most[0][0].words} ({', '.join(parts)} failures)."
+        yield f"Both fail by {most[0][0].title} ({', '.join(parts)} failures)."
         return
     parts = [
-        f"by {of[0].words} ({of[1]:,} of {kinds.total():,} failures)" if of else f"in none of {attempts:,} attempts"
+        f"by {of[0].title} ({of[1]:,} of {plural(kinds.total(), 'failure')})"
+        if of
+        else f"in none of {plural(attempts, 'attempt')}"
         for (_, kinds, attempts), of in zip(sides, most, strict=True)
     ]
     yield f"A fails {parts[0]}, B {parts[1]}."
@@ -242,7 +250,7 @@ def _failing(contrast: Contrast) -> Iterator[str]:
 
 def _left(one: Unpaired) -> str:
     side, answers = "A" if one.first else "B", one.answers
-    items = len(answers.asked)
+    items = count_items(answers.asked)
     named = one_line(f"{answers.name}: {answers.metric.title}, {answers.model}", 2 * LONGEST)
     return f"{side}: {named}, {_items(items)} ({one.why})"
 
@@ -283,7 +291,7 @@ def comparison_json(one: Contrast) -> dict[str, Json]:
     return {
         "name": one.name,
         "metric": _metric(one.metric),
-        "items": one.difference.n,
+        "items": one.items,
         "clusters": one.difference.clusters,
         "difference": _mean(one.difference),
         "interval_90": [one.narrow.low, one.narrow.high],
@@ -301,7 +309,7 @@ def comparison_json(one: Contrast) -> dict[str, Json]:
                 "missing": len(side.missing & common),
                 "undefined": len(side.undefined & common),
                 "attempts": one.failures(side)[1],
-                "failures": {str(kind): count for kind, count in sorted(one.failures(side)[0].items())},
+                "failures": dict(sorted((kind.name, count) for kind, count in one.failures(side)[0].items())),
             }
             for name, side, other, mean in (
                 ("first", one.first, one.second, one.first_mean),

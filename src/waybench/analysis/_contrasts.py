@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from waybench.analysis._answers import Answers
-from waybench.analysis._failures import Failure
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._items import ItemKey
+from waybench.analysis._items import ItemKey, count_items
 from waybench.analysis._paired import PairedTest, differ, difference
 from waybench.analysis._rows import grouped
 from waybench.analysis._statsmodels import holm
-from waybench.core import Metric
+from waybench.core import FailureKind, Metric
 
 ALPHA = 0.05
 MARGIN = 0.05
@@ -72,6 +71,11 @@ class Contrast:
         return self.first.asked & self.second.asked
 
     @property
+    def items(self) -> int:
+        """Number of the items at which both have a value."""
+        return count_items(self.keys)
+
+    @property
     def nearly_tied(self) -> bool:
         """Whether the 90 % interval is within the margin, whatever the number of items."""
         low, high = self.narrow.low, self.narrow.high
@@ -109,7 +113,7 @@ class Contrast:
             verdict={Verdict.FIRST: Verdict.SECOND, Verdict.SECOND: Verdict.FIRST}.get(self.verdict, self.verdict),
         )
 
-    def failures(self, side: Answers) -> tuple[Counter[Failure], int]:
+    def failures(self, side: Answers) -> tuple[Counter[FailureKind], int]:
         """Return how one of the two fails at these items, and at how many attempts at them there were."""
         kinds = Counter(kind for key in self.keys for kind in side.failures.get(key, ()))
         return kinds, sum(side.attempts.get(key, 0) for key in self.keys)

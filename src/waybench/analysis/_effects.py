@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, group_id, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._items import ItemKey, at_items
+from waybench.analysis._items import ItemKey, at_items, count_items
 from waybench.analysis._labels import asked, rest, setting, setting_order
 from waybench.analysis._permuted import sign_flipped
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis._settings import SERVER
 from waybench.analysis._statsmodels import holm
-from waybench.core import Json
+from waybench.core import Json, plural
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
 FEWEST_CLUSTERS = 10  # from which on it is said that nothing was changed
@@ -63,7 +63,7 @@ class Effect:
     @property
     def told(self) -> str:
         """What was seen, in words: "no effect seen: replies the same on 40 of 40 items"."""
-        replies = f"replies the same on {self.same} of {self.items} items"
+        replies = f"replies the same on {self.same} of {plural(self.items, 'item')}"
         if self.verdict == NO_EFFECT:
             return f"no effect seen: {replies if self.same == self.items else self.tokens}"
         return f"{self.tokens or replies}" if self.verdict == EFFECT else f"cannot tell: {self.tokens or replies}"
@@ -117,6 +117,7 @@ def effects(all_rows: Iterable[Row]) -> list[Effect]:
 class _Pair(NamedTuple):
     """One item: sums over the attempts that both groups have."""
 
+    key: ItemKey
     cluster: object
     same: bool
     output: tuple[float, float] | None
@@ -145,9 +146,9 @@ def _effect(
         first=first,
         second=second,
         name=name,
-        items=len(found),
+        items=(items := count_items(pair.key for pair in found)),
         clusters=len({pair.cluster for pair in found}),
-        same=sum(pair.same for pair in found),
+        same=items - count_items(pair.key for pair in found if not pair.same),
         counted="reasoning" if use_reasoning else "output",
         change=None if ratio is None else _less_one(ratio),
         p=None if ratio is None else sign_flipped([after - before for _, (before, after) in known], clusters),
@@ -168,6 +169,7 @@ def _pair(key: ItemKey, both: Sequence[tuple[Row, Row]]) -> _Pair:
         return (sum(one for one, _ in known), sum(other for _, other in known)) if len(known) == len(each) else None
 
     return _Pair(
+        key,
         key.cluster,
         all(one.replies == other.replies for one, other in both),
         sums(lambda row: row.output_tokens),

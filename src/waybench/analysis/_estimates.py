@@ -6,11 +6,21 @@ from dataclasses import asdict, dataclass, replace
 from math import fsum
 
 from waybench.analysis._anchors import Rescaled, rescaled
+from waybench.analysis._ceilings import beaten_items, without_ceilings
 from waybench.analysis._clusters import Figure, figures, macro
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._intervals import Mean, clustered_mean, jackknifed
-from waybench.analysis._items import ItemKey, Measured, at_items, headline_values, item_values, key_of, measured
+from waybench.analysis._items import (
+    ItemKey,
+    Measured,
+    at_items,
+    headline_values,
+    item_values,
+    key_of,
+    measured,
+    whole_items,
+)
 from waybench.analysis._ranges import Ranges, joint_ranges, over
 from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped, rows
 from waybench.analysis._variance import Levels, levels_of_variance
@@ -36,13 +46,16 @@ class Estimate:
         errors: Infrastructure errors, in no denominator.
         aside: Episodes that were set aside.
         unconfirmed: Those of them that do not replay.
-        ranges: Of each metric and series whose range depends on the episode, its range over all attempts.
+        ranges: Of every metric and series, its range over all attempts.
+        not_simulated: Episodes that were not set aside, although their records could not be simulated again here: their
+            numbers are the recorded ones.
         bounds: What `best` would be if all attempts that infrastructure errors ended had been the worst possible, and
             if all had been the best possible, the lower one first. None without any, where the headline metric has no
             two bounds, and with a teacher.
         best: Mean over items of the best headline value among an item's attempts, where that is an item's score
             (`Environment.best_of`); otherwise the same as `single`.
-        rescaled: The same between floor and ceiling of the same items; None if they are not known.
+        rescaled: The same between floor and ceiling of the same items; None if they are not known, and where a player
+            among all rows has a better score on the same items than the oracle, whose score is no ceiling then.
         mean: Mean headline value of the attempts that were made, clustered as they were drawn. As those after a perfect
             one are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100
             at half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
@@ -81,6 +94,7 @@ class Estimate:
     aside: int
     unconfirmed: int
     ranges: Ranges
+    not_simulated: int
     bounds: tuple[float, float] | None
     best: Mean | None
     rescaled: Rescaled | None
@@ -153,11 +167,12 @@ def by_level(all_rows: Iterable[Row]) -> list[Estimate]:
     A level that was not run has no estimate. One of which all attempts were infrastructure errors has, with None for
     what is not known. The order is that of first appearance, levels rising.
     """
-    return [
-        _estimate(group, level, some)
+    samples = [
+        (group, level, some)
         for group, own in grouped(all_rows, lambda row: row.group).items()
         for level, some in sorted(grouped(own, lambda row: row.level).items())
     ]
+    return _estimates(samples)
 
 
 def overall(all_rows: Iterable[Row]) -> list[Estimate]:
@@ -165,7 +180,12 @@ def overall(all_rows: Iterable[Row]) -> list[Estimate]:
 
     Which levels were run depends on the model, so that its scores are not to be compared; outcomes and costs are.
     """
-    return [_estimate(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
+    return _estimates([(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()])
+
+
+def _estimates(samples: Sequence[tuple[Group, int | None, Sequence[Row]]]) -> list[Estimate]:
+    beaten = beaten_items(some for _, _, some in samples)
+    return [_estimate(group, level, without_ceilings(some, beaten)) for group, level, some in samples]
 
 
 def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
@@ -174,6 +194,8 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     head, metrics = environment.metrics[0], [over(metric, some) for metric in environment.metrics]
     kept = grouped((row for row in some if not row.aside), key_of)
     tried = at_items(some)
+    # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
+    whole, attempted = whole_items(kept), whole_items(tried)
     counted = [row for item in tried.values() for row in item]
     guided = any(row.guided for row in some)
     replies = Counter[str]()
@@ -192,14 +214,15 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         group=group,
         level=level,
         headline=head.name,
-        items=len(tried),
-        missing=len(kept) - len(tried),
-        incomplete=sum(any(row.error for row in item) and key in tried for key, item in kept.items()),
+        items=len(attempted),
+        missing=len(whole) - len(attempted),
+        incomplete=sum(0 < sum(row.error for row in item) < len(item) for item in whole.values()),
         attempts=len(counted),
         most_attempts=max(row.attempt for row in some),
         errors=sum(row.error and not row.aside for row in some),
         aside=sum(bool(row.aside) for row in some),
         unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
+        not_simulated=sum(bool(row.not_simulated) and not row.aside for row in some),
         ranges=joint_ranges(environment, some),
         bounds=None if guided else _bounds([row for row in some if not row.aside], metrics[0]),
         best=_metric(scores, metrics[0]),
@@ -219,7 +242,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         cached_tokens=_average(row.cached_tokens for row in counted),
         seconds=_average(row.seconds for row in counted),
         cost=_average(row.cost for row in counted),
-        solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in tried.values()),
+        solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in attempted.values()),
     )
 
 

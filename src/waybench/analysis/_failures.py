@@ -1,78 +1,48 @@
-"""How episodes fail: the one kind of failure that stands for each."""
+"""How episodes failed: each under its main cause, by the kinds that its environment declares."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import cache
 
 from waybench.analysis._rows import Row
-from waybench.core import End, Outcome
+from waybench.core import TURN_LIMIT, End, FailureKind
+from waybench.envs import registry
 
 
-class Failure(StrEnum):
-    """How an episode failed; each failed episode has exactly one."""
-
-    REFUSED = "refused"
-    TRUNCATED = "truncated"
-    UNPARSED = "unparsed"
-    ILLEGAL = "illegal"
-    UNPRODUCTIVE = "unproductive"
-    LIMIT = "turn_limit"
-    LOST = "lost"
-    WRONG = "wrong"
-
-    @property
-    def words(self) -> str:
-        """What it fails by, in words."""
-        return _WORDS[self]
+def failure_kinds(env: str) -> tuple[FailureKind, ...]:
+    """Return all kinds in which an episode of an environment can fail, in the order of columns."""
+    return tuple(_by_name(env).values())
 
 
-_WORDS = {
-    Failure.REFUSED: "refusals",
-    Failure.TRUNCATED: "length",
-    Failure.UNPARSED: "replies that could not be read",
-    Failure.ILLEGAL: "illegal moves",
-    Failure.UNPRODUCTIVE: "moves that lead nowhere",
-    Failure.LIMIT: "the limit on turns",
-    Failure.LOST: "losing the game",
-    Failure.WRONG: "wrong answers",
-}
-# Replies that come to nothing; of equally many the first of these, which leaves least to the player, is named.
-_NOTHING = (Outcome.REFUSED, Outcome.TRUNCATED, Outcome.UNPARSED, Outcome.ILLEGAL)
+@cache  # every row asks for them
+def _by_name(env: str) -> Mapping[str, FailureKind]:
+    return {kind.name: kind for kind in registry.load(env).failure_kinds}
 
 
-def failure(row: Row) -> Failure | None:
-    """Return how an episode failed: the kind that dominates.
-
-    * Where invalid replies ended it, or at least half of its replies came to nothing, it is the most frequent kind of
-      these: refused, truncated, unparsed or illegal.
-    * Otherwise, where it ran into a limit on its turns, tokens or messages: unproductive if at least half of its
-      replies were, or else the limit.
-    * Otherwise it was over and not won: a wrong answer, if there was a single reply, or else a lost game.
+def failure(row: Row) -> FailureKind | None:
+    """Return how an episode failed: its main cause, by its environment.
 
     Args:
         row: The episode.
 
     Returns:
-        The kind; None if the episode was solved or does not count, and with a teacher, whose merit the end is.
+        The kind; None if the episode was solved or does not count, where a game of a fixed length came to its end, and
+        with a teacher, whose merit the end is.
     """
-    if not row.counts or row.guided or row.end == End.SOLVED:
+    if not row.counts or row.guided or not row.failure:
         return None
-    replies = sum(row.outcomes.values())
-    nothing = {outcome: row.outcomes.get(outcome, 0) for outcome in _NOTHING}
-    lost = sum(nothing.values())
-    if lost and (row.end == End.INVALID_LIMIT or 2 * lost >= replies):
-        return Failure(max(nothing, key=lambda outcome: nothing[outcome]))
-    if row.end == End.TURN_LIMIT:
-        wandered = 2 * row.outcomes.get(Outcome.UNPRODUCTIVE, 0) >= replies > 0
-        return Failure.UNPRODUCTIVE if wandered else Failure.LIMIT
-    return Failure.WRONG if replies <= 1 else Failure.LOST
+    return _by_name(row.group.env)[row.failure]
 
 
-def dominant(kinds: Iterable[Failure]) -> tuple[Failure, int] | None:
-    """Return the most frequent kind of some failures, with its number; None without any."""
+def dominant(kinds: Iterable[FailureKind], order: Sequence[FailureKind]) -> tuple[FailureKind, int] | None:
+    """Return the most frequent kind of some failures, with its number; None without any.
+
+    Args:
+        kinds: The failures.
+        order: All kinds; of equally frequent ones the first of these is returned.
+    """
     counted = Counter(kinds)
-    order = list(Failure)
     return max(counted.items(), key=lambda one: (one[1], -order.index(one[0]))) if counted else None
 
 
@@ -86,7 +56,7 @@ class Failures:
     """
 
     attempts: int
-    kinds: Mapping[Failure, int]
+    kinds: Mapping[FailureKind, int]
 
     @property
     def failed(self) -> int:
@@ -95,12 +65,26 @@ class Failures:
 
     @property
     def at_its_end(self) -> bool:
-        """Whether all ended at the limit on turns, as a game of a fixed length does, which is no failure then."""
-        return self.kinds.get(Failure.LIMIT, 0) == self.attempts
+        """Whether all ended at the limit on turns, as a game of a fixed length does, which is no failure then.
+
+        An environment that gives the limit a title of its own means it as a failure.
+        """
+        return self.kinds.get(TURN_LIMIT, 0) == self.attempts
 
 
 def failures(some: Iterable[Row]) -> Failures:
-    """Return how episodes failed."""
+    """Return how episodes of one environment failed."""
     counted = [row for row in some if row.counts and not row.guided]
     found = Counter(kind for row in counted if (kind := failure(row)))
-    return Failures(len(counted), {kind: found[kind] for kind in Failure if found[kind]})
+    order = failure_kinds(counted[0].group.env) if counted else ()
+    return Failures(len(counted), {kind: found[kind] for kind in order if found[kind]})
+
+
+def has_fixed_length(some: Sequence[Row]) -> bool:
+    """Return whether all episodes that count went on to their limit on turns, which says nothing of the player.
+
+    Args:
+        some: The episodes of one environment.
+    """
+    counted = [row for row in some if row.counts and not row.guided]
+    return all(row.end == End.TURN_LIMIT and failure(row) in (None, TURN_LIMIT) for row in counted)

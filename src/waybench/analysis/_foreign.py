@@ -7,20 +7,19 @@ from statistics import fmean
 from typing import Any, NamedTuple, cast
 
 from waybench.analysis._answers import Answers
-from waybench.analysis._failures import Failure
 from waybench.analysis._guard import Skipped
 from waybench.analysis._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
 from waybench.analysis._items import ItemKey
 from waybench.analysis._rows import Cluster
 from waybench.analysis._settings import settings_of_any
-from waybench.core import EpisodeRecord, Json, Metric
+from waybench.core import REFUSED, TRUNCATED, TURN_LIMIT, UNPARSED, WRONG, EpisodeRecord, FailureKind, Json, Metric
 
 # All that a sample's output is read without.
 _UNUSED = {"events", "timelines", "messages", "store", "attachments", "events_data", "metadata"}
 _STOPS = {
-    "max_tokens": Failure.TRUNCATED,
-    "model_length": Failure.TRUNCATED,
-    "content_filter": Failure.REFUSED,
+    "max_tokens": TRUNCATED,
+    "model_length": TRUNCATED,
+    "content_filter": REFUSED,
 }
 _NO_ANSWER = "N"
 
@@ -133,26 +132,26 @@ def _numbers(seen: Seen) -> Iterator[tuple[str, float | None]]:
             yield scorer, as_number(value)
 
 
-def _kind(stops: Mapping[tuple[str, Any, int], Failure], one: _Scored) -> Failure:
+def _kind(stops: Mapping[tuple[str, Any, int], FailureKind], one: _Scored) -> FailureKind:
     """Return how a sample failed: by how its last reply ended, or else by a limit, or without an answer."""
     seen = one.seen
     if stopped := stops.get((one.log.location, seen.id, seen.epoch)):
         return stopped
     if seen.limit:
-        return Failure.LIMIT
-    return Failure.UNPARSED if _NO_ANSWER in seen.scores.values() else Failure.WRONG
+        return TURN_LIMIT
+    return UNPARSED if _NO_ANSWER in seen.scores.values() else WRONG
 
 
 def _stops(
     items: Mapping[ItemKey, Sequence[_Scored]], numbers: Mapping[ItemKey, Sequence[Mapping[str, float | None]]]
-) -> dict[tuple[str, Any, int], Failure]:
+) -> dict[tuple[str, Any, int], FailureKind]:
     """Return which of the samples that failed were cut off or refused, by log, id and epoch."""
     failed: dict[str, list[tuple[Any, int]]] = defaultdict(list)
     for key, some in items.items():
         for one, each in zip(some, numbers[key], strict=True):
             if any(map(_fails, each.values())):
                 failed[one.log.location].append((one.seen.id, one.seen.epoch))
-    found: dict[tuple[str, Any, int], Failure] = {}
+    found: dict[tuple[str, Any, int], FailureKind] = {}
     for location, some in failed.items():
         for sample in _outputs(location, some):
             stop = str(sample.output.stop_reason) if sample.output and sample.output.choices else ""

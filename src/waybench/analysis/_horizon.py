@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
-from waybench.analysis._items import at_items, perfections, telling
+from waybench.analysis._items import ItemKey, at_items, count_items, perfections, telling
 from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.core import Axis, End, Json
 from waybench.envs import registry
@@ -50,6 +50,7 @@ class Horizon:
         sensitivity: The value under other assumptions (`ALTERNATIVES`), by their names; None where it is not between
             what was tried. Of an environment's first axis alone.
         sides: The sides of these values, likewise.
+        known: Whether the interval leaves out some of what was tried. If it does not, there were too few items.
     """
 
     group: Group
@@ -66,6 +67,7 @@ class Horizon:
     clusters: int
     sensitivity: Mapping[str, float | None]
     sides: Mapping[str, str]
+    known: bool = True
 
     def under(self, assumption: str) -> "Horizon":
         """Return the horizon under another assumption, of which no interval is known."""
@@ -180,13 +182,17 @@ def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
 
 
 class _Item(NamedTuple):
-    """An item: its difficulty, the share of attempts that solve it, how many tell that, and how many were made."""
+    """An item: what it is, its difficulty, the share of attempts that solve it, how many tell that, and all of them."""
 
+    key: ItemKey
     at: float
     solved: float
     told_by: int
     trials: int
-    cluster: Cluster
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.key.cluster
 
 
 @dataclass(frozen=True)
@@ -218,9 +224,19 @@ class _Tried:
     def horizons(self) -> Iterator[Horizon]:
         others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
         for share in SHARES:
-            yield self._horizon(
-                share, {name: other.reach(share, REACH_CONFIDENCE)[0] for name, other in others.items()}
-            )
+            yield self._horizon(share, {name: self._reach(other, share)[0] for name, other in others.items()})
+
+    def _reach(self, fit: Fit, share: float) -> tuple[float, float, float]:
+        """Return a horizon and the ends of its interval.
+
+        Where all attempts solved their items the horizon is beyond the hardest of them, and where none did, below the
+        easiest: between these it would be a guess from what is taken for granted of curves.
+        """
+        value, low, high = fit.reach(share, REACH_CONFIDENCE)
+        solved = {item.solved for item in self.items}
+        if solved == {1.0}:
+            return inf, low, inf
+        return (-inf, -inf, high) if solved == {0.0} else (value, low, high)
 
     def _horizon(self, share: float, others: Mapping[str, float]) -> Horizon:
         easiest, hardest = float(self.at.min()), float(self.at.max())
@@ -231,7 +247,7 @@ class _Tried:
         def side(value: float) -> str:
             return "" if within(value) is not None else "beyond" if value > hardest else "below"
 
-        value, low, high = self.plain.reach(share, REACH_CONFIDENCE)
+        value, low, high = self._reach(self.plain, share)
         return Horizon(
             group=self.group,
             axis=self.axis.name,
@@ -243,16 +259,17 @@ class _Tried:
             easiest=easiest,
             hardest=hardest,
             trials=sum(item.trials for item in self.items),
-            items=len(self.items),
+            items=count_items(item.key for item in self.items),
             clusters=max(self.clusters) + 1,
             sensitivity={name: within(other) for name, other in others.items()},
             sides={name: side(other) for name, other in others.items()},
+            known=low >= easiest or high <= hardest,
         )
 
     def places(self) -> Iterator[Place]:
         for at, some in sorted(grouped(self.items, lambda item: item.at).items()):
             share = sum(item.solved for item in some) / len(some)
-            yield Place(at, share, len(some), sum(item.trials for item in some))
+            yield Place(at, share, count_items(item.key for item in some), sum(item.trials for item in some))
 
     def line(self) -> Iterator[Expected]:
         at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _DRAWN)
@@ -273,6 +290,6 @@ def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
                 if at is not None and at > 0:
                     told = telling(some, perfections(some, env.metrics[0]))
                     solved = sum(row.end == End.SOLVED for row in told) / len(told)
-                    items.append(_Item(at, solved, len(told), len(some), key.cluster))
+                    items.append(_Item(key, at, solved, len(told), len(some)))
             if len({item.at for item in items}) >= FEWEST:
                 yield _Tried(group, axis, items, {} if number else ALTERNATIVES)

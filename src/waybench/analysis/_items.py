@@ -74,6 +74,27 @@ def at_items(some: Iterable[Row]) -> dict[ItemKey, list[Row]]:
     return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
 
 
+def whole_items(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
+    """Return the attempts by item, also where each attempt at an item is a cluster of its own.
+
+    So it is where a level has a single item: what is drawn there are attempts, and intervals are over them.
+
+    Args:
+        items: Attempts by item and cluster, as `at_items` has them.
+    """
+    places = grouped(items, _place)
+    return {keys[0]: [row for key in keys for row in items[key]] for keys in places.values()}
+
+
+def count_items(keys: Iterable[ItemKey]) -> int:
+    """Return the number of items among some keys: one that was attempted five times is one item."""
+    return len(set(map(_place, keys)))
+
+
+def _place(key: ItemKey) -> tuple[int, str, str]:
+    return key.level, key.item, key.instance
+
+
 def item_values(
     items: Mapping[ItemKey, Sequence[Row]], head: Metric, value_of: Callable[[Row], float | None]
 ) -> dict[ItemKey, float]:

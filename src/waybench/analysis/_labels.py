@@ -7,6 +7,7 @@ from waybench.analysis._rows import EXAMPLES, Group, declared
 from waybench.analysis._settings import SHOWN
 from waybench.analysis._text import one_line
 from waybench.core import Json
+from waybench.envs import registry
 
 LONGEST = 60
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -49,6 +50,17 @@ def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
     ]
 
 
+def chosen(group: Group) -> list[str]:
+    """Return those of a group's settings, in few words, that are not left to their default.
+
+    Unlike `differing` it depends on no other group.
+    """
+    own = registry.load(group.env)
+    defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
+    settings = [(name, value) for name, value in group.options if value != defaults.get(name)]
+    return [_brief(name, value) for name, value in [*settings, *([("key", group.key)] * (group.key != own.public_key))]]
+
+
 def asked(group: Group) -> dict[str, Json]:
     """Return those of a group's settings that say how the model was asked: its temperature, its server, ..."""
     others = {option.name for option in declared(group.env)} | {EXAMPLES, *SHOWN}
@@ -72,6 +84,19 @@ def setting(name: str, value: Json) -> str:
     """Return a setting in words: "exit hint: yes", "wording: matrix"."""
     shown = "default" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
     return f"{name.replace('_', ' ')}: {shown}"
+
+
+def settings_order(group: Group, among: Iterable[Group]) -> tuple[tuple[int, float, str], ...]:
+    """Return what groups of one model are sorted by: their settings, numbers as numbers, a word's default first.
+
+    Args:
+        group: The group.
+        among: All groups that are sorted together.
+    """
+    names = dict.fromkeys(name for other in among for name in other.settings)
+    defaults = {option.name: option.default for option in declared(group.env) if isinstance(option.default, str)}
+    values = {name: value for name, value in group.settings.items() if value != defaults.get(name)}
+    return tuple(setting_order(values.get(name)) for name in names)
 
 
 def setting_order(value: Json) -> tuple[int, float, str]:

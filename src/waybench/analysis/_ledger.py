@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._items import ItemKey, at_items
+from waybench.analysis._items import ItemKey, at_items, whole_items
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.core import End, Json
 
@@ -95,7 +95,7 @@ def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
 
 
 def _entry(group: Group, own: Sequence[Row]) -> LedgerEntry:
-    tried = at_items(own)
+    tried = whole_items(at_items(own))
     counted = [row for item in tried.values() for row in item]
     lost = [row for row in own if not row.counts]
     guided = any(row.guided for row in own)

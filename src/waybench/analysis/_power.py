@@ -14,7 +14,7 @@ from waybench.analysis._contrasts import ALPHA, bounded
 from waybench.analysis._items import ItemKey
 from waybench.analysis._rows import grouped
 from waybench.analysis._statsmodels import t_power, z_power
-from waybench.core import UsageError
+from waybench.core import UsageError, plural
 
 POWER = 0.8
 FEW = 30  # items of a pilot, of which little can be said
@@ -296,6 +296,7 @@ def _pilot(name: str, values: Sequence[Mapping[ItemKey, float]], correlation: fl
         else f", differences with a variance of at most {variance:.3g}"
     )
     clusters = f", {size:.3g} in a cluster with a design effect of {effect:.3g}" if size > 1 else ""
+    guess = ", a rough guess from so few" if items < FEW else ""
     return Plan(
         name=name,
         variance=lambda delta: max(disagree, delta) - delta**2 if two_valued else variance,
@@ -303,7 +304,7 @@ def _pilot(name: str, values: Sequence[Mapping[ItemKey, float]], correlation: fl
         disagree=(lambda delta: max(disagree, delta)) if two_valued else None,
         size=size,
         effect=effect,
-        told=f"{told}, {items:,} items{differing}{clusters}{', a rough guess from so few' if items < FEW else ''}",
+        told=f"{told}, {plural(items, 'item')}{differing}{clusters}{guess}",
     )
 
 

@@ -17,7 +17,7 @@ class HasRanges(Protocol):
 
     @property
     def ranges(self) -> Ranges:
-        """By name, the range of every metric and series whose range depends on the episode."""
+        """By name, at least the range of every metric and series whose range depends on the episode."""
         ...
 
 
@@ -38,10 +38,10 @@ def _shared(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
 
 
 def joint_ranges(environment: Environment[Any, Any, Any], some: Iterable[HasRanges]) -> Ranges:
-    """Return the ranges that hold for several rows at once, by name."""
+    """Return the ranges of all metrics and series for several rows at once, by name."""
     kept = list(some)
-    over_all = (over(one, kept) for one in (*environment.metrics, *environment.series) if one.range is not None)
-    return {one.name: (one.low, one.high) for one in over_all}
+    joint = {one.name: over(one, kept) for one in (*environment.metrics, *environment.series)}
+    return {name: one.bounds for name, one in joint.items()}
 
 
 def over(one: B, some: Iterable[HasRanges]) -> B:

@@ -96,12 +96,14 @@ class Anchors(NamedTuple):
     Attributes:
         nothing: What saying nothing comes to; None if that is not defined.
         constants: What the same reply in every turn comes to, for some replies.
-        ceiling: What the oracle comes to, likewise.
+        ceiling: What the oracle comes to, likewise; None also where that is not known to be the best possible.
+        item: A name of the item with the options of play.
     """
 
     nothing: float | None
     constants: Mapping[str, float]
     ceiling: float | None
+    item: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,8 @@ class Row:
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
             the teacher's merit.
         outcomes: Number of replies of each outcome that occurred.
+        failure: Name of the kind in which it failed, of its environment's (`Environment.failure_kinds`); "" if it did
+            not fail, is not measured, or had a teacher, whose merit the end is.
         sizes: Of each metric that is a share, what it is a share of.
         ranges: Of each metric and series whose range depends on the episode, its range.
         input_tokens: Tokens of all requests; None if not known.
@@ -140,6 +144,8 @@ class Row:
         replies: Stands for all that was replied, the same for the same replies; "" without any.
         setting: The published name of the setting that was played; "" if it is none.
         anchors: What the headline metric lies between; None if that is not known.
+        not_simulated: Why its record was not simulated again and is taken for what it says; "" if it was, or if nobody
+            tried to.
         log: The log file.
         run: The run.
     """
@@ -158,6 +164,7 @@ class Row:
     series: Mapping[str, tuple[float, ...]]
     guided: bool
     outcomes: Mapping[str, int]
+    failure: str = ""
     axes: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
     ranges: Ranges = field(default_factory=dict[str, Range])
@@ -171,6 +178,7 @@ class Row:
     replies: str = ""
     setting: str = ""
     anchors: Anchors | None = None
+    not_simulated: str = ""
     log: str = ""
     run: str = ""
 
@@ -258,7 +266,12 @@ def declared(env: str) -> tuple[Option, ...]:
 
 
 def row(
-    episode: LoggedEpisode, *, confirmed: bool = True, price: Price | None = None, anchors: Anchors | None = None
+    episode: LoggedEpisode,
+    *,
+    confirmed: bool = True,
+    price: Price | None = None,
+    anchors: Anchors | None = None,
+    not_simulated: str = "",
 ) -> Row:
     """Return an episode's row.
 
@@ -267,7 +280,8 @@ def row(
         confirmed: Whether a new simulation confirms its record; otherwise it is not measured, for anything may stand
             in it.
         price: What its model's tokens cost, if known.
-        anchors: What its headline metric lies between, if known (`Anchoring`).
+        anchors: What its headline metric lies between, if known (`Anchoring`); what was measured beforehand if None.
+        not_simulated: Why its record was not simulated again; it counts nevertheless.
 
     Raises:
         UsageError: If the episode's environment is not installed.
@@ -281,9 +295,21 @@ def row(
     # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
     tokens = record.tokens if any(record.tokens) else (None, None)
     examples = {EXAMPLES: len(record.examples)} if record.examples else {}
+    guided = record.options.get("teacher_guided") is True or any(turn.executed is not None for turn in record.turns)
     try:
+        failed = None if unmeasured or guided else environment.failure_of(record)
         published = (environment.setting(record) or "") if environment.setting else ""
         item = dict(record.item)
+        options: dict[str, Any] = {
+            **_defaults(record.env),
+            **record.options,
+            **episode.settings,
+            **examples,
+            # A task that fixes the setting has no parameter that says so.
+            **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
+        }
+        implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
+        options |= {name: value for name, value in implied.items() if options.get(name) is None}
         group = Group(
             model=episode.model,
             task=episode.task,
@@ -292,14 +318,7 @@ def row(
             # An option that came after the record was written had its default then.
             options=tuple(
                 (name, value if isinstance(value, PLAIN) else json.dumps(value, default=str))
-                for name, value in {
-                    **_defaults(record.env),
-                    **record.options,
-                    **episode.settings,
-                    **examples,
-                    # A task that fixes the setting has no parameter that says so.
-                    **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
-                }.items()
+                for name, value in options.items()
             ),
             key=str(item["key"]),
             embedded=episode.embedded,
@@ -322,9 +341,9 @@ def row(
             ranges=record_ranges(environment, record) if confirmed else {},
             aside="" if confirmed else UNCONFIRMED,
             series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
-            guided=record.options.get("teacher_guided") is True
-            or any(turn.executed is not None for turn in record.turns),
+            guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in record.turns),
+            failure=failed.name if failed else "",
             input_tokens=tokens[0],
             output_tokens=tokens[1],
             cached_tokens=_spent(record, "cached_tokens"),
@@ -334,12 +353,18 @@ def row(
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
             replies=_digest([turn.reply for turn in record.turns]),
             setting=published,
-            anchors=anchors,
+            anchors=anchors if anchors is not None or unmeasured else _measured_before(environment, record),
+            not_simulated=not_simulated,
             log=episode.log,
             run=episode.run,
         )
     except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
         raise DataError(_unmeasurable(record, problem)) from None
+
+
+def _measured_before(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
+    known = environment.reference_scores(record) if environment.reference_scores is not None else None
+    return None if known is None else Anchors(*known)
 
 
 def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, item: Mapping[str, Json]) -> Cluster:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from waybench.analysis._estimates import Estimate
 from waybench.analysis._frames import Fact, Frame, columns, group_columns
 from waybench.analysis._intervals import CONFIDENCE, Mean
-from waybench.analysis._ranges import over
 from waybench.analysis._tidy import OUTCOME
 from waybench.core import Aggregate, Metric, Outcome, Series
 from waybench.envs import registry
@@ -90,8 +89,7 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
         score = _with(Score(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
         if isinstance(what, Aggregate):
             return score._replace(least=what.low, greatest=what.high)
-        here = over(what, [estimate])
-        least, greatest = here.bounds if isinstance(here, Metric) else (here.low, here.high)
+        least, greatest = estimate.ranges[what.name]
         return score._replace(least=least, greatest=greatest)
 
     yield of("best", head, estimate.best)
@@ -234,5 +232,11 @@ _FACTS: Sequence[Fact[Score]] = (
         int,
         lambda one: one.estimate.unconfirmed,
         "Those of them that a new simulation does not confirm.",
+    ),
+    Fact(
+        "not_simulated",
+        int,
+        lambda one: one.estimate.not_simulated,
+        "Episodes that count with their recorded values, for their records could not be simulated again here.",
     ),
 )

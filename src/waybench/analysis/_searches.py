@@ -9,7 +9,7 @@ from waybench.analysis._horizon_text import difficulty_text
 from waybench.analysis._labels import labels
 from waybench.analysis._ledger import whole
 from waybench.analysis._rows import Group, Row, grouped
-from waybench.core import End
+from waybench.core import End, plural
 from waybench.envs import registry
 from waybench.psychometric import STOPS, Goal, Seeker, Trial
 
@@ -33,6 +33,7 @@ class Searched:
         errors: Infrastructure errors, which are no trials.
         tokens: Tokens of all episodes; None if not known.
         cost: Dollars of all episodes; None if not known.
+        without_failure: The greatest difficulty that was tried, where every trial was solved; None otherwise.
         stop: Why it ended, a key of `STOPS`; "" if it has not.
     """
 
@@ -48,6 +49,7 @@ class Searched:
     errors: int
     tokens: int | None
     cost: float | None
+    without_failure: float | None
     stop: str
 
     @property
@@ -55,9 +57,11 @@ class Searched:
         """The horizon in words, with its interval."""
         title = next(each.title for each in registry.load(self.group.env).axes if each.name == self.axis).lower()
         horizon = f"{100 * self.goal.share:.0f} % horizon"
-        if self.stop == "beyond" or self.value > self.hardest:
-            least = difficulty_text(max(self.low, self.easiest))
-            return f"{horizon} beyond {title} {difficulty_text(self.hardest)} (90 %: over {least})"
+        # Where no trial failed, what is said of harder ones is a guess from what is taken for granted of curves.
+        passed = self.hardest if self.stop == "beyond" or self.without_failure is None else self.without_failure
+        if self.stop == "beyond" or self.value > self.hardest or self.without_failure is not None:
+            least = difficulty_text(min(max(self.low, self.easiest), passed))
+            return f"{horizon} beyond {title} {difficulty_text(passed)} (90 %: over {least})"
         if self.stop == "below" or self.value < self.easiest:
             most = difficulty_text(min(self.high, self.hardest))
             return f"{horizon} below {title} {difficulty_text(self.easiest)} (90 %: under {most})"
@@ -114,6 +118,7 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
         errors=sum(row.error for _, row in own),
         tokens=whole(row.tokens for row in counted),
         cost=whole(row.cost for row in counted),
+        without_failure=max(trial.at for trial in trials) if trials and all(t.solved for t in trials) else None,
         stop=stop,
     )
 
@@ -125,12 +130,12 @@ def search_text(found: Sequence[Searched]) -> str:
 
 
 def _course(each: Searched) -> str:
-    parts = [f"{each.trials} episode{'' if each.trials == 1 else 's'}"]
+    parts = [plural(each.trials, "episode")]
     if each.tokens:
-        parts.append(f"{each.tokens:,} tokens")
+        parts.append(plural(each.tokens, "token"))
     if each.cost is not None:
         parts.append(f"{each.cost:.2f} USD")
     if each.errors:
-        parts.append(f"{each.errors} infrastructure error{'' if each.errors == 1 else 's'}")
+        parts.append(plural(each.errors, "infrastructure error"))
     why = f"stopped: {STOPS[each.stop]}" if each.stop else "interrupted: the same command goes on"
     return f"{', '.join(parts)}; {why}"

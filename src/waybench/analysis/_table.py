@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from waybench.analysis._estimates import Estimate
-from waybench.analysis._labels import labels
+from waybench.analysis._labels import labels, settings_order
 from waybench.analysis._measures import Measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, mean_text
 from waybench.analysis._rows import Group, grouped
-from waybench.analysis._text import width
-from waybench.core import Environment
+from waybench.analysis._text import one_line, width
+from waybench.core import Environment, plural
 from waybench.envs import registry
 
 _STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
@@ -18,19 +18,27 @@ _UNDEFINED = f"{NOTHING} no attempt has a value, as where no answer could be rea
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
-    """Return the estimates by group and level: the best group first (`merit`), and embedded players after all models.
+    """Return the estimates by group and level: the best model first (`merit`), and embedded players after all models.
 
-    Groups with a teacher come after those without, for they are judged by another number (`measure`).
+    Groups of one model follow each other, in the order of their settings; the best of them stands for the model. Those
+    with a teacher come after those without, for they are judged by another number (`measure`).
     """
     by_group: dict[Group, dict[int, Estimate]] = {}
     for estimate in found:
         if estimate.level is not None:
             by_group.setdefault(estimate.group, {})[estimate.level] = estimate
 
-    def rank(group: Group) -> tuple[bool, bool, float, float, str, int]:
-        cells = list(by_group[group].values())
-        levels, total = merit(cells)
-        return group.embedded, any(cell.guided for cell in cells), -levels, -total, group.model, group.examples
+    def kind(group: Group) -> tuple[bool, bool, str]:
+        return group.embedded, any(cell.guided for cell in by_group[group].values()), group.model
+
+    best: dict[tuple[bool, bool, str], tuple[float, float]] = {}
+    for group, cells in by_group.items():
+        levels, total = merit(list(cells.values()))
+        best[kind(group)] = min(best.get(kind(group), (-levels, -total)), (-levels, -total))
+
+    def rank(group: Group) -> tuple[bool, bool, tuple[float, float], str, tuple[tuple[int, float, str], ...]]:
+        embedded, guided, model = kind(group)
+        return embedded, guided, best[kind(group)], model, settings_order(group, by_group)
 
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
 
@@ -44,7 +52,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     attempt, with a teacher the mean of the first series over its steps, or the aggregate. A blank cell was not run;
     "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a last line says; "*" marks
     a cell in which some items are missing or had fewer attempts for infrastructure errors; last lines say how many,
-    and what it would be if they had all failed or succeeded.
+    and what it would be if they had all failed or succeeded. Where it is known what players without a model come to on
+    the same items, lines above those say it.
 
     Args:
         estimates: The estimates by level.
@@ -53,6 +62,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     """
     tables: list[str] = []
     starred: list[str] = []
+    between: list[str] = []
     undefined = False
     over_all = {total.group: total for total in totals}
     tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart, estimate.guided))
@@ -69,6 +79,12 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
                 marks.append("embedded" if group.embedded else "model")
             tables += [aligned(block, marks) for block in _blocks(lines, columns)]
+            between += [
+                told
+                for cells in groups.values()
+                for cell in cells.values()
+                if (told := _between(_title(registry.load(env), measured, apart), cell, measured))
+            ]
             starred += [
                 _missed(names[group], cell, measured)
                 for group, cells in groups.items()
@@ -76,6 +92,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 if _star(cell)
             ]
             undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
+    tables += ["\n".join(dict.fromkeys(between))] * bool(between)
     tables += [_footnote(starred)] * bool(starred) + [_UNDEFINED] * undefined
     return "\n\n".join(tables)
 
@@ -109,14 +126,24 @@ def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
         return ""
     low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
     counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
-    of = f"of {estimate.items + estimate.missing} items"
+    of = f"of {plural(estimate.items + estimate.missing, 'item')}"
     lost = " and ".join(f"{count} {of} {what}" for count, what in counts if count)
     return f"  {name}, {estimate.level}: {lost}; between {low} and {high} if all of it had failed or succeeded"
 
 
+def _between(title: str, estimate: Estimate, measured: Measure) -> str:
+    """Return what a cell's scores lie between, where that is known; "" otherwise."""
+    found = estimate.rescaled
+    if found is None or measured.aggregate or measured.series:
+        return ""
+    floor, ceiling = (mean_text(end, measured.metric) for end in (found.floor, found.ceiling))
+    said = f'"{one_line(found.constant, 40)}" in every turn' if found.constant else "saying nothing"
+    return f"{title}, {estimate.level}: on the same items {said} comes to {floor}, the oracle to {ceiling}"
+
+
 def _footnote(starred: Sequence[str]) -> str:
     told = [line for line in dict.fromkeys(starred) if line]
-    more = [f"  and {len(told) - _BOUNDED} more cells"] if len(told) > _BOUNDED else []
+    more = [f"  and {plural(len(told) - _BOUNDED, 'more cell')}"] if len(told) > _BOUNDED else []
     return "\n".join([_STAR, *told[:_BOUNDED], *more])
 
 

@@ -77,9 +77,10 @@ _COURSE: tuple[Fact[Row], ...] = (
     Fact(
         "failure",
         str,
-        lambda row: str(failure(row) or "") or None,
-        "How it failed, by what dominates: refused, truncated, unparsed, illegal, unproductive, turn_limit, lost or "
-        "wrong; null where it was solved, where it does not count, and with a teacher.",
+        lambda row: kind.name if (kind := failure(row)) else None,
+        "Its main cause of failure: refused, truncated, unparsed, illegal, unproductive, turn_limit, lost, wrong, or a "
+        "kind of its environment (see the environment's page in the documentation); null where it was solved, where it "
+        "does not count, where a game of a fixed length came to its end, and with a teacher.",
     ),
     Fact("counts", bool, lambda row: row.counts, "Whether the episode is in the denominators of the estimates."),
     Fact(
@@ -89,6 +90,12 @@ _COURSE: tuple[Fact[Row], ...] = (
         "Whether an error of the provider or the machine ended it, or nothing did: it is missing, and has not failed.",
     ),
     Fact("set_aside", str, lambda row: row.aside or None, "Why else it does not count; null otherwise."),
+    Fact(
+        "not_simulated",
+        str,
+        lambda row: row.not_simulated or None,
+        "Why its record was not simulated again, so that its values are the recorded ones; null otherwise.",
+    ),
     Fact(
         "guided",
         bool,

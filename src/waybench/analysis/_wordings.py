@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
 from waybench.analysis._intervals import Mean, clustered_mean
-from waybench.analysis._items import ItemKey, at_items, measured
+from waybench.analysis._items import ItemKey, at_items, count_items, measured
 from waybench.analysis._labels import LONGEST, labels, rest
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
 from waybench.analysis._paired import mean_difference
@@ -135,8 +135,8 @@ def _wordings(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, S
         worst=worst.name,
         spread=max(means) - min(means),
         worst_of_items=of_items,
-        items=len(both),
-        left_out=len({key for values in each for key in values}) - len(both),
+        items=count_items(both),
+        left_out=count_items(key for values in each for key in values) - count_items(both),
     )
 
 

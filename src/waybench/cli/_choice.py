@@ -54,7 +54,11 @@ def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> 
 
 
 def source_of(
-    environment: Environment[Any, Any, Any], key: str | None, level: int | None, settings: Iterable[str]
+    environment: Environment[Any, Any, Any],
+    key: str | None,
+    level: int | None,
+    settings: Iterable[str],
+    protocol: str = "paper",
 ) -> Source[Any]:
     """Return the source of items that a command's -S options, key and level name.
 
@@ -63,6 +67,7 @@ def source_of(
         key: The set's key; the public set if None.
         level: The level; the smallest if None.
         settings: Texts of the form option=value.
+        protocol: The protocol in which the items are to be played.
 
     Raises:
         UsageError: For a level that does not exist, or a wrong option.
@@ -70,5 +75,7 @@ def source_of(
     return environment.draw_from(
         environment.public_key if key is None else key,
         environment.smallest_level if level is None else level,
-        resolve(environment.source_options, assignments(settings, "-S"), "source option"),
+        environment.items_for(
+            protocol, resolve(environment.source_options, assignments(settings, "-S"), "source option")
+        ),
     )

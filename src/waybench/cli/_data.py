@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from waybench.core import DataError, UsageError
+from waybench.core import DataError, UsageError, plural
 from waybench.data import DATASETS, DataFile, DataSet, dataset, fetch, folder
 
 _DATA_DIR = click.option(
@@ -86,7 +86,7 @@ def _whereabouts(wanted: DataSet, data_dir: Path | None) -> str:
 
 
 def _contents(wanted: DataSet) -> str:
-    return f"{len(wanted.files)} files, {_size(wanted.size)}"
+    return f"{plural(len(wanted.files), 'file')}, {_size(wanted.size)}"
 
 
 def _size(count: int) -> str:

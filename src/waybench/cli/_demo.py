@@ -9,6 +9,7 @@ import click
 
 from waybench.cli._report import build
 from waybench.cli._run import prepare_folder, summary, task_args, task_entry
+from waybench.core import plural
 from waybench.envs import registry
 from waybench.tasks import HORIZONS, load_task
 
@@ -77,5 +78,7 @@ def demo(out: Path) -> None:
     episodes = list(read_logs(folder))
     for found in searches(episodes, rows(episodes)):
         rate = float(found.group.model.rpartition("-")[2])
-        click.echo(f"  {found.group.model}: {found.text}; {found.trials} episodes; known: {known_horizon(rate):.3g}")
+        click.echo(
+            f"  {found.group.model}: {found.text}; {plural(found.trials, 'episode')}; known: {known_horizon(rate):.3g}"
+        )
     click.echo(f"\nreport: {build((out,), out / 'site', 'waybench demo')}")

@@ -10,7 +10,7 @@ from waybench.cli._author import author_parameters, check_no_model, opened, writ
 from waybench.cli._choice import environment_named, source_of
 from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT, item_parameters
-from waybench.core import NOTHING, Environment, Item, Json, UsageError
+from waybench.core import NOTHING, Environment, Item, Json, UsageError, plural
 
 _EXAMPLES = """\b
 waybench generate maze --level 9 --count 100 --key mine
@@ -37,6 +37,8 @@ def generate(
 ) -> None:
     """Print instances of ENV (an environment or its family) as JSON lines, each with the proof of its solution.
 
+    A level that holds fewer different items than asked for gives each of them once, with a warning.
+
     With a list of "replies" added, each line is one that `waybench score` takes. `waybench list ENV` names the
     options of -S.
 
@@ -56,12 +58,20 @@ def generate(
         sys.exit(1 if failed else 0)
     check_no_model(of_model)
     source = source_of(environment, key, level, settings)
-    if source.space is not None and start + count > source.space:
-        what = f"level {environment.smallest_level if level is None else level}"
-        click.echo(f"Warning: {what} holds only {source.space} different items; beyond these they repeat", err=True)
+    exhausted = source.space is not None and start + count > source.space
+    written: set[str] = set()
     with lines(out) as write:
         for index in range(start, start + count):
-            write(_line(environment, source.item(index)))
+            item = source.item(index)
+            # A level that holds fewer items than were asked for would repeat them: each is written once.
+            if exhausted and item.instance.hash in written:
+                continue
+            written.add(item.instance.hash)
+            write(_line(environment, item))
+    if exhausted and source.space is not None:
+        what = f"level {environment.smallest_level if level is None else level}"
+        different = plural(source.space, "different item")
+        click.echo(f"Warning: {what} has only {different}: wrote {len(written):,} of {count:,}, each once", err=True)
 
 
 def _line(environment: Environment[Any, Any, Any], item: Item[Any], more: Mapping[str, Json] = NOTHING) -> str:

@@ -15,7 +15,7 @@ from waybench.cli._choice import assignments, environment_named, source_of
 from waybench.cli._output import lines
 from waybench.cli._params import OUTPUT, item_parameters
 from waybench.cli._typed import help_for, reply_for, spoken, takes_movements
-from waybench.core import Episode, Metric, Reply, Usage
+from waybench.core import Episode, Metric, Reply, Usage, plural
 
 _REPLIES = "Type the reply."
 
@@ -43,9 +43,10 @@ def play(
     and hint are never sent as replies. A record is kept also if you quit, with no end in it.
     """
     environment = environment_named(env)
-    source = source_of(environment, key, level, settings)
-    player = "person with hints" if hints else "person"
     chosen = assignments(options, "-O")
+    protocol = str(environment.resolve_options(chosen)["protocol"])
+    source = source_of(environment, key, level, settings, protocol)
+    player = "person with hints" if hints else "person"
     episode: Episode[Any, Any, Any] = Episode(environment, source.item(index), chosen, player=player)
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
@@ -96,7 +97,7 @@ def _show(episode: Episode[Any, Any, Any], message: str) -> None:
 def _ask(episode: Episode[Any, Any, Any]) -> str | None:
     """Return what the person types, several lines if a brace is left open; None at the end of the input."""
     left = episode.turns_left
-    status = [f"{left} {'request' if left == 1 else 'requests'} left"]
+    status = [f"{plural(left, 'request')} left"]
     status += [f"steps so far: {value:g}" for metric, value in _measured(episode) if metric.name == "steps"]
     click.secho(", ".join(status), dim=True)
     text, prompt = "", "> "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from waybench.core import UsageError
+from waybench.core import UsageError, plural
 
 if TYPE_CHECKING:
     from waybench.analysis import Plan
@@ -113,7 +113,7 @@ def _lines(
         yield f"To detect a difference of {detect:g} with a power of {power:g}, two-sided at {alpha:g}:"
         yield from _needed(plan, detect, levels, families)
     elif items is not None:
-        yield f"With {items:,} items and a power of {power:g}, two-sided at {alpha:g}:"
+        yield f"With {plural(items, 'item')} and a power of {power:g}, two-sided at {alpha:g}:"
         yield from _detectable(plan, items, levels, families)
     yield f"  {'from the pilot' if plan.name else 'assumed'}: {plan.told}"
 
@@ -146,4 +146,4 @@ def _shown(found: float | None) -> str:
 
 
 def _clusters(plan: "Plan", clusters: int) -> str:
-    return f" in {clusters:,} clusters" if plan.size > 1 else ""
+    return f" in {plural(clusters, 'cluster')}" if plan.size > 1 else ""

@@ -62,27 +62,33 @@ def build(
         processes: In how many processes large runs are read ahead.
     """
     from waybench.analysis import Skipped, one_line, read_logs
-    from waybench.core import WaybenchError, read_prices
+    from waybench.core import WaybenchError, plural, read_prices
     from waybench.report import write_report
 
     known = read_prices(prices) if prices else None
-    skipped: list[Skipped] = []
-    found = read_logs(*folders, on_problem=skipped.append, processes=processes)
+    passed_over: list[Skipped] = []
+    found = read_logs(*folders, on_problem=passed_over.append, processes=processes)
     try:
-        made = write_report(found, prepare_folder(out), title=title, prices=known, passed_over=skipped)
-    except WaybenchError:  # such as that there is no episode, which what was skipped explains
-        _tell_skipped(skipped, tell)
+        made = write_report(found, prepare_folder(out), title=title, prices=known, passed_over=passed_over)
+    except WaybenchError:  # such as that there is no episode, which what was passed over explains
+        _tell_passed_over(passed_over, tell)
         raise
-    _tell_skipped(made.skipped, tell)
-    if made.skipped:
+    _tell_passed_over(made.passed_over, tell)
+    if made.passed_over:
         tell(
-            f"warning: skipped samples or files of the logs: {len(made.skipped)}; they count in no number, and "
-            f"{out / 'summary.json'} names all"
+            f"warning: {plural(len(made.passed_over), 'sample or file', 'samples and files')} of the logs could not be "
+            f"read and left out of all numbers; {out / 'summary.json'} names all"
         )
+    episodes = plural(made.episodes, "episode")
     if made.unconfirmed:
         tell(
-            f"warning: {made.unconfirmed} of {made.episodes} episodes count in no number, for a new simulation of "
-            "their records does not agree, or was not possible here; the models' pages say why"
+            f"warning: {made.unconfirmed} of {episodes} left out of all numbers, for a new simulation of the records "
+            "does not agree; the models' pages say why"
+        )
+    for reason, count in made.not_simulated.items():
+        tell(
+            f"note: {count} of {episodes} not simulated again ({reason}); their recorded values count, and the pages "
+            "mark them"
         )
     if made.unpriced:
         tell(
@@ -92,8 +98,8 @@ def build(
     return made.index
 
 
-def _tell_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None]) -> None:
-    for one in skipped[:MOST_TOLD]:
+def _tell_passed_over(passed_over: "Sequence[Skipped]", tell: Callable[[str], None]) -> None:
+    for one in passed_over[:MOST_TOLD]:
         tell(f"waybench: {one}")
-    if len(skipped) > MOST_TOLD:
-        tell(f"waybench: and {len(skipped) - MOST_TOLD} more")
+    if len(passed_over) > MOST_TOLD:
+        tell(f"waybench: and {len(passed_over) - MOST_TOLD} more")

@@ -11,7 +11,7 @@ import click
 from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT
 from waybench.cli._scoring import score_line
-from waybench.core import Json, UsageError
+from waybench.core import Json, UsageError, plural
 
 LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory
 _BLOCK = 1 << 20
@@ -46,7 +46,7 @@ def score(context: click.Context, file: str, out: str | None) -> None:
                 scored += 1
                 failed += "error" in result
     if failed:
-        click.echo(f"{failed} of {scored} lines could not be scored: their results say why", err=True)
+        click.echo(f"{failed} of {plural(scored, 'line')} could not be scored: their results say why", err=True)
         context.exit(1)
 
 

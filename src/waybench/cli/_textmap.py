@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from waybench.cli._run import prepare_folder
-from waybench.core import UsageError
+from waybench.core import UsageError, plural
 from waybench.envs.textmap import MOST_PATHS, NEVER, Written, write_map
 from waybench.games import GameMap, Story, map_game, read_commands, read_names
 
@@ -90,10 +90,15 @@ def _check_new(folder: Path, name: str) -> None:
 def _report(found: GameMap, written: Written, folder: Path) -> None:
     place_map = found.place_map
     walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
-    moves = f"{len(place_map.edges)} moves ({walked} walked, {len(place_map.edges) - walked} inferred)"
-    click.echo(f"{place_map.name}: {len(place_map.places)} places, {moves}, {place_map.last_step} steps")
+    moves = f"{plural(len(place_map.edges), 'move')} ({walked} walked, {len(place_map.edges) - walked} inferred)"
+    click.echo(
+        f"{place_map.name}: {plural(len(place_map.places), 'place')}, {moves}, {plural(place_map.last_step, 'step')}"
+    )
     if found.unused:
-        click.echo(f"the game was over at step {place_map.last_step}: {found.unused} commands were not given")
+        click.echo(
+            f"the game was over at step {place_map.last_step}: "
+            f"{plural(found.unused, 'command was', 'commands were')} not given"
+        )
     if written.destinations is not None and written.routes is not None:
         asked = [
             f"{count.easy + count.hard} {kind} ({count.easy} easy, {count.hard} hard)"

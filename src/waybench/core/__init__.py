@@ -2,9 +2,24 @@
 
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._bounds import JsonBounds, check_json
-from waybench.core._environment import Environment, Play, Player
+from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
+from waybench.core._failures import (
+    GENERAL_FAILURES,
+    ILLEGAL,
+    LOST,
+    NO_ANSWER,
+    REFUSED,
+    TRUNCATED,
+    TURN_LIMIT,
+    UNPARSED,
+    UNPRODUCTIVE,
+    WRONG,
+    FailureKind,
+    general_failure,
+    main_cause,
+)
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
@@ -25,13 +40,24 @@ from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
 from waybench.core._registry import Entry, Registry
+from waybench.core._text import plural, with_article
 from waybench.core._wording import Invalid, Memory, Message, Wording
 
 __all__ = [
     "EMBEDDED",
+    "GENERAL_FAILURES",
+    "ILLEGAL",
+    "LOST",
     "NOTHING",
+    "NO_ANSWER",
     "OF_THE_ITEM",
+    "REFUSED",
     "SCHEMA",
+    "TRUNCATED",
+    "TURN_LIMIT",
+    "UNPARSED",
+    "UNPRODUCTIVE",
+    "WRONG",
     "Aggregate",
     "Axis",
     "Bounded",
@@ -42,6 +68,7 @@ __all__ = [
     "Episode",
     "EpisodeRecord",
     "Facts",
+    "FailureKind",
     "Game",
     "Instance",
     "Invalid",
@@ -63,6 +90,7 @@ __all__ = [
     "Policy",
     "Price",
     "Range",
+    "ReferenceScores",
     "Registry",
     "ReplayError",
     "Reply",
@@ -78,14 +106,17 @@ __all__ = [
     "Wording",
     "check_json",
     "evenly_chosen",
+    "general_failure",
     "is_array",
     "is_object",
     "last_object",
     "level_axis",
     "lost_turns",
+    "main_cause",
     "outcome_count",
     "outcome_metric",
     "play_out",
+    "plural",
     "policy",
     "price_table",
     "proof_axis",
@@ -96,5 +127,6 @@ __all__ = [
     "shortened",
     "shown",
     "unknown",
+    "with_article",
     "without_reasoning",
 ]

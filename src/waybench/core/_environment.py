@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
-from waybench.core._game import A, Game, Json, Limits, S
+from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
+from waybench.core._game import A, End, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve
@@ -46,6 +47,20 @@ class Play(Generic[I, S, A]):
         return self.limits.turns if self.turns is None else self.turns(instance)
 
 
+class ReferenceScores(NamedTuple):
+    """What players that need no model come to at an item, by the headline metric.
+
+    Attributes:
+        nothing: What saying nothing comes to; None if that is not defined.
+        constants: What the same reply in every turn comes to, for some replies.
+        ceiling: What the oracle comes to, likewise.
+    """
+
+    nothing: float | None
+    constants: Mapping[str, float]
+    ceiling: float | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment(Generic[I, S, A]):
     """A family of problems.
@@ -72,14 +87,28 @@ class Environment(Generic[I, S, A]):
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
         axes: What makes items hard, where success falls with it; the first one is that of the horizon.
+        success: What it takes to solve an item, as it follows "solved if", for readers of horizons: these are of
+            attempts that end as solved, whatever their score. Every environment with axes has it.
         series: What is measured at every step of an episode.
         aggregates: What a set of episodes is measured by besides the means of the metrics.
+        failures: The kinds of failure that `failure` returns besides the general ones. One with a general kind's name
+            takes its place, for a title that says more.
+        failure: EpisodeRecord of a finished episode that was not solved -> its main cause, one of `failure_kinds`. None
+            only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
+            By default outcomes and end alone are looked at.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
             none; for benchmarks of which scores on such settings are published. None if there are no such settings.
-        live: EpisodeRecord -> whether it is of a world that cannot be simulated again, so that it is taken for what it
-            says. There are no such worlds if None.
+        implied: (EpisodeRecord, its options) -> values of options that were left to their default and that follow from
+            the set, the same for all of its items, as where a published set is shown up to a published step.
+        sound_items: Resolved source options -> the same with what `protocol="sound"` has in place of those that are not
+            given (None). None if items do not depend on the protocol.
+        live: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated again:", such
+            as for a world that is alive, or an engine that is not installed; "" if it can. Where it cannot, the record
+            is taken for what it says. None if every record can.
+        reference_scores: EpisodeRecord -> what players without a model come to at its item when it is played as it was,
+            where that was measured beforehand; None where it was not. For items that take too long to be played again.
         trial: Options of play with which whole episodes are played in checks, where those with the defaults would take
             too long: fewer steps of a long game.
         typed: (what a person types, state) -> the action that it stands for, where replies are nothing that a person
@@ -87,6 +116,9 @@ class Environment(Generic[I, S, A]):
         typed_help: What a person can type then, in a sentence.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
+        oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
+            these options. Where it is False, nothing calls the oracle's score the best possible one. None if it never
+            is; in a game of chance it means the best expected score.
     """
 
     id: str
@@ -105,25 +137,54 @@ class Environment(Generic[I, S, A]):
     prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
     axes: tuple[Axis, ...] = ()
+    success: str = ""
     series: tuple[Series, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
+    failures: tuple[FailureKind, ...] = ()
+    failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
     best_of: bool = False
     pooled: bool = False
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
     cluster: Callable[[EpisodeRecord], str] | None = None
     setting: Callable[[EpisodeRecord], str | None] | None = None
-    live: Callable[[EpisodeRecord], bool] | None = None
+    implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
+    sound_items: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
+    live: Callable[[EpisodeRecord], str] | None = None
+    reference_scores: Callable[[EpisodeRecord], ReferenceScores | None] | None = None
     trial: Mapping[str, Json] = field(default_factory=dict[str, Any])
     typed: Callable[[str, S], A | None] | None = None
     typed_help: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
+    oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
 
-    def source(self, key: str | None = None, level: int | None = None, **options: Json) -> Source[I]:
+    @property
+    def failure_kinds(self) -> tuple[FailureKind, ...]:
+        """All kinds in which an episode can fail: the general ones first, and then those of this environment alone.
+
+        This is the order of columns and of what is named first where several kinds are equally frequent.
+        """
+        own = {kind.name: kind for kind in self.failures}
+        general = [own.pop(kind.name, kind) for kind in GENERAL_FAILURES]
+        return (*general, *own.values())
+
+    def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
+        """Return the main cause of an episode's failure.
+
+        Returns:
+            The kind; None for an episode that was solved, is not over or ended in an infrastructure error, and where
+            its limit on turns is no failure.
+        """
+        return None if record.end in (None, End.SOLVED, End.INFRASTRUCTURE) else self.failure(record)
+
+    def source(
+        self, key: str | None = None, level: int | None = None, *, protocol: str = "paper", **options: Json
+    ) -> Source[I]:
         """Return the source of items of a key and level.
 
         Args:
             key: The set's key; the public set if None.
             level: The difficulty; the smallest level if None.
+            protocol: The protocol in which the items are to be played (see `items_for`).
             **options: Source options.
 
         Raises:
@@ -132,8 +193,12 @@ class Environment(Generic[I, S, A]):
         return self.draw_from(
             self.public_key if key is None else key,
             self.smallest_level if level is None else level,
-            resolve(self.source_options, options),
+            self.items_for(protocol, resolve(self.source_options, options)),
         )
+
+    def items_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return resolved source options, with what a protocol has in place of those that are not given."""
+        return self.sound_items(options) if protocol == "sound" and self.sound_items is not None else options
 
     def resolve_options(self, given: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.

@@ -333,8 +333,10 @@ def replay(
         raise ReplayError(
             f"record of {record.env}@{record.env_version} cannot be replayed by {environment.id}@{environment.version}"
         )
-    if environment.live is not None and environment.live(record):
-        raise LiveError("it was played in a world that is alive and cannot be simulated again")
+    if environment.live is not None and (reason := environment.live(record)):
+        # The instance can be read without the world, and one that is none is no better for a missing engine.
+        _same("instance_hash", record.instance_hash, environment.decode(record.instance).hash)
+        raise LiveError(reason)
     found = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
         raise ReplayError(f"item: the record has {sorted(strange)[0][:40]!r}, which no item has")

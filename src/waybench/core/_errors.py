@@ -24,7 +24,7 @@ class ReplayError(WaybenchError):
 
 
 class LiveError(ReplayError):
-    """A record of a world that cannot be simulated again: it can only be taken for what it says."""
+    """A record that cannot be simulated again here, and can only be taken for what it says; the message says why."""
 
 
 def shortened(message: str) -> str:

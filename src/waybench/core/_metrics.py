@@ -33,6 +33,11 @@ class Bounded:
     range: Callable[[EpisodeRecord], Range] | None = None
     unbounded: str = ""
 
+    @property
+    def bounds(self) -> Range:
+        """The least and the greatest figure of a set, None if unbounded."""
+        return self.low, self.high
+
     def range_of(self, record: EpisodeRecord) -> Range:
         """Return the range for a record's options and instance."""
         return (self.low, self.high) if self.range is None else self.range(record)
@@ -94,7 +99,7 @@ class Metric(Bounded):
     labels: tuple[str, ...] = ()
 
     @property
-    def bounds(self) -> tuple[float | None, float | None]:
+    def bounds(self) -> Range:
         """The least and the greatest figure of a set, None if unbounded."""
         return (self.low, self.high) if self.per is None else (0.0, 1.0)
 

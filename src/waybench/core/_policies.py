@@ -23,7 +23,7 @@ class Policy(ABC):
 
 
 class NullPolicy(Policy):
-    """Says nothing: the floor of every score."""
+    """Says nothing."""
 
     name = "null"
 

@@ -21,8 +21,8 @@ INDEX = (
     Entry("textmap/extract", 1, "waybench.envs.textmap:EXTRACT", "a walkthrough as triplets, and a search in them"),
     Entry("textmap/minigame", 1, "waybench.envs.textmap:MINIGAME", "what is next? from a walkthrough and a list"),
     Entry("textmap/route", 1, "waybench.envs.textmap:ROUTE", "how does one get there? from a game's walkthrough"),
-    Entry("tilemap/gtb", 1, "waybench.envs.tilemap:GTB", "tile maps, whole plans from objective to objective"),
-    Entry("tilemap/state", 1, "waybench.envs.tilemap:STATE", "the same, foreseeing the map after each plan"),
-    Entry("tilemap/stepwise", 1, "waybench.envs.tilemap:STEPWISE", "the same, one move at a time"),
-    Entry("voxel/find", 1, "waybench.envs.voxel:FIND", "a biome in a world of blocks, described in words"),
+    Entry("tilemap/gtb", 2, "waybench.envs.tilemap:GTB", "tile maps, whole plans from objective to objective"),
+    Entry("tilemap/state", 2, "waybench.envs.tilemap:STATE", "the same, foreseeing the map after each plan"),
+    Entry("tilemap/stepwise", 2, "waybench.envs.tilemap:STEPWISE", "the same, one move at a time"),
+    Entry("voxel/find", 2, "waybench.envs.voxel:FIND", "a biome in a world of blocks, described in words"),
 )

@@ -81,7 +81,9 @@ class TextEnv(gymnasium.Env[str, str]):
     ) -> None:
         self.environment = registry.load(env_id)
         self.options = resolve(self.environment.options, options)
-        self.source = self.environment.source(key, level, **(source_options or {}))
+        self.source = self.environment.source(
+            key, level, protocol=str(self.options["protocol"]), **(source_options or {})
+        )
         self.items = _ENDLESS if items is None else items
         self.render_mode = render_mode
         self.observation_space = Texts()

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from waybench.core import Invalid, JsonObject, Reply, WaybenchError, last_object, shown, without_reasoning
+from waybench.core import Invalid, JsonObject, Reply, WaybenchError, last_object, plural, shown, without_reasoning
 
 LONGEST_REPLY = 1_000_000  # characters; beyond it not even the reasoning is looked for
 MOST_TOLD = 10  # problems of one answer
@@ -77,7 +77,7 @@ async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int
     while (number := len(answers)) < len(steps):
         step = steps[number]
         if asked[step.name] >= attempts:
-            raise WaybenchError(f"no usable {step.name} in {attempts} requests; the last problem: {last}")
+            raise WaybenchError(f"no usable {step.name} in {plural(attempts, 'request')}; the last problem: {last}")
         asked[step.name] += 1
         said = [text for at in range(number) for text in (steps[at].prompt(drafts[at]), answers[at])]
         reply = await ask([*said, step.prompt(drafts[-1]), *refusals[step.name]])
@@ -135,7 +135,7 @@ def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | Refused:
 
 def _told(problems: Sequence[str]) -> list[str]:
     more = len(problems) - MOST_TOLD
-    return [*problems[:MOST_TOLD], *([f"{more} more problems of this kind."] if more > 0 else [])]
+    return [*problems[:MOST_TOLD], *([f"{plural(more, 'more problem')} of this kind."] if more > 0 else [])]
 
 
 def _complaint(problems: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import category
 
-from waybench.core import is_array, is_object, shown
+from waybench.core import is_array, is_object, plural, shown
 from waybench.envs.tilemap import Objective, TileMap, tour
 from waybench.llm._author_steps import Refused, Step
 
@@ -171,10 +171,10 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
     drawn = answer["map"]
     if not is_array(drawn) or not all(isinstance(row, str) for row in drawn):
         return Refused(['"map" must be a list of texts, one for each row.'])
-    problems = [f"The map has {len(drawn)} rows: give {draft.rows}."] if len(drawn) != draft.rows else []
+    problems = [f"The map has {plural(len(drawn), 'row')}: give {draft.rows}."] if len(drawn) != draft.rows else []
     for number, row in enumerate(drawn):
         if len(row) != draft.columns:
-            problems.append(f"Row {number} (from 0) has {len(row)} characters: give {draft.columns}.")
+            problems.append(f"Row {number} (from 0) has {plural(len(row), 'character')}: give {draft.columns}.")
     known = {sign for _, sign in draft.tiles} | {PLAYER, ENEMY}
     strange = dict.fromkeys(sign for row in drawn for sign in row if sign not in known)
     problems += [f"The map has the character {shown(sign)}, which is no tile." for sign in strange]
@@ -187,7 +187,8 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
     case = draft.case()
     reached = case.floor(draft.walkable).reached_from(case.start).bit_count() - 1
     if reached < draft.count:
-        return Refused([f"Only {reached} places can be reached from @: {draft.count} objectives need as many."])
+        places = plural(reached, "place")
+        return Refused([f"Only {places} can be reached from @: {plural(draft.count, 'objective')} cannot be placed."])
     return draft
 
 
@@ -207,7 +208,7 @@ def _ask_objectives(draft: Draft) -> str:
 def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
     listed = answer["objectives"]
     if not is_object(listed) or len(listed) != draft.count:
-        given = f"has {len(listed)} entries" if is_object(listed) else "is no object"
+        given = f"has {plural(len(listed), 'entry', 'entries')}" if is_object(listed) else "is no object"
         return Refused([f'"objectives" {given}: give an object of exactly {draft.count}.'])
     problems = list[str]()
     objectives = list[Objective]()

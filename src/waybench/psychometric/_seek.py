@@ -161,38 +161,34 @@ class Seeker:
         return Decision(tuple(chosen)) if chosen else Decision(stop="budget")
 
     def _chosen(self, known: "State", offers: Sequence[Offer], costs: Sequence[float], room: int) -> list[int]:
-        kept = known.weights > _WORTH * known.weights.max()
-        weights, where = known.weights[kept], self._where[kept]
-        rates = self._curves.rates(np.array([offer.at for offer in offers]), kept)
+        weights = np.where(known.weights > _WORTH * known.weights.max(), known.weights, 0.0)
+        at = np.array([offer.at for offer in offers], dtype=np.float64)
         left = [room if offer.left is None else offer.left for offer in offers]
         chosen: list[int] = []
         while len(chosen) < room and any(left):
-            gains = _gains(weights / weights.sum(), where, rates) / np.array(costs)
+            weights = weights / weights.sum()
+            expected, gains = self._gains(weights, at)
+            gains = gains / np.array(costs)
             gains[[not some for some in left]] = -np.inf
             best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
             chosen.append(best)
             left[best] -= 1
-            rate = float(weights @ rates[:, best]) / float(weights.sum())
-            inside = np.clip(rates[:, best], 1e-9, 1 - 1e-9)
-            weights = weights * inside**rate * (1 - inside) ** (1 - rate)
+            rate, (success, failure) = float(expected[best]), self._curves.logs(offers[best].at)
+            weights = weights * np.exp(rate * success + (1 - rate) * failure)
         return chosen
 
+    def _gains(self, weights: Array, at: Array) -> tuple[Array, Array]:
+        """Return the expected success rate of a trial at each difficulty, and by how much the variance may then fall.
 
-def _gains(weights: Array, where: Array, rates: Array) -> Array:
-    """Return by how much the variance of the horizon is expected to fall with a trial at each difficulty.
-
-    Args:
-        weights: How probable each curve is.
-        where: Each curve's horizon.
-        rates: Success rates of the curves (rows) at the difficulties (columns).
-    """
-    mean = float(weights @ where)
-    off = where - mean
-    sums = rates.T @ np.stack([weights, weights * off], axis=1)
-    solved, moved = sums[:, 0], sums[:, 1]
-    # The variance falls by what the two possible means vary: the mean of `off` is `moved / solved` after a success and
-    # `-moved / (1 - solved)` after a failure.
-    return moved**2 / np.clip(solved * (1 - solved), 1e-12, None)
+        Args:
+            weights: How probable each curve is.
+            at: The difficulties.
+        """
+        off = self._where - float(weights @ self._where)
+        solved, moved = self._curves.sums(at, np.stack([weights, weights * off]))
+        # The variance falls by what the two possible means vary: the mean of `off` is `moved / solved` after a success
+        # and `-moved / (1 - solved)` after a failure.
+        return solved, moved**2 / np.clip(solved * (1 - solved), 1e-12, None)
 
 
 @dataclass(frozen=True)

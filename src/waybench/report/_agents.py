@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from waybench.agent import CAPABILITIES, FORMULAS, RECORDED
+from waybench.agent import CAPABILITIES, FORMULAS, RECORDED, Capability
 from waybench.analysis import Agent, Group, mean_text, one_line, setting
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.report._figures import Figure
 from waybench.report._files import slug
-from waybench.report._format import interval_text, part
+from waybench.report._format import interval_text
 from waybench.report._radar import Web, radar_spec
 from waybench.report._svg import drawn
 
@@ -37,12 +37,31 @@ class Score:
         interval: Its interval, as text.
         part: How good it is, from 0 to 1.
         page: File name of the page of its episodes; "" for a capability.
+        most: Of a capability, the game with the largest share in it and that share, as text; "" if there is none.
     """
 
     value: str
     interval: str
     part: float | None
     page: str = ""
+    most: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a capability is made of.
+
+    Attributes:
+        name: The capability.
+        value: It, as text.
+        capped: Its capped form, as text.
+        games: For each recorded setting what it adds, and its share of the value, as texts; None where it is not in it.
+    """
+
+    name: str
+    value: str
+    capped: str
+    games: list[tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +74,7 @@ class AgentLine:
         games: A score for each recorded setting; None where it was not played.
         capabilities: By the formula's name a score for each capability; None where no game counts.
         missing: Names of the recorded settings that it has not played.
+        parts: Of each capability by the paper's formula what each game adds to it.
         chart: Its capabilities drawn, by the paper's formula.
         reference: Whether it is one of the embedded players.
     """
@@ -64,13 +84,14 @@ class AgentLine:
     games: list[Score | None]
     capabilities: Mapping[str, list[Score | None]]
     missing: list[str]
+    parts: list[Parts]
     chart: Figure
     reference: bool
 
 
 @dataclass(frozen=True, slots=True)
 class AgentTables:
-    """What the first page shows of agents.
+    """What the pages show of agents.
 
     Attributes:
         games: Names of the recorded settings.
@@ -111,23 +132,57 @@ def _line(number: int, agent: Agent, common: set[tuple[str, str]], pages: Mappin
                 mean_text(each.value, _CAPABILITY),
                 "" if ends is None else f"{ends[0]:.3f} – {ends[1]:.3f}",
                 min(max(each.value, 0.0), 1.0),
+                most=_most(each),
             )
             for each, ends in zip(nine, agent.ranges[formula], strict=True)
         ]
-    values = [each.value for each in agent.capabilities["paper"]]
-    told = ", ".join(
-        f"{name} {'none' if value is None else f'{value:.2f}'}"
-        for name, value in zip(CAPABILITIES, values, strict=True)
-    )
-    name = one_line(agent.model, 80)
-    chart = _chart(agent, Web(name, values, number), f"Capabilities of {name}: {told}")
     missing = [_SHORT[game] for game in RECORDED if game not in agent.scores]
     differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
-    return AgentLine(agent.model, differs, games, capabilities, missing, chart, agent.embedded)
+    chart = _chart(number, agent, differs, missing)
+    return AgentLine(agent.model, differs, games, capabilities, missing, _parts(agent), chart, agent.embedded)
 
 
-def _chart(agent: Agent, web: Web, label: str) -> Figure:
-    spec = radar_spec(CAPABILITIES, [web])
+def _most(capability: Capability) -> str:
+    """Return which game gives most of a capability, and how much of it."""
+    if capability.shares is None:
+        return ""
+    game, share = max(capability.shares.items(), key=lambda pair: pair[1])
+    return f"{_SHORT.get(game, game)} {100 * share:.0f} %"
+
+
+def _parts(agent: Agent) -> list[Parts]:
+    found: list[Parts] = []
+    for each, capped in zip(agent.capabilities["paper"], agent.capabilities["paper_capped"], strict=True):
+        shares = each.shares
+        games = [
+            (f"{each.parts[game]:.2f}".replace("-", "−"), "" if shares is None else f"{100 * shares[game]:.0f} %")
+            if game in each.parts
+            else None
+            for game in RECORDED
+        ]
+        value, cut = (mean_text(one.value, _CAPABILITY) for one in (each, capped))
+        found.append(Parts(each.name, value, cut, games))
+    return found
+
+
+def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Figure:
+    """Return the chart of an agent, with all in it that one has to know who sees nothing else."""
+    name = one_line(agent.model, 80) or "(no name)"
+    published, capped = ([each.value for each in agent.capabilities[one]] for one in ("paper", "paper_capped"))
+    webs, notes = [Web(name, published, number)], [", ".join(one_line(part, 60) for part in differs)]
+    if missing:
+        notes.append(f"without {', '.join(missing)}")
+    notes.append("SmartPlay’s capabilities, weighted by degree (the paper’s formula)")
+    notes.append("0: the least score possible; 1: what people had")
+    if capped != published:
+        webs.append(Web(f"{name}, capped", capped, number, dashed=True))
+        notes.append("dashed and second numbers: capped, games’ scores first cut to 0–1")
+    told = ", ".join(
+        f"{axis} {'none' if value is None else f'{value:.2f}'}"
+        for axis, value in zip(CAPABILITIES, published, strict=True)
+    )
+    label = f"Capabilities of {name}: {told}" + (f"; without {', '.join(missing)}" if missing else "")
+    spec = radar_spec(CAPABILITIES, webs, title=name, subtitle=[note for note in notes if note])
     identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
     return Figure(slug(f"capabilities {agent.model}", identity), drawn(spec, label), None, label, spec)
 
@@ -138,5 +193,5 @@ def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Score | None:
         return None
     group = agent.groups[game]
     metric = next(metric for metric in registry.load(group.env).metrics if metric.name == "human")
-    shown = part(mean.value, _CAPABILITY)
+    shown = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
     return Score(mean_text(mean.value, metric), interval_text(mean, metric), shown, pages[group])

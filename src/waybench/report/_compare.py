@@ -9,12 +9,14 @@ from typing import Any
 from markupsafe import Markup
 
 from waybench.analysis import (
+    Cluster,
     Estimate,
     Group,
     ItemKey,
     Row,
     at_items,
     change_text,
+    count_items,
     differing,
     grouped,
     labels,
@@ -22,6 +24,7 @@ from waybench.analysis import (
     measure,
     one_line,
     ranked,
+    whole_items,
 )
 from waybench.core import End, Environment, Metric
 from waybench.report._families import Family
@@ -75,7 +78,8 @@ def comparison(
     free = [row for row, _ in rows if row.counts and not row.guided]
     numbers = {id(row): number for row, number in rows}
     metric = measure(env, guided=False).metric
-    tried = {group: at_items(own) for group, own in grouped(free, lambda row: row.group).items()}
+    drawn = {group: at_items(own) for group, own in grouped(free, lambda row: row.group).items()}
+    tried = {group: _by_item(items) for group, items in drawn.items()}
     best = {group: {key: _best(some, metric) for key, some in items.items()} for group, items in tried.items()}
     groups = [group for group in ranked(estimates) if group in best]
     groups = [one for one in groups if any(best[one].keys() & best[other].keys() for other in groups if other != one)]
@@ -98,7 +102,10 @@ def comparison(
         "scores": [[_score(best[group].get(key), metric) for key in keys] for group in groups],
         "solved": [[_solved(tried[group].get(key)) for key in keys] for group in groups],
         "replays": [[numbers[id(row)] if (row := best[group].get(key)) else None for key in keys] for group in groups],
-        "differences": _differences(groups, best, metric),
+        # Over what was drawn: attempts, where there is one item.
+        "differences": _differences(
+            groups, {one: {key: _best(some, metric) for key, some in drawn[one].items()} for one in groups}, metric
+        ),
         "alike": [verdicts.alike(group) for group in groups],
         "verdicts": _verdicts(groups, judged),
         "words": {
@@ -128,6 +135,11 @@ def _verdicts(groups: Sequence[Group], some: Sequence[Verdict]) -> dict[str, lis
         one, other = place[each.first], place[each.second]
         found |= {f"{one} {other}": each.lines, f"{other} {one}": each.turned}
     return found
+
+
+def _by_item(drawn: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
+    """Return attempts by item, without the cluster of each: what two models were given in common are items."""
+    return {key._replace(cluster=Cluster(key.instance)): some for key, some in whole_items(drawn).items()}
 
 
 def _best(some: Sequence[Row], metric: Metric) -> Row:
@@ -164,6 +176,7 @@ def _differences(
         if mean is not None:
             ends = [change_text(end, metric) for end in (mean.low, mean.high) if end is not None]
             turned = [change_text(-end, metric) for end in (mean.high, mean.low) if end is not None]
-            found[f"{number} {other_number}"] = mean.n, [change_text(mean.value, metric), *ends]
-            found[f"{other_number} {number}"] = mean.n, [change_text(-mean.value, metric), *turned]
+            both = count_items(values[one].keys() & values[other].keys())
+            found[f"{number} {other_number}"] = both, [change_text(mean.value, metric), *ends]
+            found[f"{other_number} {number}"] = both, [change_text(-mean.value, metric), *turned]
     return found

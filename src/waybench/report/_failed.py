@@ -1,10 +1,20 @@
-"""Tables of how attempts failed, by kind."""
+"""Tables of how attempts failed, each under its main cause."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis import Failure, Failures, Group, Row, differing, failures, grouped
+from waybench.analysis import (
+    Failures,
+    Group,
+    Row,
+    differing,
+    failure_kinds,
+    failures,
+    grouped,
+    has_fixed_length,
+)
+from waybench.core import FailureKind
 from waybench.envs import registry
 
 
@@ -18,8 +28,9 @@ class FailureLine:
         differs: The settings in which it differs from other rows of that name, in words.
         attempts: Number of attempts that count.
         failed: Number of those that failed.
-        cells: For each kind the number of attempts that failed so, and their share among those that failed; None
-            where nothing failed.
+        cells: For each kind of the table the number of attempts that failed so, and their share among those that
+            failed; None where nothing failed.
+        causes: The same of the kinds that occurred, with the kind, the most frequent first.
     """
 
     name: str
@@ -28,6 +39,7 @@ class FailureLine:
     attempts: int
     failed: int
     cells: list[tuple[int, float | None]]
+    causes: list[tuple[FailureKind, int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +47,12 @@ class FailureTable:
     """How attempts failed.
 
     Attributes:
-        kinds: The kinds that occurred.
+        kinds: The kinds that occurred, each of which is a column; none where the rows are of several environments,
+            whose kinds differ, so that each row lists its own.
         lines: The rows.
     """
 
-    kinds: list[Failure]
+    kinds: list[FailureKind]
     lines: list[FailureLine]
 
 
@@ -53,7 +66,7 @@ class Failed:
             rows: All rows.
         """
         free = [row for row in rows if row.counts and not row.guided]
-        endless = {env for env, some in grouped(free, lambda row: row.group.env).items() if failures(some).at_its_end}
+        endless = {env for env, some in grouped(free, lambda row: row.group.env).items() if has_fixed_length(some)}
         self._rows = grouped((row for row in free if row.group.env not in endless), lambda row: row.group)
 
     def by_group(self) -> dict[Group, Failures]:
@@ -71,7 +84,7 @@ class Failed:
                 "page": f"results/{pages[group]}",
                 "attempts": found.attempts,
                 "failed": found.failed,
-                "kinds": {str(kind): count for kind, count in found.kinds.items()},
+                "kinds": {kind.name: count for kind, count in found.kinds.items()},
             }
             for group, found in self.by_group().items()
         ]
@@ -85,27 +98,45 @@ class Failed:
         """
         own = {group: found for group, found in self.by_group().items() if group.model == name}
         of_env = grouped(own, lambda group: group.env)
-        return _table(
+        some = [
             (registry.load(group.env).title, pages[group], differing(group, of_env[group.env]), found)
             for group, found in own.items()
-        )
+        ]
+        # Kinds are an environment's own: only rows of the same one have columns in common.
+        return _table(some, failure_kinds(next(iter(of_env))) if len(of_env) == 1 else ())
 
     def of_group(self, group: Group) -> FailureTable | None:
         """Return a group's table, level by level; None if nothing failed."""
         by_level = grouped(self._rows.get(group, ()), lambda row: row.level)
-        return _table((str(level), "", [], failures(by_level[level])) for level in sorted(by_level))
+        return _table(
+            [(str(level), "", (), failures(by_level[level])) for level in sorted(by_level)], failure_kinds(group.env)
+        )
 
 
-def _table(some: Iterable[tuple[str, str, Sequence[str], Failures]]) -> FailureTable | None:
-    listed = list(some)
-    kinds = [kind for kind in Failure if any(found.kinds.get(kind) for *_, found in listed)]
+def _table(
+    some: Sequence[tuple[str, str, Sequence[str], Failures]], kinds: Sequence[FailureKind]
+) -> FailureTable | None:
+    """Return the table of some rows.
+
+    Args:
+        some: Of each row the name, the page, how it differs, and how its attempts failed.
+        kinds: What can be a column.
+    """
+    if not any(found.failed for *_, found in some):
+        return None
+    columns = [kind for kind in kinds if any(found.kinds.get(kind) for *_, found in some)]
     lines = [
-        FailureLine(name, page, list(differs), found.attempts, found.failed, _cells(found, kinds))
-        for name, page, differs, found in listed
+        FailureLine(name, page, list(differs), found.attempts, found.failed, _cells(found, columns), _causes(found))
+        for name, page, differs, found in some
     ]
-    return FailureTable(kinds, lines) if kinds else None
+    return FailureTable(columns, lines)
 
 
-def _cells(found: Failures, kinds: Iterable[Failure]) -> list[tuple[int, float | None]]:
+def _causes(found: Failures) -> list[tuple[FailureKind, int, float]]:
+    ordered = sorted(found.kinds.items(), key=lambda each: -each[1])
+    return [(kind, count, count / found.failed) for kind, count in ordered]
+
+
+def _cells(found: Failures, kinds: Iterable[FailureKind]) -> list[tuple[int, float | None]]:
     counts = (found.kinds.get(kind, 0) for kind in kinds)
     return [(count, count / found.failed if found.failed else None) for count in counts]

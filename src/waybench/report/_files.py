@@ -12,7 +12,7 @@ from typing import Any, cast
 from waybench.core import UsageError
 
 LIST = "assets/files.json"
-_READABLE = 60
+READABLE = 60
 # What may be removed by a list that stands in the folder: files of ours, in folders of ours, and nothing beyond.
 _OURS = re.compile(r"(assets|charts|compare|data|models|replays|results|tasks)/[a-z0-9][a-z0-9.-]*")
 
@@ -25,7 +25,7 @@ def slug(name: str, identity: str) -> str:
         identity: What it stands for; the same identity and name always get the same slug.
     """
     ascii_ = unicodedata.normalize("NFKD", name[:1000]).encode("ascii", "ignore").decode().lower()
-    readable = re.sub(r"[^a-z0-9]+", "-", ascii_).strip("-")[:_READABLE].rstrip("-")
+    readable = re.sub(r"[^a-z0-9]+", "-", ascii_).strip("-")[:READABLE].rstrip("-")
     digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{readable}-{digest}" if readable else digest
 

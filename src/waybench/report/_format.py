@@ -146,8 +146,3 @@ def significant(value: float) -> str:
     if not value:
         return "0"
     return f"{value:,.{max(0, 2 - floor(log10(abs(value))))}f}"
-
-
-def plural(count: int, one: str, several: str | None = None) -> str:
-    """Return "1 maze", "2 mazes", "1,000 mazes"."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"

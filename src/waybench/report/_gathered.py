@@ -53,7 +53,7 @@ class Gathered:
         variables: What can explain scores, by group and cluster.
         numbers: Of each row, its number in its group, from 1.
         again: Of each row, what a new simulation says of its record.
-        skipped: Episodes that are passed over, since they cannot be measured.
+        passed_over: Episodes that are passed over, since they cannot be measured.
     """
 
     def __init__(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
@@ -67,7 +67,7 @@ class Gathered:
         self._file = tempfile.TemporaryFile(prefix="waybench-report-")  # noqa: SIM115 (closed by close)
         self._places: list[tuple[int, int]] = []
         self.again: list[Simulated] = []
-        self.skipped: list[Skipped] = []
+        self.passed_over: list[Skipped] = []
         self._heads: list[LoggedEpisode] = []
         self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
         self._last: tuple[str, str, Instance] | None = None
@@ -84,11 +84,17 @@ class Gathered:
             try:
                 again = simulate(episode)
                 between = anchoring.of(episode.record) if again.confirmed else None
-                one = row(episode, confirmed=not again.mismatch, price=prices.get(episode.model), anchors=between)
+                one = row(
+                    episode,
+                    confirmed=not again.mismatch,
+                    price=prices.get(episode.model),
+                    anchors=between,
+                    not_simulated=again.skipped,
+                )
                 data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
                 explanations.add(one, episode.record)
             except Exception as error:  # a record is data from outside: it is not to take the others with it
-                self.skipped.append(skipped(episode.log, error, episode.sample))
+                self.passed_over.append(skipped(episode.log, error, episode.sample))
                 continue
             # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
             for cluster in (None, one.cluster) if one.cluster.key else (None,):

@@ -22,15 +22,15 @@ from waybench.analysis import (
     ranked,
     setting,
 )
-from waybench.core import Environment, Metric
+from waybench.core import Environment, Metric, plural, with_article
 from waybench.envs import registry
 from waybench.report._aggregates import Made, side_by_side
 from waybench.report._compared import PairTable, SlopeTable, pair_tables, slope_tables
 from waybench.report._drawn import Averages, Prompt, averages, prompt
 from waybench.report._families import Family, family
-from waybench.report._figures import Figure, level_figures, step_figures
+from waybench.report._figures import Figure, level_figures, step_figures, undrawn
 from waybench.report._files import slug
-from waybench.report._format import anchor, interval_text, missing_text, part, plural
+from waybench.report._format import anchor, interval_text, missing_text, part
 from waybench.report._overview import Overview, in_order, overviews
 from waybench.report._reach import Reach, reaches
 from waybench.report._variation import AttemptLine, RepeatLine, SpreadLine, attempt_lines, repeat_table, spread_table
@@ -160,8 +160,10 @@ class Section:
         common: The settings that all rows share, in words.
         by_level: Its charts of the score by level, for the first page.
         figures: Its other charts.
+        undrawn: Sentences on what its charts do not show.
         reach: How far its models reach, for each axis of difficulty.
         scores: Its tables of scores by level.
+        metrics: Its tables of all metrics of the family, as the family's own on the first page.
         aggregates: Its tables of what sets of episodes come to.
         averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
         pairs: Its tables of models in pairs.
@@ -177,6 +179,7 @@ class Section:
         uneven: Whether some rows have other levels than others.
         guided: Whether a teacher played in some rows.
         unconfirmed: Rows with episodes that do not replay.
+        not_simulated: Rows with episodes whose records could not be simulated again here.
     """
 
     env: Environment[Any, Any, Any]
@@ -187,8 +190,10 @@ class Section:
     common: list[str]
     by_level: list[Figure]
     figures: list[Figure]
+    undrawn: list[str]
     reach: list[Reach]
     scores: list[Scores]
+    metrics: list[Overview]
     aggregates: list[Made]
     averages: Averages | None
     pairs: list[PairTable]
@@ -204,6 +209,7 @@ class Section:
     uneven: bool
     guided: bool
     unconfirmed: list[Line]
+    not_simulated: list[Line]
 
     @property
     def charts(self) -> list[Figure]:
@@ -246,13 +252,16 @@ def sections(
         tables = overviews(words, pooled or everything, compared.changes, pages) if words.metrics else []
         for number, env in enumerate(in_order(words, envs)):
             place, before = (env, apart), [] if number else tables
-            found.append(_section(place, before, by_place[place], total_of, compared.of(place), pages))
+            own = [each for each in pooled or everything if each.group.env == env]
+            metrics = overviews(words, own, compared.changes, pages) if words.metrics else []
+            found.append(_section(place, before, metrics, by_place[place], total_of, compared.of(place), pages))
     return found
 
 
 def _section(
     place: Place,
     tables: list[Overview],
+    metrics: list[Overview],
     estimates: Sequence[Estimate],
     total_of: Mapping[Group, Estimate],
     compared: Compared,
@@ -281,6 +290,7 @@ def _section(
     # The family's tables have it all where there is one level.
     scored = [_scores(env, by_guide[guided], total_of, pages) for guided in sorted(by_guide)]
     spread_metrics, spread_lines = spread_table(env, words, estimates)
+    charts = level_figures(env, words, estimates)
     repeat_metrics, repeat_lines = repeat_table(env, words, compared.repeats)
     return Section(
         env=env,
@@ -289,10 +299,12 @@ def _section(
         overviews=tables,
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], words, levels)),
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
-        by_level=level_figures(env, words, estimates),
+        by_level=charts,
         figures=step_figures(env, words, estimates),
+        undrawn=undrawn(env, words, estimates, charts),
         reach=reaches(env, words, compared.curves, list(groups), pages),
         scores=scored if not words.metrics or len(levels) > 1 else [],
+        metrics=metrics,
         aggregates=side_by_side(env, words, [total_of[g] for g in groups] if env.pooled else estimates, pages),
         averages=averages(env, words, list(groups), total_of, pages),
         pairs=pair_tables(env, words, list(groups), compared.pairs, pages),
@@ -308,6 +320,7 @@ def _section(
         uneven=len({tuple(cells) for cells in groups.values()}) > 1,
         guided=True in by_guide,
         unconfirmed=[line for _, line in lines if line.total.unconfirmed],
+        not_simulated=[line for _, line in lines if line.total.not_simulated],
     )
 
 
@@ -386,5 +399,5 @@ def _second_sentence(estimates: Sequence[Estimate], metric: Metric, words: Famil
     bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
     # How many were allowed is not in the records: where each first one was perfect, no other was made.
     ended = ", and none counts after a perfect one" if bounded else ""
-    tries = "one attempt was" if most == 1 else f"{most} attempts were"
-    return f"{span.capitalize()}, {each}; at most {tries} made at a {words.item}{ended}."
+    tries = "one attempt was" if most == 1 else f"{most:,} attempts were"
+    return f"{span.capitalize()}, {each}; at most {tries} made at {with_article(words.item)}{ended}."

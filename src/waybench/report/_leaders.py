@@ -4,12 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from waybench.analysis import Estimate, Group, Horizon, Mean, differing, grouped, mean_text, measure, over, ranked
+from waybench.analysis import (
+    Estimate,
+    Group,
+    Horizon,
+    Mean,
+    differing,
+    grouped,
+    mean_text,
+    measure,
+    over,
+    ranked,
+    success_text,
+)
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.report._families import family
 from waybench.report._format import amount, heading, interval_text, missing_text, money, part, percent
-from waybench.report._reach import Cell, horizon_cell
+from waybench.report._reach import NO_HORIZON, Cell, horizon_cell
 
 OUTCOMES = {"unparsed": "Unparsed", "illegal": "Illegal", "truncated": "Truncated", "refused": "Refused"}
 
@@ -185,7 +197,7 @@ def _leader(
         note=note,
         missing=missing_text(total, measured.metric),
         items=Number(amount(total.items), total.items),
-        reach=horizon_cell(horizon, env.axes[0].title.lower() if horizon else ""),
+        reach=horizon_cell(horizon, env.axes[0].title.lower(), success_text(env)) if horizon else NO_HORIZON,
         solved=_percent(total.solved.value if total.solved else None),
         outcomes=[_percent(total.outcomes.get(name, 0.0) if total.replies else None) for name in OUTCOMES],
         errors=total.errors,

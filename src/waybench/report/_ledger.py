@@ -21,9 +21,10 @@ from waybench.analysis import (
     setting,
     setting_order,
 )
+from waybench.core import plural
 from waybench.envs import registry
 from waybench.report._families import family
-from waybench.report._format import amount, money, percent, plural, significant
+from waybench.report._format import amount, money, percent, significant
 from waybench.report._leaders import Number
 
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
@@ -266,7 +267,7 @@ def _total(own: Sequence[LedgerEntry]) -> str:
     tokens = sum((e.input_tokens or 0) + (e.output_tokens or 0) + (e.lost_tokens or 0) for e in own)
     dollars = fsum((e.cost or 0) + (e.lost_cost or 0) for e in own)
     hours = fsum(e.seconds or 0 for e in own) / 3600
-    told = [f"{amount(tokens)} tokens"] if tokens else []
+    told = [plural(tokens, "token")] if tokens else []
     told += [money(dollars)] if dollars else []
     told += [f"{hours:,.1f} hours of replies"] if hours >= 0.1 else []
     return ", ".join(told)

@@ -46,7 +46,13 @@ class _Row:
     def takes(self, line: Leader) -> bool:
         """Return whether a score belongs here: its place is free, and nothing said of the row is wrong of it."""
         free = _column(line) not in self.cells and set(line.differs) <= set(self.differs)
-        return free and not any(_wrong(told, line.group) for told in self.differs)
+        # A setting that a task does not have is no more true of it than false.
+        known = {name.replace("_", " ") for name in line.group.settings}
+        return (
+            free
+            and known.issuperset(told.partition(": ")[0] for told in self.differs)
+            and not any(_wrong(told, line.group) for told in self.differs)
+        )
 
     def name(self, others: Iterable["_Row"]) -> str:
         """Return the row's head; what is off or left to its default is said where the model has other rows."""
@@ -83,7 +89,9 @@ def markdown(table: Leaders) -> str:
     reached = {_column(line): _reach_column(line) for line in (*table.models, *table.references) if line.reach.counts}
     if reached:
         heads = {column: reached[column] for column in columns if column in reached}
-        parts += [_HORIZONS, *_tables(rows, heads, _reach_cell)]
+        success = {line.title: line.reach.success for line in (*table.models, *table.references) if line.reach.success}
+        told = [f"{escaped(title, 120)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
+        parts += [" ".join([_HORIZONS, *told]), *_tables(rows, heads, _reach_cell)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -108,7 +116,16 @@ def _rows(lines: Sequence[Leader]) -> list[_Row]:
         if row is None:
             rows.append(row := _Row(line.group.model, line.group.embedded, line.differs))
         row.cells[_column(line)] = line
-    return sorted(rows, key=lambda row: -sum(line.part or 0.0 for line in row.cells.values()))
+    best: dict[str, float] = {}
+    for row in rows:
+        best[row.model] = max(best.get(row.model, 0.0), sum(line.part or 0.0 for line in row.cells.values()))
+    return sorted(rows, key=lambda row: (-best[row.model], row.model, _numbered(row.differs)))
+
+
+def _numbered(settings: Iterable[str]) -> list[tuple[float, str]]:
+    """Return what settings in words are sorted by, numbers as numbers: "tries: 5" comes before "tries: 10"."""
+    pieces = [piece for told in settings for piece in re.split(r"(\d+(?:\.\d+)?)", told) if piece]
+    return [(float(piece), "") if piece[0].isdecimal() else (-1.0, piece) for piece in pieces]
 
 
 def _place(line: Leader) -> tuple[str, str, tuple[str, ...]]:

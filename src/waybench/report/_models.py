@@ -10,7 +10,7 @@ from waybench.envs import registry
 from waybench.report._agents import AgentLine, AgentTables
 from waybench.report._failed import FailureTable
 from waybench.report._families import Family, family
-from waybench.report._figures import Figure, level_figures, step_figures
+from waybench.report._figures import Figure, level_figures, step_figures, undrawn
 from waybench.report._leaders import Leaders, leaders
 from waybench.report._outcomes import outcomes
 from waybench.report._reach import ReachLine, leading_of, reaches_of_model
@@ -25,12 +25,14 @@ class Part:
         apart: Settings, in words, that keep its scores out of others' charts.
         family: What is known of its family.
         figures: The charts.
+        undrawn: Sentences on what they do not show.
     """
 
     env: Environment[Any, Any, Any]
     apart: tuple[str, ...]
     family: Family
     figures: list[Figure]
+    undrawn: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,9 @@ def model(
     parts: list[Part] = []
     for (env_id, apart), some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
         env, words = registry.load(env_id), family(env_id)
-        if charts := [*level_figures(env, words, some, name), *step_figures(env, words, some, name)]:
-            parts.append(Part(env, apart, words, charts))
+        charts = level_figures(env, words, some, name)
+        if all_charts := [*charts, *step_figures(env, words, some, name)]:
+            parts.append(Part(env, apart, words, all_charts, undrawn(env, words, some, charts)))
     of_model = [total for total in totals if total.group.model == name]
     return Model(
         name=name,

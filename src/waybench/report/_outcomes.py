@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from waybench.analysis import Estimate, Group, differing, grouped, one_line
-from waybench.core import Outcome
+from waybench.core import Outcome, plural
 from waybench.envs import registry
 from waybench.report._figures import Figure
 from waybench.report._files import slug
@@ -55,7 +55,7 @@ def _names(groups: Sequence[Group]) -> dict[Group, str]:
 
 
 def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]:
-    name = names[total.group]
+    name, replies = names[total.group], plural(total.replies, "reply", "replies")
     return [
         {
             "task": name,
@@ -63,7 +63,7 @@ def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]
             "order": number,
             "share": total.outcomes[str(outcome)],
             "colour": colour,
-            "text": f"{name}: {100 * total.outcomes[str(outcome)]:.1f} % of {total.replies:,} replies {outcome}",
+            "text": f"{name}: {100 * total.outcomes[str(outcome)]:.1f} % of {replies} {outcome}",
         }
         for number, (outcome, colour) in enumerate(_COLOURS.items())
         if total.outcomes.get(str(outcome))

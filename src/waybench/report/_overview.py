@@ -16,6 +16,7 @@ from waybench.analysis import (
     grouped,
     mean_text,
     measure,
+    settings_order,
 )
 from waybench.core import Environment, Metric
 from waybench.envs import registry
@@ -176,7 +177,7 @@ def _rows(estimates: Sequence[Estimate]) -> list[Cells]:
     """Put the estimates of one model and settings in several environments into one row; the best model comes first.
 
     A row's settings are those that all environments have. Where groups of one environment differ in others only, each
-    has a row of its own. Rows of one model follow each other, those with fewer examples first.
+    has a row of its own. Rows of one model follow each other, in the order of their settings.
     """
     names = set[str].intersection(*(set(each.group.settings) for each in estimates)) - _OWN
 
@@ -198,7 +199,13 @@ def _rows(estimates: Sequence[Estimate]) -> list[Cells]:
     merits: dict[tuple[bool, str], float] = {}
     for row in sorted(rows, key=_examples):
         merits.setdefault(_model(row), _merit(row.values()))
-    return sorted(rows, key=lambda row: (_model(row)[0], -merits[_model(row)], _model(row)[1], _examples(row)))
+    groups = [each.group for each in estimates]
+
+    def rank(row: Cells) -> tuple[bool, float, str, tuple[tuple[int, float, str], ...]]:
+        embedded, model = _model(row)
+        return embedded, -merits[_model(row)], model, settings_order(next(iter(row.values())).group, groups)
+
+    return sorted(rows, key=rank)
 
 
 def _model(row: Cells) -> tuple[bool, str]:

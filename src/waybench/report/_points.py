@@ -91,13 +91,3 @@ def short_labels(groups: Iterable[Group]) -> dict[Group, str]:
     names = labels(groups)
     short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
     return short if len(set(short.values())) == len(short) and all(short.values()) else names
-
-
-def one_set(estimates: Iterable[Estimate], public_key: str) -> list[Estimate]:
-    """Return the estimates of one set of items for each model and settings: the public one, or else the first."""
-    found: list[Estimate] = []
-    for some in grouped(estimates, lambda each: each.group.without_key()).values():
-        keys = [each.group.key for each in some]
-        key = public_key if public_key in keys else keys[0]
-        found += [each for each in some if each.group.key == key]
-    return found

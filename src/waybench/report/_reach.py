@@ -13,6 +13,7 @@ from waybench.analysis import (
     grouped,
     horizon_told,
     leading,
+    success_text,
 )
 from waybench.core import Axis, Environment
 from waybench.envs import registry
@@ -35,12 +36,14 @@ class Cell:
         ends: Its interval; "" if nothing is known of it.
         order: What it is sorted by; None where there is none.
         counts: What it counts; "" where a table's head says so.
+        success: What counts as solved, in a sentence; "" where a table's head says so.
     """
 
     text: str
     ends: str
     order: float | None
     counts: str = ""
+    success: str = ""
 
 
 NO_HORIZON = Cell("–", "", None)
@@ -56,6 +59,7 @@ class ReachLine:
         differs: The settings in which it differs from other rows, in words.
         title: The task's title.
         axis: What its horizons count.
+        success: What counts as solved, in a sentence.
         cells: A horizon for each share.
         items: Number of items.
         trials: Number of attempts at them.
@@ -69,6 +73,7 @@ class ReachLine:
     differs: list[str]
     title: str
     axis: str
+    success: str
     cells: list[Cell]
     items: int
     trials: int
@@ -83,6 +88,7 @@ class Reach:
 
     Attributes:
         axis: The axis.
+        success: What counts as solved, in a sentence.
         figure: The chart of success by difficulty.
         models: Rows of models.
         references: Rows of the embedded players.
@@ -90,6 +96,7 @@ class Reach:
     """
 
     axis: Axis
+    success: str
     figure: Figure
     models: list[ReachLine]
     references: list[ReachLine]
@@ -101,12 +108,12 @@ class Reach:
         return any(line.clusters < line.items for line in (*self.models, *self.references))
 
 
-def horizon_cell(horizon: Horizon | None, counts: str = "") -> Cell:
+def horizon_cell(horizon: Horizon | None, counts: str = "", success: str = "") -> Cell:
     """Return a horizon as a table has it; "–" where there is none."""
     if horizon is None:
         return NO_HORIZON
     told = horizon_told(horizon)
-    return Cell(told.place, told.ends, horizon.order, counts)
+    return Cell(told.place, told.ends, horizon.order, counts, success)
 
 
 def reaches(
@@ -137,12 +144,20 @@ def _reach(
     ranks: Sequence[Group],
     pages: Mapping[Group, str],
 ) -> Reach:
-    # Models first, and who reaches farthest before others.
-    listed = sorted(curves, key=lambda each: (each.group.embedded, *(-horizon.order for horizon in each.horizons)))
+    # Models first, and who reaches farthest before others; the same horizons are in the order of the other tables.
+    listed = sorted(
+        curves,
+        key=lambda each: (
+            each.group.embedded,
+            *(-horizon.order for horizon in each.horizons),
+            ranks.index(each.group),
+        ),
+    )
     groups = [each.group for each in listed]
     lines = [(each, reach_line(each, axis, env, groups, pages)) for each in listed]
     return Reach(
         axis,
+        success_text(env),
         _figure(env, words, axis, listed, ranks),
         [line for each, line in lines if not each.group.embedded],
         [line for each, line in lines if each.group.embedded],
@@ -175,6 +190,7 @@ def reach_line(
         differs=differing(curve.group, groups),
         title=env.title,
         axis=axis.title,
+        success=success_text(env),
         cells=[horizon_cell(each) for each in curve.horizons],
         items=half.items,
         trials=half.trials,

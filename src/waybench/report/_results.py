@@ -7,7 +7,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import Cluster, Estimate, Failure, Measure, Row, failure, group_id, grouped, measure
+from waybench.analysis import (
+    Cluster,
+    Estimate,
+    Measure,
+    Row,
+    failure,
+    failure_kinds,
+    group_id,
+    grouped,
+    measure,
+)
 from waybench.core import End, Environment, Metric, Outcome
 from waybench.report._episode import ended
 from waybench.report._families import Family
@@ -45,6 +55,7 @@ class Attempt:
         error: The message of an infrastructure error; None if there was none.
         aside: Why it does not count, "" if it does.
         mismatch: Where record and simulation differ; "" if they agree.
+        not_simulated: Why there was no simulation; "" if there was one.
         log: The log file's name.
         replay: File name of its page.
     """
@@ -57,6 +68,7 @@ class Attempt:
     error: Excerpt | None
     aside: str
     mismatch: str
+    not_simulated: str
     log: str
     replay: str
 
@@ -79,7 +91,7 @@ class Card:
         incomplete: Whether some were.
         shown: Number of the attempt that the board shows; None if it shows none.
         board: The drawing; None if there is none, or the page has enough of them.
-        kinds: What it can be filtered by (`KINDS`).
+        kinds: What it can be filtered by (`item_kinds`).
         attempts: The attempts.
     """
 
@@ -100,7 +112,7 @@ class Card:
         return next((each.replay for each in self.attempts if each.number == self.shown), "")
 
 
-KINDS = {
+_KINDS = {
     "solved": "solved",
     "unsolved": "not solved",
     "unparsed": "with an unparsed reply",
@@ -109,8 +121,13 @@ KINDS = {
     "refused": "with a refusal",
     "error": "with an infrastructure error",
     "aside": "with an attempt set aside",
-    **{f"failed-{anchor(kind)}": f"failed by {kind.words}" for kind in Failure},
 }
+_FAILED = "failed-"
+
+
+def item_kinds(env: str) -> dict[str, str]:
+    """Return by what an environment's items can be filtered, in words; the keys are parts of ids and classes."""
+    return {**_KINDS, **{_FAILED + anchor(kind.name): f"failed by {kind.title}" for kind in failure_kinds(env)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +301,7 @@ class Results:
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
             aside=row.aside,
             mismatch=played.again.mismatch,
+            not_simulated=played.again.skipped,
             log=row.log.replace("\\", "/").rpartition("/")[2],
             replay=file_name(self._page, played.number),
         )
@@ -306,8 +324,8 @@ def _kinds(some: Sequence[Row]) -> list[str]:
     if counted:
         kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
     kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
-    failed = {failure(row) for row in counted}
-    kinds += [f"failed-{anchor(kind)}" for kind in Failure if kind in failed]
+    failed = {kind.name for row in counted if (kind := failure(row))}
+    kinds += [f"{_FAILED}{anchor(name)}" for name in sorted(failed)]
     kinds += ["error"] * any(row.error and not row.aside for row in some)
     kinds += ["aside"] * any(bool(row.aside) for row in some)
     return kinds

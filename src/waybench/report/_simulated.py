@@ -12,13 +12,15 @@ class Simulated(NamedTuple):
     """What a new simulation says of a record.
 
     Attributes:
-        confirmed: Whether it agrees with the record; False also where the world cannot be simulated again.
-        mismatch: Where they do not agree; "" if they do, or if nothing can be said.
+        confirmed: Whether it agrees with the record; False also where there was no simulation.
+        mismatch: Where they do not agree; "" if they do, or if there was no simulation.
+        skipped: Why there was no simulation, so that the record is taken for what it says; "" if there was one.
         read: Of each turn the action that its reply was read as, in the words of a reply; "" if it was none.
     """
 
     confirmed: bool
     mismatch: str = ""
+    skipped: str = ""
     read: tuple[str, ...] = ()
 
 
@@ -34,8 +36,8 @@ def simulate(episode: LoggedEpisode) -> Simulated:
 
     try:
         replay(env, record, watch=reading)
-    except LiveError:  # nothing of it is drawn, for anything may stand in it
-        return Simulated(confirmed=False)
+    except LiveError as reason:  # nothing of it is drawn, for anything may stand in it
+        return Simulated(confirmed=False, skipped=str(reason))
     except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
         told = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
         return Simulated(confirmed=False, mismatch=told[:LONGEST_UNSENT] or "it does not replay")

@@ -1,8 +1,9 @@
 """The site: its pages, and a summary for programs."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ from waybench.analysis import (
     Estimate,
     Group,
     LoggedEpisode,
+    Row,
     Skipped,
     agents,
     as_metric,
     by_level,
+    chosen,
     effect_frame,
     effects,
     example_changes,
@@ -28,6 +31,7 @@ from waybench.analysis import (
     ledger,
     ledger_frame,
     measure,
+    one_line,
     overall,
     pairs,
     regressions,
@@ -49,7 +53,7 @@ from waybench.report._episode import conversation
 from waybench.report._export import exports
 from waybench.report._failed import Failed
 from waybench.report._families import Family, family
-from waybench.report._files import Folder, slug
+from waybench.report._files import READABLE, Folder, slug
 from waybench.report._gathered import Gathered, Played
 from waybench.report._home import Compared, Section, sections
 from waybench.report._leaders import OUTCOMES, leaders
@@ -57,12 +61,14 @@ from waybench.report._ledger import ledger_page
 from waybench.report._models import model
 from waybench.report._reach import leading_of
 from waybench.report._replay import frames, undrawn
-from waybench.report._results import KINDS, Attempt, Item, Results
+from waybench.report._results import Attempt, Item, Results, item_kinds
+from waybench.report._simulated import Simulated
 from waybench.report._templates import assets, templates
 from waybench.report._verdicts import MOST, Verdicts
 
 SUMMARY_SCHEMA = 2
-_MOST_SKIPPED = 200  # samples that the first page names; summary.json names all
+_MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all
+_LONGEST_LIST = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +79,17 @@ class Report:
         index: Its first page.
         episodes: Number of episodes.
         unconfirmed: Those of them that a new simulation does not confirm, and that count in no number.
+        not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
-        skipped: What of the logs is passed over, and why; the site names it, too.
+        passed_over: What of the logs is passed over, and why; the site names it, too.
     """
 
     index: Path
     episodes: int
     unconfirmed: int
     unpriced: tuple[str, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
+    passed_over: tuple[Skipped, ...] = ()
 
 
 def write_report(
@@ -115,9 +123,11 @@ def write_report(
     """
     found = Gathered(episodes, prices or {})
     try:
-        found.skipped[:0] = passed_over
-        if not found.rows and found.skipped:
-            raise UsageError(f"none of the {len(found.skipped)} episodes can be measured: {found.skipped[0].error}")
+        found.passed_over[:0] = passed_over
+        if not found.rows and found.passed_over:
+            raise UsageError(
+                f"none of the {len(found.passed_over)} episodes can be measured: {found.passed_over[0].error}"
+            )
         if not found.rows:
             raise UsageError(
                 "no episodes to report: run a task first, as in `waybench run alicia --model waybench/oracle`"
@@ -128,7 +138,8 @@ def write_report(
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
-        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, tuple(found.skipped))
+        again = _skipped(found.again)
+        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, again, tuple(found.passed_over))
     finally:
         found.close()
 
@@ -174,7 +185,7 @@ class _Site:
             shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves, failed)
             self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
             self.files(self.charts.of(shown.figures))
-        self.files(assets())
+        self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
             "agents": [each.to_json() for each in played],
             "ledger": [each.to_json() for each in took],
@@ -207,8 +218,8 @@ class _Site:
             compared_on=compared_on,
             agent_tables=tables,
             about=_about(self),
-            skipped=[(Path(one.log).name, one.sample, one.error) for one in self.found.skipped],
-            most_skipped=_MOST_SKIPPED,
+            passed_over=[(Path(one.log).name, one.sample, one.error) for one in self.found.passed_over],
+            most_passed_over=_MOST_PASSED_OVER,
             spent=spent,
         )
 
@@ -256,7 +267,7 @@ class _Site:
                 item=item,
                 said=conversation(played, item.opening),
                 frames=drawings,
-                confirmed=played.again.confirmed,
+                not_simulated=played.again.skipped,
             )
 
         shown = Results(env, words, self.found, page, follow).levels(positions, estimates)
@@ -269,25 +280,29 @@ class _Site:
             f"results/{page}",
             "results.html",
             **shared,
-            settings=[setting(option, value) for option, value in group.settings.items()],
+            settings=[*(setting(option, value) for option, value in group.settings.items()), *_clusters(own, words)],
             series=[as_metric(series) for series in env.series],
             total=total,
+            drawn="attempts" if total.single and total.single.clusters > total.items else words.drawn,
             aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
             listed=[metric for metric in env.metrics if total.guided or metric not in parts],
             failures=self.failed.of_group(group),
             prompt=prompt(total, words),
-            live=any(
-                not again.confirmed and not again.mismatch for again in (self.found.again[at] for at in positions)
-            ),
+            not_simulated=_skipped(self.found.again[at] for at in positions),
             clusters=clusters(env, words, own, self.found.variables.get(group, {}), anchors),
             levels=shown,
             kinds={
                 kind: (told, count)
-                for kind, told in KINDS.items()
+                for kind, told in item_kinds(group.env).items()
                 if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
             },
             items=len(cards),
         )
+
+
+def _skipped(again: Iterable[Simulated]) -> dict[str, int]:
+    """Return how many records were not simulated again, by reason."""
+    return dict(Counter(each.skipped for each in again if each.skipped))
 
 
 def _by_family(some: Sequence[Section]) -> list[tuple[Family, list[Section]]]:
@@ -307,6 +322,7 @@ def _about(site: _Site) -> dict[str, Any]:
         "items": len({(row.group.env, row.group.key, row.level, row.item, row.instance) for row in site.found.rows}),
         "errors": sum(total.errors for total in site.totals),
         "unconfirmed": sum(total.unconfirmed for total in site.totals),
+        "not_simulated": _skipped(site.found.again),
     }
 
 
@@ -315,9 +331,26 @@ def _paired(envs: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for names in tables for name in names))
 
 
+def _clusters(own: Sequence[Row], words: Family) -> list[str]:
+    """Return what a group was asked about, such as the names of its maps, or their number where they are many."""
+    names = sorted({one_line(row.cluster.name, 40) for row in own if row.cluster.key})
+    if not (words.clusters and names):
+        return []
+    told = ", ".join(names)
+    return [f"{words.clusters}: {told if len(told) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
+
+
 def _page_name(group: Group) -> str:
+    """Return the name of the page of a group's results, which is a function of the group alone.
+
+    It names the environment where the task does not, and the settings that are not left to their default.
+    """
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
-    return f"{slug(f'{group.model}-{group.task}', identity)}.html"
+    family_, _, variant = group.env.partition("/")
+    env = [] if family_ in group.task or variant in group.task else [group.env]
+    rest = " ".join([group.task, *env, *chosen(group)])
+    # Room for what tells the pages of one model apart, however long its name is.
+    return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(rest))]} {rest}', identity)}.html"
 
 
 def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Sequence[Any]]) -> str:
@@ -334,7 +367,8 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
         "levels": listed(site.estimates),
         "overall": listed(site.totals),
         "skipped": [
-            {"log": Path(one.log).name, "sample": one.sample or None, "error": one.error} for one in site.found.skipped
+            {"log": Path(one.log).name, "sample": one.sample or None, "error": one.error}
+            for one in site.found.passed_over
         ],
         "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(site.estimates)],

@@ -6,8 +6,8 @@ from math import fsum, log2
 from typing import Any, NamedTuple
 
 from waybench.analysis import SHARES, Place, SuccessCurve, difficulty_text, horizon_text
+from waybench.core import plural
 from waybench.report._chart import COLOURS
-from waybench.report._format import plural
 from waybench.report._svg import Spec, composed, nominal, quantitative
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together

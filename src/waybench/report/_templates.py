@@ -1,6 +1,6 @@
 """The pages' templates, and the files that pages share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from typing import Any, cast
 
@@ -10,7 +10,8 @@ from markupsafe import Markup
 
 from waybench._version import __version__
 from waybench.analysis import CONFIDENCE, mean_text, one_line, visible
-from waybench.report._format import amount, anchor, heading, in_words, interval_text, money, percent, plural, told
+from waybench.core import plural
+from waybench.report._format import amount, anchor, heading, in_words, interval_text, money, percent, told
 
 SCRIPTS = "tables.js", "replay.js", "compare.js"  # ours; each page that has one names it
 
@@ -39,10 +40,17 @@ def templates(title: str) -> Templates:
     return made
 
 
-def assets() -> Iterator[tuple[str, str]]:
-    """Yield names and contents of the files that pages share: the style sheet, our scripts, and DataTables."""
+def assets(kinds: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield names and contents of the files that pages share: the style sheet, our scripts, and DataTables.
+
+    Args:
+        kinds: By what items can be filtered. Each is a part of an id and of a class, and has a rule in the style sheet:
+            filters need no script, and a page has no styles of its own.
+    """
     folder = files("waybench.report") / "templates"
-    for name in ("style.css", *SCRIPTS):
+    rules = (f"body:has(#show-{kind}:checked) .card:not(.is-{kind}) {{ display: none; }}\n" for kind in sorted(kinds))
+    yield "assets/style.css", (folder / "style.css").read_text(encoding="utf-8") + "".join(rules)
+    for name in SCRIPTS:
         yield f"assets/{name}", (folder / name).read_text(encoding="utf-8")
     yield "assets/datatables.js", _datatables()
 

@@ -43,7 +43,7 @@ def _items(env_id: str, given: Mapping[str, Any]) -> Iterator[Item[Any]]:
     numbers = range(given["skip"], len(source))
     chosen = [source.item(index) for index in numbers[: given["limit"]]]
     if not chosen:
-        raise UsageError(f"skip={given['skip']}: there are only {len(source)} maps")
+        raise UsageError(f"skip={given['skip']}: there is no map after the first {len(source)}")
     # In "sound" no objective is asked for that cannot be reached, and on a map without any there is nothing to do.
     playable = [
         item

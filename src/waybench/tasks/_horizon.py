@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from inspect_ai import Task
 
-from waybench.core import Axis, Environment, Json, Price, UsageError, read_prices
+from waybench.core import Axis, Environment, Json, Price, UsageError, plural, read_prices
 from waybench.llm import HorizonSearch, Stratum, strata
 from waybench.psychometric import Goal, Offer, forecast
 from waybench.tasks._declare import declared, played
@@ -126,7 +126,7 @@ def horizon_quote(name: str, given: Mapping[str, Any], model: str) -> str:
         return f"{number:,.2f}" if price else f"{number:,.0f}"
 
     trials = [each.trials for each in searched]
-    episodes = f"{usual.trials} episodes ({min(trials)} to {max(trials)})"
+    episodes = f"{plural(usual.trials, 'episode')} ({min(trials)} to {max(trials)})"
     costs = f"{cost(usual.cost)} {'USD' if price else 'tokens'} ({cost(least.cost)} to {cost(most.cost)})"
     limit = "" if budget is None else f"; the budget is {given['budget']}"
     return f"{name}, {model}: about {episodes} and {costs} if it says no more than the answers{limit}"

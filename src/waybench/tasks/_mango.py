@@ -85,7 +85,7 @@ def _generated(environment: Environment[Any, Any, Any], given: Mapping[str, Any]
         raise UsageError("games: for published maps or your own; leave it out, or add source")
     key = environment.public_key if given["key"] is None else given["key"]
     level = _LEVEL if given["level"] is None else given["level"]
-    style = {option.name: given.get(option.name) for option in environment.source_options}
+    style: dict[str, Any] = {option.name: given.get(option.name) for option in environment.source_options}
     style["questions"] = given["limit"]
     worlds = MANGO_WORLDS if given["worlds"] is None else given["worlds"]
     if environment is registry.load("textmap/extract"):

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspect_ai import Task
 
-from waybench.core import Environment, Instance, Item, Json, Source, UsageError
+from waybench.core import Environment, Instance, Item, Json, Source, UsageError, plural
 from waybench.data import locate
 from waybench.envs import registry
 from waybench.tasks._declare import Played, declared, played_items
@@ -64,7 +64,7 @@ def _sets(environment: Environment[Any, Any, Any], name: str, given: Mapping[str
     refuse_for_file(given, environment, "cases", ("sets", "key", "level"))
     source = _from_file(environment, name, given)
     if given["icl"] >= len(source) and given["protocol"] == "paper":
-        raise UsageError(f"icl={given['icl']}: the file has only {len(source)} cases; lower icl")
+        raise UsageError(f"icl={given['icl']}: the file has only {plural(len(source), 'case')}; lower icl")
     yield source, min(count, len(source)) if given["limit"] is None else count
 
 

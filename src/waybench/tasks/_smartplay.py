@@ -9,7 +9,7 @@ from inspect_ai import Task
 
 from waybench.core import Environment, Item, Json, Source
 from waybench.data import locate
-from waybench.envs.voxel import FIND, PLAINS
+from waybench.envs.voxel import PLAINS, recorded_level
 from waybench.tasks._declare import Played, declared, played_items
 from waybench.tasks._index import SMALL, SMARTPLAY, Small
 from waybench.tasks._sources import refuse_for_generated
@@ -37,7 +37,8 @@ def _all(**given: Any) -> Task:
         if name == "crafter":
             asked["steps"] = given["crafter_steps"]
         if name == "voxel_find":
-            drawn.update(level=FIND.smallest_level, goal=PLAINS[given["engine"]])
+            level = recorded_level(given["engine"], given["protocol"])
+            drawn.update(level=level, goal=PLAINS[given["engine"]])
         options = small.environment.resolve_options(asked)
         items, times = _items(small, drawn)
         for item in items:
@@ -76,7 +77,7 @@ def _source(small: Small, given: Mapping[str, Any]) -> Source[Any]:
         return PublishedGames(texts, games, key, level, size=style["size"], decoys=style["decoys"])
     if "source" in given:
         refuse_for_generated(given)
-    return environment.source(key, level, **style)
+    return environment.source(key, level, protocol=given["protocol"], **style)
 
 
 smartplay = declared("smartplay", _all)

@@ -3,7 +3,7 @@
 import re
 
 from waybench.core import Episode, Option, UsageError
-from waybench.testing._require import AnyEnvironment, ContractError, require
+from waybench.testing._require import AnyEnvironment, ContractError, Message, require
 from waybench.testing._walks import items
 
 
@@ -50,14 +50,14 @@ def check_options(environment: AnyEnvironment) -> None:
 
 
 def _check_option(kind: str, option: Option) -> None:
-    what = f"{kind} {option.name!r}"
-    require(re.fullmatch(r"[a-z][a-z0-9_]*", option.name), f"{what}: a name has small letters, digits and _")
-    require(option.doc.strip().endswith("."), f"{what}: say in a sentence what it does")
-    require(option.type in (bool, int, float, str), f"{what}: give kind, for the default is {option.default!r}")
+    what = Message("{} {!r}", kind, option.name)
+    require(re.fullmatch(r"[a-z][a-z0-9_]*", option.name), "{}: a name has small letters, digits and _", what)
+    require(option.doc.strip().endswith("."), "{}: say in a sentence what it does", what)
+    require(option.type in (bool, int, float, str), "{}: give kind, for the default is {!r}", what, option.default)
     try:
-        require(option.check(option.default) == option.default, f"{what}: its default does not stay what it is")
+        require(option.check(option.default) == option.default, "{}: its default does not stay what it is", what)
         for choice in option.choices:
-            require(option.check(choice) == choice, f"{what}: its choice {choice!r} does not stay what it is")
+            require(option.check(choice) == choice, "{}: its choice {!r} does not stay what it is", what, choice)
     except UsageError as error:
         raise ContractError(f"{what}: its own values do not pass its check: {error}") from error
     bad: list[object] = [[], {}, float("nan"), "\ud800"]
@@ -66,10 +66,23 @@ def _check_option(kind: str, option: Option) -> None:
         try:
             option.check(value)
         except UsageError as error:
-            require(str(error).isprintable(), f"{what}: the error is not one line: {str(error)[:80]!r}")
+            require(str(error).isprintable(), "{}: the error is not one line: {!r}", what, str(error)[:80])
         else:
             free_text = option.type is str and not option.choices
-            require(free_text and isinstance(value, str | float), f"{what} takes {value!r}")
+            require(free_text and isinstance(value, str | float), "{} takes {!r}", what, value)
+
+
+def check_failures_declared(environment: AnyEnvironment) -> None:
+    """Kinds of failure have names of their own, a title that completes "fails by ...", and a sentence."""
+    names = [kind.name for kind in environment.failures]
+    require(len(names) == len(set(names)), f"kinds of failure come twice: {names}")
+    for kind in environment.failures:
+        what = f"kind of failure {kind.name!r}"
+        require(re.fullmatch(r"[a-z][a-z0-9_]*", kind.name), f"{what}: a name has small letters, digits and _")
+        require(kind.title.strip(), f'{what} has no title; give what completes "fails by ..."')
+        require(kind.doc.strip().endswith("."), f"{what}: say in a sentence which episodes fail so")
+    titles = [kind.title for kind in environment.failure_kinds]
+    require(len(titles) == len(set(titles)), f"titles of kinds of failure come twice: {sorted(titles)}")
 
 
 def check_metrics_declared(environment: AnyEnvironment) -> None:
@@ -80,13 +93,16 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     both = sorted(set(names) & {series.name for series in environment.series})  # a score's output has them side by side
     require(not both, f"metrics and series of one name: {both}")
     for metric in environment.metrics:
-        what = f"metric {metric.name!r}"
-        require(re.fullmatch(r"[a-z][a-z0-9_]*", metric.name), f"{what}: a name has small letters, digits and _")
-        require(metric.title.strip() and metric.doc.strip().endswith("."), f"{what}: give a title and a sentence")
-        require(metric.better in ("higher", "lower", ""), f"{what}: better is {metric.better!r}")
+        what = Message("metric {!r}", metric.name)
+        require(re.fullmatch(r"[a-z][a-z0-9_]*", metric.name), "{}: a name has small letters, digits and _", what)
+        require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", what)
+        require(metric.better in ("higher", "lower", ""), "{}: better is {!r}", what, metric.better)
         require(
             metric.low is None or metric.high is None or metric.low < metric.high,
-            f"{what}: its floor {metric.low} is not below its ceiling {metric.high}",
+            "{}: its floor {} is not below its ceiling {}",
+            what,
+            metric.low,
+            metric.high,
         )
     for one in (*environment.metrics, *environment.series):
         require(
@@ -94,16 +110,16 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             f"{one.name!r} has no bounds: give low and high, or a range, or say why there are none (unbounded)",
         )
     for one in environment.aggregates:
-        what = f"aggregate {one.name!r}"
-        require(re.fullmatch(r"[a-z][a-z0-9_]*", one.name), f"{what}: a name has small letters, digits and _")
-        require(one.name not in {*names, *(each.name for each in environment.series)}, f"{what}: its name is taken")
-        require(one.title.strip() and one.part.strip(), f"{what}: give a title and say what its metrics are")
-        require(one.doc.strip().endswith("."), f"{what}: say in a sentence what it measures")
-        require(one.metrics, f"{what} is made of no metric")
+        what = Message("aggregate {!r}", one.name)
+        require(re.fullmatch(r"[a-z][a-z0-9_]*", one.name), "{}: a name has small letters, digits and _", what)
+        require(one.name not in {*names, *(each.name for each in environment.series)}, "{}: its name is taken", what)
+        require(one.title.strip() and one.part.strip(), "{}: give a title and say what its metrics are", what)
+        require(one.doc.strip().endswith("."), "{}: say in a sentence what it measures", what)
+        require(one.metrics, "{} is made of no metric", what)
         for metric in one.metrics:
-            require(metric in environment.metrics, f"{what}: the environment has no metric {metric.name!r}")
+            require(metric in environment.metrics, "{}: the environment has no metric {!r}", what, metric.name)
             require(
-                metric.per is None, f"{what}: {metric.name!r} is a share of something, whose mean is not over items"
+                metric.per is None, "{}: {!r} is a share of something, whose mean is not over items", what, metric.name
             )
     both = [one.name for one in environment.aggregates]
     require(len(both) == len(set(both)), f"aggregates come twice: {both}")

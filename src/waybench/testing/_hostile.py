@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 
 from waybench.core import Json
@@ -155,6 +156,13 @@ HOSTILE_REPLIES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {name: _said(text) for name, text in _SHORT.items()} | _LONG
 )
 """Name -> function that returns the reply; the long ones take megabytes and are made when they are asked for."""
+
+
+@cache
+def hostile_length(name: str) -> int:
+    """Return the length of a hostile reply; the long ones take longer to make than to leave out."""
+    return len(HOSTILE_REPLIES[name]())
+
 
 _NUMBERS = {
     "a million digits": "9" * MILLION,

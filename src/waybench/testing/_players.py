@@ -4,7 +4,7 @@ from statistics import fmean
 from typing import Any
 
 from waybench.core import Episode, Item, Metric, play_out, policy
-from waybench.testing._require import AnyEnvironment, require
+from waybench.testing._require import AnyEnvironment, Message, require
 from waybench.testing._walks import SAMPLE_PLAYERS, Options, items, play_name, way_of, ways
 
 _ITEMS = 10
@@ -15,8 +15,10 @@ _TINY = 1e-9
 def check_players(environment: AnyEnvironment, level: int) -> None:
     """The oracle reaches the ceiling of the headline metric, the null player stays at its floor, others lie between.
 
-    In a game of chance the oracle need not reach the ceiling, but nobody does better on average; nor need the null
-    player be at the floor there, if saying nothing is taken for an action.
+    Where the environment says that the oracle is no ceiling (`oracle_is_ceiling`), it need not reach the ceiling; where
+    it is one, nobody does better on any item of a game without chance. In a game of chance the oracle need not reach
+    the ceiling, but nobody does better on average; nor need the null player be at the floor there, if saying nothing is
+    taken for an action.
     """
     headline = environment.metrics[0]
     floor, ceiling = (headline.low, headline.high) if headline.better == "higher" else (headline.high, headline.low)
@@ -33,13 +35,41 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
             acts = not deterministic and _acts(environment, item, options)
             worst = floor if headline.floor is None else headline.floor(start)
             best = ceiling if headline.ceiling is None else headline.ceiling(start)
-            for player, wanted in (("oracle", best if deterministic else None), ("null", None if acts else worst)):
+            known = deterministic and _is_ceiling(environment, item, options)
+            for player, wanted in (("oracle", best if known else None), ("null", None if acts else worst)):
                 value = _value(environment, item, headline, player, options)
                 require(
                     wanted is None or value is None or abs(value - float(wanted)) <= _TINY,
-                    f"{options}, item {item.id}: the {player} has {headline.name} {value}, not {wanted}",
+                    "{}, item {}: the {} has {} {}, not {}",
+                    options,
+                    item.id,
+                    player,
+                    headline.name,
+                    value,
+                    wanted,
                 )
+            if known:
+                _require_ceiling(environment, item, headline, options)
     _require_order(environment, level, headline)
+
+
+def _is_ceiling(environment: AnyEnvironment, item: Item[Any], options: Options) -> bool:
+    """Return whether the environment says that no player can have a better score than the oracle."""
+    if environment.oracle_is_ceiling is None:
+        return True
+    return environment.oracle_is_ceiling(play_out(environment, item, policy("oracle"), options).record())
+
+
+def _require_ceiling(environment: AnyEnvironment, item: Item[Any], headline: Metric, options: Options) -> None:
+    sign = 1 if headline.better == "higher" else -1
+    most = _value(environment, item, headline, "oracle", options)
+    for player in ("random", "heuristic"):
+        value = _value(environment, item, headline, player, options)
+        require(
+            most is None or value is None or sign * value <= sign * most + _TINY,
+            f"{options}, item {item.id}: the {player} player has {headline.name} {value}, better than the oracle's "
+            f"{most}, which the environment calls the ceiling (oracle_is_ceiling)",
+        )
 
 
 def _acts(environment: AnyEnvironment, item: Item[Any], options: Options) -> bool:
@@ -78,9 +108,9 @@ def _require_order(environment: AnyEnvironment, level: int, headline: Metric) ->
     acts = _acts(environment, items(environment, level, 1)[0], trial)
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
-        what = f"mean {headline.name} of {player}, {sign * value:g},"
-        require(acts or value >= mean.get("null", value) - _TINY, f"{what} is worse than that of saying nothing")
-        require(value <= mean["oracle"] + _TINY, f"{what} is better than the oracle's, {sign * mean['oracle']:g}")
+        what = Message("mean {} of {}, {:g},", headline.name, player, sign * value)
+        require(acts or value >= mean.get("null", value) - _TINY, "{} is worse than that of saying nothing", what)
+        require(value <= mean["oracle"] + _TINY, "{} is better than the oracle's, {:g}", what, sign * mean["oracle"])
     require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")
 
 

@@ -19,7 +19,7 @@ from waybench.core import (
     play_out,
     replay,
 )
-from waybench.testing._require import AnyEnvironment, ContractError, require
+from waybench.testing._require import AnyEnvironment, ContractError, Message, require
 from waybench.testing._walks import (
     AnyEpisode,
     Options,
@@ -39,16 +39,16 @@ def check_replay(environment: AnyEnvironment, level: int) -> None:
             for episode in episodes:
                 record = episode.record()
                 line = record.dumps()
-                what = f"{options}, item {item.id}, {episode.player}"
-                require("\n" not in line and line.isascii(), f"{what}: the record is not one line of ASCII")
+                what = Message("{}, item {}, {}", options, item.id, episode.player)
+                require("\n" not in line and line.isascii(), "{}: the record is not one line of ASCII", what)
                 back = EpisodeRecord.from_json(json.loads(line))
-                require(back.dumps() == line, f"{what}: the record changes on its way through JSON")
+                require(back.dumps() == line, "{}: the record changes on its way through JSON", what)
                 try:
                     again = replay(environment, back, by_hand=episode.player == "guided")
                 except (ReplayError, DataError) as error:
                     raise ContractError(f"{what}: the record does not replay: {error}") from error
-                require(again.record().dumps() == line, f"{what}: the replay's record is another one")
-                require(again.messages == episode.messages, f"{what}: the replay's messages are others")
+                require(again.record().dumps() == line, "{}: the replay's record is another one", what)
+                require(again.messages == episode.messages, "{}: the replay's messages are others", what)
 
 
 def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> list[AnyEpisode]:
@@ -121,6 +121,37 @@ def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
     return made
 
 
+def check_failures(environment: AnyEnvironment, level: int) -> None:
+    """Every failed episode, of every kind of player, has one declared kind of failure, and no other episode has any.
+
+    The one exception are episodes that go on to their limit on turns, where that is no failure.
+    """
+    kinds = {kind.name for kind in environment.failure_kinds}
+    for options in ways(environment):
+        for item in items(environment, level, 2):
+            for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
+                if episode.player == "guided":
+                    continue  # its end is the teacher's merit
+                record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
+                what = f"{options}, item {item.id}, {episode.player}"
+                try:
+                    kind = environment.failure_of(record)
+                except Exception as error:
+                    raise ContractError(f"{what}: failure raised {type(error).__name__}: {error}") from error
+                if record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
+                    require(kind is None, f"{what}: it has not failed, yet it is said to fail by {kind}")
+                    continue
+                require(
+                    kind == environment.failure_of(episode.record()), f"{what}: the kind is another one before JSON"
+                )
+                if kind is None:
+                    require(
+                        record.end is End.TURN_LIMIT, f"{what}: it failed ({record.end}) and has no kind of failure"
+                    )
+                else:
+                    require(kind.name in kinds, f"{what}: the kind of failure {kind.name!r} is not declared")
+
+
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
     """Every metric and series, of every kind of episode, is None or has numbers within the range of its record."""
     for options in ways(environment):
@@ -128,27 +159,27 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
             for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
                 record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
                 for series in environment.series:
-                    what = f"series {series.name} of {episode.player} on item {item.id}"
+                    what = Message("series {} of {} on item {}", series.name, episode.player, item.id)
                     for value in series.of(record):
                         _require_within(series, record, float(value), what)
                 for metric in environment.metrics:
-                    what = f"metric {metric.name} of {episode.player} on item {item.id}"
+                    what = Message("metric {} of {} on item {}", metric.name, episode.player, item.id)
                     try:
                         value = metric.of(record)
                     except Exception as error:
                         raise ContractError(f"{what} raised {type(error).__name__}: {error}") from error
-                    require(value == metric.of(episode.record()), f"{what}: it is another one before JSON")
+                    require(value == metric.of(episode.record()), "{}: it is another one before JSON", what)
                     if value is None:
                         continue
-                    require(type(value) is float and math.isfinite(value), f"{what} is {value!r}, no finite float")
+                    require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", what, value)
                     _require_within(metric, record, value, what)
 
 
-def _require_within(one: Bounded, record: EpisodeRecord, value: float, what: str) -> None:
+def _require_within(one: Bounded, record: EpisodeRecord, value: float, what: Message) -> None:
     low, high = one.range_of(record)
-    require(one.unbounded or None not in (low, high), f"{what} has no bounds and does not say why (unbounded)")
+    require(one.unbounded or None not in (low, high), "{} has no bounds and does not say why (unbounded)", what)
     for declared, own, lower in ((one.low, low, True), (one.high, high, False)):
         beyond = own is None or (declared is not None and (own < declared if lower else own > declared))
-        require(declared is None or not beyond, f"{what}: its range {low} to {high} goes beyond {declared}")
-    require(low is None or value >= low - 1e-9, f"{what} is {value}, below {low}")
-    require(high is None or value <= high + 1e-9, f"{what} is {value}, above {high}")
+        require(declared is None or not beyond, "{}: its range {} to {} goes beyond {}", what, low, high, declared)
+    require(low is None or value >= low - 1e-9, "{} is {}, below {}", what, value, low)
+    require(high is None or value <= high + 1e-9, "{} is {}, above {}", what, value, high)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from waybench.core import End, Game, Outcome, Stream, Transition, play_out
-from waybench.testing._require import AnyEnvironment, ContractError, brief, require, require_frozen
+from waybench.testing._require import AnyEnvironment, ContractError, Message, brief, require, require_frozen
 from waybench.testing._walks import (
     MANY,
     SAMPLE_PLAYERS,
@@ -29,7 +29,7 @@ def check_start(environment: AnyEnvironment, level: int) -> None:
         for item in items(environment, level):
             state = game.start(item.instance)
             again = game.start(item.instance)
-            require_frozen(state, f"item {item.id}: the first state")
+            require_frozen(state, Message("item {}: the first state", item.id))
             require(state == again and hash(state) == hash(again), f"item {item.id}: start gave two different states")
             require(game.terminal(state) is None, f"item {item.id}: the game is over before the first turn")
             require(game.legal(state), f"item {item.id}: there is no legal action at the start")
@@ -41,43 +41,49 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
         game = way_of(environment, options).game
         for item in items(environment, level):
             met = states(environment, item, game)
-            foreign = [action for state in met for action in actions(game, state, 2)]
+            foreign = {action: None for state in met for action in actions(game, state, 2)}  # each once, in order
             for state in met:
                 if game.terminal(state):
                     continue
                 legal = actions(game, state, MANY)
                 require(legal == actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
-                require(len(legal) == len(set(legal)), f"item {item.id}: legal lists an action twice: {brief(legal)}")
-                for action in actions(game, state):
-                    step = _applied(game, state, action)
+                require(
+                    len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, brief(legal)
+                )
+                before, own = copy.deepcopy(state), dict.fromkeys(actions(game, state))
+                for action in own:
+                    step = _applied(game, state, action, before)
                     require(
-                        step.outcome is not Outcome.ILLEGAL, f"item {item.id}: {brief(action)} is listed, but illegal"
+                        step.outcome is not Outcome.ILLEGAL,
+                        "item {}: {} is listed, but illegal",
+                        item.id,
+                        brief(action),
                     )
-                for action in foreign:
-                    _applied(game, state, action)
+                for action in (each for each in foreign if each not in own):
+                    _applied(game, state, action, before)
 
 
-def _applied(game: Game[Any, Any, Any], state: Any, action: Any) -> Transition[Any]:
-    what = f"apply({brief(action)}) in {brief(state)}"
-    before, number = copy.deepcopy(state), hash(state)
+def _applied(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
+    what = Message("apply({}) in {}", brief(action), brief(state))
+    number = hash(state)
     require_frozen(action, what)
     try:
         first, again, other = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
     except Exception as error:
         raise ContractError(f"{what} raised {type(error).__name__}: {error}") from error
-    require(state == before and hash(state) == number, f"{what} changed its input")
-    require(first == again, f"{what} gave two results for one random stream")
+    require(state == before and hash(state) == number, "{} changed its input", what)
+    require(first == again, "{} gave two results for one random stream", what)
     if game.facts.deterministic:
-        require(first == other, f"{what} depends on chance, but facts.deterministic is true")
-    require_frozen(first.state, f"{what}: the new state")
-    require(first.outcome in _DONE, f"{what}: the outcome is {first.outcome!r}, not ok, illegal or unproductive")
-    require(math.isfinite(first.reward), f"{what}: the reward is {first.reward}")
+        require(first == other, "{} depends on chance, but facts.deterministic is true", what)
+    require_frozen(first.state, Message("{}: the new state", what))
+    require(first.outcome in _DONE, "{}: the outcome is {!r}, not ok, illegal or unproductive", what, first.outcome)
+    require(math.isfinite(first.reward), "{}: the reward is {}", what, first.reward)
     events = dict(first.events)
-    require(json.loads(_dumped(events, what)) == events, f"{what}: the events change on their way through JSON")
+    require(json.loads(_dumped(events, what)) == events, "{}: the events change on their way through JSON", what)
     return first
 
 
-def _dumped(value: object, what: str) -> str:
+def _dumped(value: object, what: object) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -93,7 +99,7 @@ def check_terminal(environment: AnyEnvironment, level: int) -> None:
                 end = game.terminal(state)
                 require(end in (None, End.SOLVED, End.FAILED), f"terminal gave {end!r}: solved, failed or None")
                 require(
-                    bool(game.legal(state)) == (end is None), f"terminal is {end!r} in {brief(state)}, against legal"
+                    bool(game.legal(state)) == (end is None), "terminal is {!r} in {}, against legal", end, brief(state)
                 )
 
 
@@ -110,9 +116,9 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
                 require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
                 spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
                 for action in [best, *spoilt, *actions(game, state)]:
-                    text = _dumped(game.encode(action), f"encode({brief(action)})")
+                    text = _dumped(game.encode(action), Message("encode({})", brief(action)))
                     back = game.decode(json.loads(text))
-                    require(back == action, f"{brief(action)} came back from {text[:100]} as {brief(back)}")
+                    require(back == action, "{} came back from {} as {}", brief(action), text[:100], brief(back))
 
 
 def check_facts(environment: AnyEnvironment, level: int) -> None:

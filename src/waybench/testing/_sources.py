@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from waybench.core import DataError, Item, UsageError, set_hash
 from waybench.testing._hostile import BAD_JSON
-from waybench.testing._require import AnyEnvironment, ContractError, brief, require, require_frozen
+from waybench.testing._require import AnyEnvironment, ContractError, Message, brief, require, require_frozen
 from waybench.testing._walks import actions, items, way_of
 
 _SET = 10  # items of a set that are compared with others
@@ -63,7 +63,7 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
     made = items(environment, level, _SET)
     for item in made:
         instance = item.instance
-        require_frozen(instance, f"instance of item {item.id}")
+        require_frozen(instance, Message("instance of item {}", item.id))
         require(
             re.fullmatch("[0-9a-f]{64}", instance.hash), f"item {item.id}: the hash is no SHA-256: {instance.hash!r}"
         )
@@ -71,7 +71,7 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
         back = environment.item(data)
         require(back.instance == instance, f"item {item.id}: the instance changes on its way through JSON")
         require(back.instance.hash == instance.hash, f"item {item.id}: its hash changes on its way through JSON")
-        require(back.level == item.level, f"item {item.id}: from outside, its level is {back.level}")
+        require(back.level == item.level, "item {}: from outside, its level is {}", item.id, back.level)
         require(dict(back.proof) == dict(item.proof), f"item {item.id}: from outside, it has another proof")
         proof = json.loads(json.dumps(dict(item.proof), allow_nan=False))
         require(proof == dict(item.proof), f"item {item.id}: its proof changes on its way through JSON")
@@ -90,7 +90,7 @@ def check_bad_data(environment: AnyEnvironment, level: int) -> None:
     for bad in [*BAD_JSON, *_spoilt(good)]:
         try:
             found: Any = environment.item(bad)
-            require(isinstance(found, Item), f"item gave {brief(found)}")
+            require(isinstance(found, Item), "item gave {}", brief(found))
         except DataError as error:
             require(_is_line(str(error)), f"the error is not one short line: {str(error)[:80]!r}")
         except Exception as error:
@@ -106,7 +106,9 @@ def check_bad_data(environment: AnyEnvironment, level: int) -> None:
             continue
         except Exception as error:
             raise ContractError(f"decode({brief(bad)}) raised {type(error).__name__}: {error}") from error
-        require(game.decode(game.encode(action)) == action, f"decode({brief(bad)}) gave {brief(action)}, which is none")
+        require(
+            game.decode(game.encode(action)) == action, "decode({}) gave {}, which is none", brief(bad), brief(action)
+        )
 
 
 def _is_line(text: str) -> bool:

@@ -3,16 +3,21 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from waybench.testing._declared import check_metrics_declared, check_names, check_options
+from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
 from waybench.testing._players import check_players, check_same_episode
-from waybench.testing._records import check_metrics, check_replay, check_tampering
+from waybench.testing._records import check_failures, check_metrics, check_replay, check_tampering
 from waybench.testing._require import AnyEnvironment, ContractError
 from waybench.testing._rules import check_action_codec, check_apply, check_facts, check_start, check_terminal
 from waybench.testing._sources import check_bad_data, check_instances, check_keys, check_levels, check_source
 from waybench.testing._words import check_hostile, check_round_trip, check_wordings
 
 ENVIRONMENT_CHECKS: Mapping[str, Callable[[AnyEnvironment], None]] = MappingProxyType(
-    {"names": check_names, "options": check_options, "metrics declared": check_metrics_declared}
+    {
+        "names": check_names,
+        "options": check_options,
+        "metrics declared": check_metrics_declared,
+        "failures declared": check_failures_declared,
+    }
 )
 """Name -> check of what an environment says of itself."""
 
@@ -36,6 +41,7 @@ LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxy
         "replay": check_replay,
         "tampering": check_tampering,
         "metrics": check_metrics,
+        "failures": check_failures,
     }
 )
 """Name -> check of an environment at one level; a test runner can make one test of each."""

@@ -1,5 +1,6 @@
 """Where the checks look: the ways in which an environment is played, and states met on walks."""
 
+import json
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -134,6 +135,9 @@ class StumblingPolicy(Policy):
     name = "stumbling"
     _NONSENSE = ("no idea", "", '{"broken": [', "\ud800\0", "{}")
 
+    def __init__(self) -> None:
+        self._tried: tuple[object, list[Any]] = None, []
+
     def reply(self, episode: AnyEpisode) -> str:
         """Return nonsense, an illegal action (a legal one, if none is found) or a random legal action."""
         turn, part = divmod(len(episode.turns), 3)
@@ -142,17 +146,36 @@ class StumblingPolicy(Policy):
         game, state, rng = episode.play.game, episode.state, episode.stream("player stumbling")
         action = rng.choice(game.legal(state))
         if part == 1:
-            met = states(episode.environment, episode.item, game)
-            tried = (other for one in met for other in evenly_chosen(game.legal(one), MANY))
+            tried = self._met(episode)
             action = next((each for each in tried if game.apply(state, each, rng).outcome is Outcome.ILLEGAL), action)
         return episode.play.wording.render(action, state)
 
+    def _met(self, episode: AnyEpisode) -> list[Any]:
+        """Return the legal actions of all states that are met on walks, each once; an episode asks many times."""
+        if self._tried[0] is not episode:
+            game = episode.play.game
+            met = states(episode.environment, episode.item, game)
+            self._tried = (
+                episode,
+                list(dict.fromkeys(other for one in met for other in evenly_chosen(game.legal(one), MANY))),
+            )
+        return self._tried[1]
 
-def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Options) -> Iterator[AnyEpisode]:
-    """Yield finished episodes of an item by every kind of player."""
-    for name in SAMPLE_PLAYERS:
-        yield play_name(environment, item, name, options)
-    yield play_out(environment, item, StumblingPolicy(), options)
+
+_KEPT = 48  # of the last items and ways of playing them; several checks look at the same episodes
+_played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode, ...]]] = {}
+
+
+def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Options) -> tuple[AnyEpisode, ...]:
+    """Return finished episodes of an item by every kind of player, which are only to be looked at: they are shared."""
+    key = id(environment), item.id, item.instance.hash, json.dumps(options, sort_keys=True)
+    if key not in _played:
+        named = [play_name(environment, item, name, options) for name in SAMPLE_PLAYERS]
+        while len(_played) >= _KEPT:
+            del _played[next(iter(_played))]
+        # With the environment itself, so that no other one can have its id.
+        _played[key] = environment, (*named, play_out(environment, item, StumblingPolicy(), options))
+    return _played[key][1]
 
 
 def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
@@ -168,7 +191,7 @@ def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
                 yield episode.record().dumps()
 
 
-def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: str) -> Any:
+def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: object) -> Any:
     """Return what a wording reads in a reply.
 
     Raises:
@@ -179,8 +202,8 @@ def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: str) -> Any:
     except Exception as error:
         raise ContractError(f"{what}: parse raised {type(error).__name__}: {str(error)[:200]}") from error
     if isinstance(found, Invalid):
-        require(found.reason.strip(), f"{what}: it was refused without a reason")
-        require(len(found.reason) <= 500, f"{what}: the reason has {len(found.reason)} characters; 500 are enough")
-        require(found.reason.isprintable(), f"{what}: the reason is no plain line: {found.reason[:80]!r}")
-        require(found.outcome == "unparsed", f"{what}: it was refused as {found.outcome}, not as unparsed")
+        require(found.reason.strip(), "{}: it was refused without a reason", what)
+        require(len(found.reason) <= 500, "{}: the reason has {} characters; 500 are enough", what, len(found.reason))
+        require(found.reason.isprintable(), "{}: the reason is no plain line: {!r}", what, found.reason[:80])
+        require(found.outcome == "unparsed", "{}: it was refused as {}, not as unparsed", what, found.outcome)
     return found

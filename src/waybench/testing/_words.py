@@ -1,12 +1,11 @@
 """Checks of the words: what a player is told, and how replies are read."""
 
 import math
-from itertools import chain
 from typing import Any
 
 from waybench.core import Episode, EpisodeRecord, Invalid, Outcome, Play, Stream
-from waybench.testing._hostile import HOSTILE_REPLIES, hostile_variants
-from waybench.testing._require import AnyEnvironment, ContractError, brief, require
+from waybench.testing._hostile import HOSTILE_REPLIES, hostile_length, hostile_variants
+from waybench.testing._require import AnyEnvironment, ContractError, Message, brief, require
 from waybench.testing._walks import MANY, AnyEpisode, actions, items, parsed, sample_episodes, states, way_of, ways
 
 _LONG = 10_000  # characters; a longer reply is read where that is most work only
@@ -17,30 +16,32 @@ def check_wordings(environment: AnyEnvironment, level: int) -> None:
     """Every wording says something at the start and after every turn, as chat messages that end with the user's."""
     for options in ways(environment):
         wording = way_of(environment, options).wording
-        require(wording.name == options["wording"], f"wording {options['wording']!r} calls itself {wording.name!r}")
+        require(wording.name == options["wording"], "wording {!r} calls itself {!r}", options["wording"], wording.name)
         require(wording.memory.kind in ("chat", "window", "fresh"), f"unknown memory {wording.memory.kind!r}")
         for item in items(environment, level):
-            _require_messages(Episode(environment, item, options), f"{options}, item {item.id}, the opening")
+            _require_messages(
+                Episode(environment, item, options), Message("{}, item {}, the opening", options, item.id)
+            )
             for episode in sample_episodes(environment, item, options):
-                what = f"{options}, item {item.id}, {episode.player}"
-                _require_messages(episode, f"{what}, the last turn")
+                what = Message("{}, item {}, {}", options, item.id, episode.player)
+                _require_messages(episode, Message("{}, the last turn", what))
                 for number, turn in enumerate(episode.turns, start=1):
-                    require(turn.message.strip(), f"{what}: the answer to turn {number} is empty")
-                    _require_unicode(turn.message, f"{what}: the answer to turn {number}")
+                    require(turn.message.strip(), "{}: the answer to turn {} is empty", what, number)
+                    _require_unicode(turn.message, Message("{}: the answer to turn {}", what, number))
 
 
-def _require_messages(episode: AnyEpisode, what: str) -> None:
+def _require_messages(episode: AnyEpisode, what: object) -> None:
     messages = episode.messages
-    require(messages, f"{what}: there is no message")
-    require(messages[-1].role == "user", f"{what}: the last message is not the user's")
+    require(messages, "{}: there is no message", what)
+    require(messages[-1].role == "user", "{}: the last message is not the user's", what)
     for message in messages:
-        require(message.role in ("system", "user", "assistant"), f"{what}: a message has the role {message.role!r}")
+        require(message.role in ("system", "user", "assistant"), "{}: a message has the role {!r}", what, message.role)
         if message.role != "assistant":
-            require(message.text.strip(), f"{what}: a message of the {message.role} is empty")
+            require(message.text.strip(), "{}: a message of the {} is empty", what, message.role)
             _require_unicode(message.text, what)
 
 
-def _require_unicode(text: str, what: str) -> None:
+def _require_unicode(text: str, what: object) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -59,9 +60,14 @@ def check_round_trip(environment: AnyEnvironment, level: int) -> None:
                 best = environment.players["oracle"](state, rng)
                 for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
-                    found = parsed(play, reply, state, f"{options}: the reply {brief(reply)}")
+                    found = parsed(play, reply, state, Message("{}: the reply {}", options, brief(reply)))
                     require(
-                        found == action, f"{options}: {brief(action)} reads {brief(reply)}, comes back {brief(found)}"
+                        found == action,
+                        "{}: {} reads {}, comes back {}",
+                        options,
+                        brief(action),
+                        brief(reply),
+                        brief(found),
                     )
 
 
@@ -74,33 +80,40 @@ def check_hostile(environment: AnyEnvironment, level: int) -> None:
     most = _LONG if level in environment.sample_levels[:-1] else math.inf
     item = items(environment, level, 1)[0]
     by_wording = {options["wording"]: options for options in reversed(ways(environment))}
-    for options in by_wording.values():
-        play = way_of(environment, options)
+    played = [(options, way_of(environment, options)) for options in by_wording.values()]
+    for name, make in HOSTILE_REPLIES.items():
+        if hostile_length(name) <= most:
+            reply = make()
+            for options, play in played:
+                _require_survived(environment, item, options, play, f"hostile reply ({name})", reply)
+    for options, play in played:
         state = play.game.start(item.instance)
         good = play.wording.render(actions(play.game, state)[0], state)
-        hostile = ((f"hostile reply ({name})", make()) for name, make in HOSTILE_REPLIES.items())
-        spoilt = ((f"good reply {name}", reply) for name, reply in hostile_variants(good))
-        for name, reply in chain(hostile, spoilt):
+        for name, reply in hostile_variants(good):
             if len(reply) <= most:
-                _require_survived(environment, item, options, play, name, reply)
+                _require_survived(environment, item, options, play, f"good reply {name}", reply)
 
 
 def _require_survived(
     environment: AnyEnvironment, item: Any, options: dict[str, Any], play: Play[Any, Any, Any], name: str, reply: str
 ) -> None:
-    what = f"{options}, {name}"
+    what = Message("{}, {}", options, name)
     episode: AnyEpisode = Episode(environment, item, options)
     found = parsed(play, reply, episode.state, what)
     try:
         if not isinstance(found, Invalid):
-            require(play.game.decode(play.game.encode(found)) == found, f"{what}: the action does not survive encoding")
+            require(
+                play.game.decode(play.game.encode(found)) == found, "{}: the action does not survive encoding", what
+            )
         if len(reply) > _KEPT:
             return
         turn = episode.step(reply)
         _require_unicode(turn.message, what)
         refused = turn.outcome is Outcome.UNPARSED
-        require(refused == isinstance(found, Invalid), f"{what}: the turn is {turn.outcome}, parse gave {brief(found)}")
-        require(refused == (turn.action is None), f"{what}: a refused turn has an action, or another one has none")
+        require(
+            refused == isinstance(found, Invalid), "{}: the turn is {}, parse gave {}", what, turn.outcome, brief(found)
+        )
+        require(refused == (turn.action is None), "{}: a refused turn has an action, or another one has none", what)
         EpisodeRecord.from_json(episode.record().to_json())
         episode.record().dumps().encode("ascii")
     except ContractError:

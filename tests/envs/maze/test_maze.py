@@ -45,7 +45,7 @@ def test_rows_show_the_player() -> None:
         ({"maze": []}, "maze: it has 0 rows; the dimension is odd and from 5 to 1001"),
         ({"maze": [[0] * 4] * 4}, "maze: it has 4 rows; the dimension is odd and from 5 to 1001"),
         ({"maze": [[0] * 3] * 3}, "maze: it has 3 rows; the dimension is odd and from 5 to 1001"),
-        ({"maze": [[]] * 1003}, "maze: it has 1003 rows; the dimension is odd and from 5 to 1001"),
+        ({"maze": [[]] * 1003}, "maze: it has 1,003 rows; the dimension is odd and from 5 to 1001"),
         ({"maze": [*ROWS_501[:4], [0, 1, 0, 0]]}, "maze: row 4 has 4 cells, not 5"),
         ({"maze": changed((2, 3, 2))}, 'maze: row 2, column 3: a cell is 0, 1 or "X"'),
         ({"maze": changed((2, 3, "1"))}, 'maze: row 2, column 3: a cell is 0, 1 or "X"'),

@@ -325,7 +325,7 @@ def test_an_extraction_step_by_step() -> None:
     frames = list(draw_frames(TASK, turns, range(5)))
     assert [told(frame) for frame in frames] == [
         "Step 5 of 9",
-        "Step 6 of 9: 1 of 1 triplets right",
+        "Step 6 of 9: 1 of 1 triplet right",
         "Step 7 of 9: 1 of 2 triplets right",
         "Step 8 of 9: 1 of 3 triplets right, 1 could not be read",
         "Step 9 of 9: 2 of 4 triplets right, 1 could not be read",
@@ -351,7 +351,7 @@ def test_an_extraction_step_by_step() -> None:
 
 def test_an_extraction_that_was_broken_off() -> None:
     svg = draw(TASK, turns_of(TASK, *said(extract.TRUTH[5])))
-    assert told(svg) == "Step 6 of 9: 1 of 1 triplets right"
+    assert told(svg) == "Step 6 of 9: 1 of 1 triplet right"
 
 
 @pytest.mark.parametrize(("protocol", "right"), [("paper", 2), ("sound", 7)])

@@ -89,7 +89,7 @@ def test_a_value_that_crashed_the_published_program_ends_the_map_in_paper() -> N
 def test_one_shot_asks_once_more_with_what_came_of_it() -> None:
     episode = after(said("move_right"), tries=2)
     assert episode.state.goal == 0
-    assert "Your 1 actions for this objective ended 1 rows and 3 columns away from it." in episode.turns[0].message
+    assert "Your 1 action for this objective ended 1 row and 3 columns away from it." in episode.turns[0].message
     episode.step(said("move_right", "move_right", "move_right", "move_down"))
     assert (episode.state.goal, value(episode.record(), "actions"), value(episode.record(), "top0")) == (1, 5, 1)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ import pytest
 from click.testing import CliRunner
 
 from tests.conftest import missing
+from waybench.analysis import LoggedEpisode
 from waybench.cli import main
-from waybench.core import EpisodeRecord, UsageError, play_out, policy, replay
+from waybench.cli._report import build
+from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, SearchSource, _luanti, _server, _terrain
 from waybench.envs.voxel._blockworld import LENGTHS, BlockWorld, eye_of, rays
 from waybench.envs.voxel._describe import Raw
@@ -29,6 +32,7 @@ from waybench.envs.voxel._luanti import LuantiTerrain, called
 from waybench.envs.voxel._search import bounds, level_of, prove
 from waybench.envs.voxel._server import Server
 from waybench.envs.voxel._terrain import Body
+from waybench.report import write_report
 
 REAL = pytest.mark.slow
 LUANTI: dict[str, Any] = {"engine": "luanti", "goal": "any"}
@@ -371,16 +375,67 @@ def test_another_games_biomes_are_refused(fake: Fake) -> None:
         LuantiTerrain(1)
 
 
-def test_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+@pytest.fixture
+def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Hide the server from this process."""
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     monkeypatch.setattr(_server, "_FOLDERS", ())
     _server.program.cache_clear()
-    try:
-        with pytest.raises(UsageError, match="install Debian's package minetest-server"):
-            SearchSource("k", 1, LUANTI).item(0)
-        done = CliRunner().invoke(main, ["play", "voxel/find", "-S", "engine=luanti"])
-        assert done.exit_code == 2
-        assert "minetest-server" in done.output
-        assert "Traceback" not in done.output
-    finally:
-        _server.program.cache_clear()
+    yield
+    _server.program.cache_clear()
+
+
+@pytest.mark.usefixtures("no_server")
+def test_one_line_says_what_to_install() -> None:
+    with pytest.raises(UsageError, match="install Debian's package minetest-server"):
+        SearchSource("k", 1, LUANTI).item(0)
+    done = CliRunner().invoke(main, ["play", "voxel/find", "-S", "engine=luanti"])
+    assert done.exit_code == 2
+    assert "minetest-server" in done.output
+    assert "Traceback" not in done.output
+
+
+def as_if_in_luanti(record: EpisodeRecord) -> EpisodeRecord:
+    """Return a record of our own engine as a server would have given it: no world is needed to read it."""
+    instance = {**record.instance, "engine": "luanti", "goal": "forest", "x": 0, "z": 0}
+    return replace(record, instance=instance, instance_hash=FIND.decode(instance).hash)
+
+
+@pytest.mark.usefixtures("no_server")
+def test_records_count_as_recorded_where_the_engine_is_missing(tmp_path: Path) -> None:
+    items = FIND.source("missing", 1).head(2)
+    options = {"wording": "one_question", "steps": 30}
+    found, lost = (play_out(FIND, items[i], policy(who), options).record() for i, who in enumerate(("oracle", "null")))
+    lost = replace(lost, options={**lost.options, "protocol": "sound"})
+    records = [as_if_in_luanti(found), as_if_in_luanti(lost)]
+    broken = replace(records[0], instance_hash="0" * 64)
+    with pytest.raises(LiveError, match="its engine, luanti, is not installed here"):
+        replay(FIND, records[0])
+    with pytest.raises(ReplayError, match="instance_hash"):  # what can be checked without a world still is
+        replay(FIND, broken)
+    settings = {"engine": "luanti"}
+    episodes = [LoggedEpisode(model="m", task="t", record=one, settings=settings) for one in (*records, broken)]
+    report = write_report(episodes, tmp_path)
+    assert (report.unconfirmed, report.not_simulated) == (1, {"its engine, luanti, is not installed here": 2})
+    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    assert sum(each["not_simulated"] for each in summary["overall"]) == 2
+    assert sum(each["unconfirmed"] for each in summary["overall"]) == 1
+    scores = [each["best"]["value"] for each in summary["overall"] if each["best"] is not None]
+    assert sum(scores) == sum(FIND.metrics[0].of(record) or 0 for record in records)
+    for path, count in (("results", 2), ("replays", 2), ("tasks", 1)):
+        pages = [page.read_text(encoding="utf-8") for page in (tmp_path / path).glob("*.html")]
+        assert sum("ot simulated again" in page for page in pages) == count
+    home = report.index.read_text(encoding="utf-8")
+    assert "simulated again from their records but for 2 (its engine, luanti, is not installed here)" in home
+
+
+@pytest.mark.usefixtures("no_server")
+def test_the_terminal_tells_a_missing_engine_from_a_mismatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = as_if_in_luanti(play_out(FIND, FIND.source("k", 1).item(0), policy("oracle"), {"steps": 30}).record())
+    some = [LoggedEpisode(model="m", task="t", record=record, settings={"engine": "luanti"})]
+    monkeypatch.setattr("waybench.analysis.read_logs", lambda *folders, **more: iter(some))
+    lines: list[str] = []
+    build((tmp_path,), tmp_path / "site", "t", tell=lines.append)
+    (line,) = lines
+    assert line.startswith("note: 1 of 1 episodes were not simulated again")
+    assert "its engine, luanti, is not installed here" in line

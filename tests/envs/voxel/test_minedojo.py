@@ -166,14 +166,14 @@ def test_a_place_is_told_of_as_it_is_now(simulator: Simulator) -> None:
 
 def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Path) -> None:
     record = play_out(FIND, SearchSource("k", 1, MINEDOJO).item(0), policy("heuristic"), SHORT).record()
-    with pytest.raises(LiveError, match="alive and cannot be simulated again"):
+    with pytest.raises(LiveError, match="it was played in a world that is alive"):
         replay(FIND, record)
     episodes = [LoggedEpisode(model="m", task="voxel_find", record=record, settings={"engine": "minedojo"})]
     report = write_report(episodes, tmp_path)
-    assert report.unconfirmed == 0
+    assert (report.unconfirmed, report.not_simulated) == (0, {"it was played in a world that is alive": 1})
     for folder in ("results", "replays"):
         (page,) = (tmp_path / folder).glob("*.html")
-        assert "Played in a world that is alive" in page.read_text(encoding="utf-8")
+        assert "ot simulated again: it was played in a world that is alive." in page.read_text(encoding="utf-8")
     assert "engine: minedojo" in report.index.read_text(encoding="utf-8")
     (made,) = rows(episodes)
     assert (made.metrics["score"], made.aside, made.group.apart) == (

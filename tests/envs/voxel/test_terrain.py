@@ -124,6 +124,20 @@ def test_the_nearest_goal_is_the_nearest(goal: str) -> None:
             assert near is None
 
 
+def test_who_walks_is_told_the_same_as_who_just_came() -> None:
+    """What was looked up before saves looking again, and changes nothing: there, back, far away, another goal."""
+    world, places = OwnTerrain(SEED), [(9 * step, 40 - 7 * step) for step in range(12)]
+    places = [*places, *reversed(places), (5000, -3000), (5003, -3001), (0, 0)]
+    found = 0
+    for number, (x, z) in enumerate(places):
+        goals = ENGINES["own"].fitting(GOALS[number // 5 % 2])
+        most = 400 if number % 7 else 20
+        near = world.nearest(x, z, goals, most)
+        assert near == OwnTerrain(SEED).nearest(x, z, goals, most)
+        found += near is not None
+    assert 0 < found < len(places)
+
+
 def test_every_biome_is_in_the_world() -> None:
     world = OwnTerrain(SEED)
     for name in BIOMES:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from waybench._svg import drawing, path, text, texts
-from waybench.core import TurnRecord, lost_turns
+from waybench.core import TurnRecord, lost_turns, plural
 from waybench.envs.bandit._instance import Bandit
 from waybench.envs.bandit._rules import values
 
@@ -75,8 +75,10 @@ def trail(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
 def _told(made: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterator[str]:
     paid, best = sum(pull.paid for pull in made), sum(pull.best for pull in made)
     reward = sum(pull.reward for pull in made)
-    yield f"{len(made)} {'pull' if len(made) == 1 else 'pulls'}, {paid} paid, reward {reward:+g}"
-    yield ", ".join(part for part in (f"the best machine {best} times" if made else "", lost_turns(turns)) if part)
+    yield f"{plural(len(made), 'pull')}, {paid} paid, reward {reward:+g}"
+    yield ", ".join(
+        part for part in (f"the best machine {plural(best, 'time')}" if made else "", lost_turns(turns)) if part
+    )
 
 
 def _table(bandit: Bandit, made: Sequence[Pull]) -> Iterator[tuple[str, list[str]]]:

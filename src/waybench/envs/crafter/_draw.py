@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from waybench.core import TurnRecord, is_array
+from waybench.core import TurnRecord, is_array, plural
 from waybench.envs.crafter._case import Wilds
 from waybench.envs.crafter._engine import World, advance, begin, beings_of, body_of, daylight
 from waybench.envs.crafter._ids import (
@@ -113,7 +113,8 @@ def draw_frames(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]
 
 def _drawing(wilds: Wilds, walk: _Walk, board: str) -> str:
     steps = len(walk.way) - 1
-    label = f"Crafter, world {wilds.seed}, {steps} steps, {len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements"
+    unlocked = f"{len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements"
+    label = f"Crafter, world {wilds.seed}, {plural(steps, 'step')}, {unlocked}"
     parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk), *_panel(walk)]
     return (
         f'<svg class="tiles maze-large" viewBox="0 0 {SIZE + _PANEL} {SIZE}" role="img" aria-label="{label}" '

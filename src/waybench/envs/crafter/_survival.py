@@ -1,10 +1,11 @@
 """The environment of Crafter."""
 
-from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play, agent_typed
+from waybench.agent import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, agent_typed
 from waybench.core import Environment
 from waybench.envs.crafter._about import ABOUT
 from waybench.envs.crafter._case import Wilds, decode
 from waybench.envs.crafter._engine import World
+from waybench.envs.crafter._failures import FAILURES, own_failure
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._rules import SurvivalRules
 from waybench.envs.crafter._scores import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, setting
@@ -34,6 +35,8 @@ SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
     level_of=lambda wilds: LEVEL,
     prove=lambda wilds: {},
     metrics=METRICS,
+    failures=FAILURES,
+    failure=agent_failure(own_failure),
     series=SERIES,
     aggregates=AGGREGATES,
     setting=setting,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from waybench.core import TurnRecord
+from waybench.core import TurnRecord, plural
 from waybench.envs.hanoi._instance import RODS, Towers
 from waybench.envs.hanoi._solve import MOVES, Stacks, moved, stacks
 
@@ -63,7 +63,8 @@ def draw_frames(towers: Towers, turns: Sequence[TurnRecord], counts: Sequence[in
 
 def _label(towers: Towers, made: Sequence[Frame]) -> str:
     refused = sum(bool(frame.refused) for frame in made)
-    return f"Tower of Hanoi with {towers.level} disks: {len(made) - 1} moves, {refused} of them not allowed"
+    moves = plural(len(made) - 1, "move")
+    return f"Tower of Hanoi with {plural(towers.level, 'disk')}: {moves}, {refused} of them not allowed"
 
 
 def _side_by_side(towers: Towers, shown: Sequence[Frame], label: str) -> str:

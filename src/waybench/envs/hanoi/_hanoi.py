@@ -1,7 +1,17 @@
 """The environment of the Tower of Hanoi."""
 
-from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play, agent_typed, thinking_players
+from waybench.agent import (
+    TYPED_HELP,
+    Choice,
+    Scene,
+    agent_failure,
+    agent_options,
+    agent_play,
+    agent_typed,
+    thinking_players,
+)
 from waybench.core import Environment, level_axis, proof_axis
+from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._instance import Towers, decode
 from waybench.envs.hanoi._players import PLAYERS
 from waybench.envs.hanoi._rules import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules, Puzzle
@@ -60,10 +70,13 @@ RODS: Environment[Towers, Scene[Towers, Puzzle], Choice] = Environment(
     level_of=lambda towers: towers.level,
     prove=prove,
     metrics=METRICS,
+    failures=FAILURES,
+    failure=agent_failure(own_failure),
     axes=(
         level_axis("disks", "Disks on the rods."),
         proof_axis("minimum", "Optimal moves", "Moves of a shortest solution."),
     ),
+    success="all disks are where they have to go, after any number of moves",
     series=SERIES,
     setting=setting,
     cluster=sample,

@@ -16,6 +16,7 @@ from waybench.core import (
     outcome_metric,
     proof_axis,
 )
+from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, Plan
 from waybench.envs.maze._generator import OPTIONS, MazeSource
 from waybench.envs.maze._maze import Maze, decode, prove
@@ -164,11 +165,14 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     level_of=lambda maze: maze.size,
     prove=prove,
     metrics=METRICS,
+    failures=FAILURES,
+    failure=failure,
     axes=(
         level_axis("dimension", "Cells along each side."),
         proof_axis("minimum", "Minimum steps", "Cells on a shortest path, the entrance not counted."),
         proof_axis("junctions", "Junctions", "Cells from which three or four ways go."),
     ),
+    success="the exit is reached, in whatever way",
     best_of=True,
     players=dict[str, Any](PLAYERS),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from waybench.core import Json, TurnRecord
+from waybench.core import Json, TurnRecord, plural
 from waybench.envs.maze._maze import Maze
 from waybench.grid import DIRECTIONS
 
@@ -50,7 +50,7 @@ def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
     label = f"Maze of dimension {size}"
     if legs:
         moved = sum(cells for leg in legs for _, cells in leg.moves)
-        label += f", {moved} {_plural(moved, 'step')} walked in {len(turns)} {_plural(len(turns), 'request')}"
+        label += f", {plural(moved, 'step')} walked in {plural(len(turns), 'request')}"
     if reuse:
         board = f'<use href="#{board_id}"/>'
     else:
@@ -78,10 +78,6 @@ def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
             direction = str(illegal["direction"])
             blocked = (direction, maze.lattice.free(at, direction))
         yield Leg(start, moves, blocked)
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
 
 
 def _carried_out(action: Sequence[tuple[str, int]], moved: int) -> Iterator[tuple[str, int]]:

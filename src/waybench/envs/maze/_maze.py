@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import groupby
 
-from waybench.core import DataError, Instance, Json, is_array, is_object
+from waybench.core import DataError, Instance, Json, is_array, is_object, plural
 from waybench.grid import Lattice
 
 SMALLEST = 5
@@ -90,12 +90,12 @@ def decode(data: Json) -> Maze:
         raise DataError('instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
     size = len(rows)
     if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
-        raise DataError(f"maze: it has {size} rows; the dimension is odd and from {SMALLEST} to {LARGEST}")
+        raise DataError(f"maze: it has {plural(size, 'row')}; the dimension is odd and from {SMALLEST} to {LARGEST}")
     cells = bytearray()
     entrances: list[int] = []
     for y, row in enumerate(rows):
         if len(row) != size:
-            raise DataError(f"maze: row {y} has {len(row)} cells, not {size}")
+            raise DataError(f"maze: row {y} has {plural(len(row), 'cell')}, not {size}")
         for x, cell in enumerate(row):
             if cell == "X":
                 entrances.append(y * size + x)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from waybench.core import TurnRecord
+from waybench.core import TurnRecord, plural
 from waybench.envs.messenger._case import Case, role_name
 from waybench.envs.messenger._engine import WON, Place, begin
 
@@ -35,7 +35,7 @@ def draw(case: Case, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
     fate = next((str(turn.events["fate"]) for turn in turns if "fate" in turn.events), "")
     label = f"Messenger, stage {case.stage}, {case.size} by {case.size} cells"
     if len(ways) > 1:
-        label += f", {len(ways) - 1} steps, " + ("won" if fate == WON else "lost" if fate else "not ended")
+        label += f", {plural(len(ways) - 1, 'step')}, " + ("won" if fate == WON else "lost" if fate else "not ended")
     if reuse:
         board = f'<use href="#{board_id}"/>'
     else:

@@ -1,10 +1,11 @@
 """The environment of Messenger."""
 
-from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play, agent_typed
+from waybench.agent import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, agent_typed
 from waybench.core import Environment
 from waybench.envs.messenger._about import ABOUT
 from waybench.envs.messenger._case import STAGES, Case, decode
 from waybench.envs.messenger._engine import World
+from waybench.envs.messenger._failures import FAILURES, own_failure
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._rules import RoleRules
 from waybench.envs.messenger._scores import LEAST, METRICS, MOST, setting
@@ -33,6 +34,8 @@ ROLES: Environment[Case, Scene[Case, World], Choice] = Environment(
     level_of=lambda case: case.stage,
     prove=lambda case: {},
     metrics=METRICS,
+    failures=FAILURES,
+    failure=agent_failure(own_failure),
     setting=setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,

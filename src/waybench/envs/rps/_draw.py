@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from waybench._svg import drawing, path, text
-from waybench.core import TurnRecord, lost_turns
+from waybench.core import TurnRecord, lost_turns, plural
 from waybench.envs.rps._instance import Match
 from waybench.envs.rps._rules import RESULTS, SOUND_NAMES, Rounds, RpsRules, played
 
@@ -90,9 +90,9 @@ def _told(made: Sequence[Played], world: Rounds, turns: Sequence[TurnRecord]) ->
     results = [each.result for each in made]
     counted = ", ".join(f"{results.count(name)} {name}" for name in ("won", "tied", "lost"))
     reward = sum(turn.reward for turn in turns)
-    yield f"{len(made)} {'round' if len(made) == 1 else 'rounds'}: {counted}, score {reward:+g}"
+    yield f"{plural(len(made), 'round')}: {counted}, score {reward:+g}"
     yield ", ".join(
-        part for part in (f"the best choice {world.score} times" if made else "", lost_turns(turns)) if part
+        part for part in (f"the best choice {plural(world.score, 'time')}" if made else "", lost_turns(turns)) if part
     )
 
 

@@ -2,11 +2,14 @@
 
 from waybench.agent import (
     TYPED_HELP,
+    UNNAMED,
     Choice,
     Scene,
+    agent_failure,
     agent_options,
     agent_play,
     agent_typed,
+    endless,
     learning_metrics,
     thinking_players,
 )
@@ -92,6 +95,8 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     prove=prove,
     metrics=_LEARNING.metrics,
     series=_LEARNING.series,
+    failures=(UNNAMED,),
+    failure=agent_failure(endless),
     setting=_setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,

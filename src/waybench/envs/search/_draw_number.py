@@ -6,7 +6,7 @@ from math import log10
 from typing import NamedTuple
 
 from waybench._svg import drawing, path, text, texts
-from waybench.core import Stream, TurnRecord, lost_turns
+from waybench.core import Stream, TurnRecord, lost_turns, plural
 from waybench.envs.search._number import GuessGame, Guessing, Number, most_steps, teacher
 
 _WIDTH = 400
@@ -71,8 +71,7 @@ def draw(case: Number, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
     now = made[-1].after if made else _GAME.start(case)
     off = sum(each.kind == "off" for each in guesses)
     told = [
-        f"{len(guesses)} {'guess' if len(guesses) == 1 else 'guesses'}, "
-        + (f"{case.target} found" if now.found else _left(now)),
+        f"{plural(len(guesses), 'guess', 'guesses')}, " + (f"{case.target} found" if now.found else _left(now)),
         ", ".join(part for part in (f"{off} not possible any more" if off else "", lost_turns(turns)) if part),
     ]
     label = f"A number from {case.low} to {case.high}, {case.target}: {', '.join(part for part in told if part)}"
@@ -84,7 +83,7 @@ def draw(case: Number, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
 
 def _left(known: Guessing) -> str:
     count = known.high - known.low + 1
-    return f"{count:,} {'number' if count == 1 else 'numbers'} possible"
+    return f"{plural(count, 'number')} possible"
 
 
 def trail(case: Number, turns: Iterable[TurnRecord]) -> Iterator[Guess]:

@@ -6,7 +6,7 @@ from math import hypot
 from typing import NamedTuple
 
 from waybench._svg import drawing, path, text, texts
-from waybench.core import Outcome, Stream, TurnRecord, lost_turns
+from waybench.core import Outcome, Stream, TurnRecord, lost_turns, plural
 from waybench.envs.search._layout import AHEAD, Layout, layered
 from waybench.envs.search._walk import (
     BreadthFirst,
@@ -73,7 +73,7 @@ def draw(
     made = [step for step in steps if step.node is not None]
     visited = 1 + sum(step.new for step in made)
     told = [
-        f"{visited} of {size} nodes visited, {len(made)} {'step' if len(made) == 1 else 'steps'}",
+        f"{visited} of {size} nodes visited, {plural(len(made), 'step')}",
         ", ".join(part for part in (_astray(made), lost_turns(turns)) if part),
     ]
     label = f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(part for part in told if part)}"

@@ -8,6 +8,8 @@ from typing import Any
 from waybench.core import (
     Axis,
     Environment,
+    EpisodeRecord,
+    FailureKind,
     Game,
     Json,
     Limits,
@@ -20,7 +22,7 @@ from waybench.core import (
     level_axis,
     proof_axis,
 )
-from waybench.envs.search import _number, _scores, _texts, _walk
+from waybench.envs.search import _failures, _number, _scores, _texts, _walk
 from waybench.envs.search._about import about
 from waybench.envs.search._coach import Coach
 from waybench.envs.search._protocol import PROTOCOLS
@@ -49,7 +51,10 @@ class _Kind:
     most_steps: Callable[[Any], int]
     players: Mapping[str, Player[Any, int]]
     metrics: tuple[Metric, ...]
+    failures: tuple[FailureKind, ...]
+    failure: Callable[[EpisodeRecord], FailureKind]
     axis: Axis
+    success: str
     source_options: tuple[Option, ...]
     source: Callable[..., Source[Any]]
     prove: Callable[[Any], Mapping[str, Json]]
@@ -59,6 +64,7 @@ class _Kind:
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
+_ALL_VISITED = "every node is visited within the limit on steps, in whatever order"
 _PROVE_DEPTH = partial(_walk.prove, steps=_walk.steps_depth)
 _PROVE_BREADTH = partial(_walk.prove, steps=_walk.steps_breadth)
 
@@ -71,7 +77,10 @@ _KINDS = {
         most_steps=_number.most_steps,
         players=_number.PLAYERS,
         metrics=_scores.NUMBER_METRICS,
+        failures=_failures.NUMBER_FAILURES,
+        failure=_failures.number_failure,
         axis=level_axis("bits", "Bisections that it takes to find any number of the range."),
+        success="the number is named within the limit on steps",
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
         prove=_number.prove,
@@ -87,7 +96,10 @@ _KINDS = {
         most_steps=_walk.most_steps_depth,
         players=_walk.DEPTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.DEPTH),
+        failures=_failures.WALK_FAILURES,
+        failure=_failures.walk_failure,
         axis=_NODES,
+        success=_ALL_VISITED,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_DEPTH),
         prove=_PROVE_DEPTH,
@@ -103,7 +115,10 @@ _KINDS = {
         most_steps=_walk.most_steps_breadth,
         players=_walk.BREADTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.BREADTH),
+        failures=_failures.WALK_FAILURES,
+        failure=_failures.walk_failure,
         axis=_NODES,
+        success=_ALL_VISITED,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_BREADTH),
         prove=_PROVE_BREADTH,
@@ -200,7 +215,10 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         level_of=lambda case: case.level,
         prove=kind.prove,
         metrics=kind.metrics,
+        failures=kind.failures,
+        failure=kind.failure,
         axes=(kind.axis, proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")),
+        success=kind.success,
         series=_scores.series(kind.scores),
         players=dict(kind.players),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from waybench.core import Outcome, TurnRecord
+from waybench.core import Outcome, TurnRecord, plural
 from waybench.envs.textmap._answer import Trajectory
 from waybench.envs.textmap._draw_board import Pair
 from waybench.envs.textmap._draw_layout import Cell, bearing
@@ -82,10 +82,6 @@ def _done(turn: TurnRecord | None) -> Trajectory:
     return () if action is None else read_hops(action)
 
 
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
 def _short(place: str) -> str:
     return shown(place, 34)
 
@@ -110,7 +106,7 @@ def _route(question: MapQuestion, turn: TurnRecord | None) -> Scene:
         if hops:
             arrived = question.target in places
             least = f" where {len(way)} would do" if way and len(way) < len(hops) else ""
-            moves = _plural(len(hops), "move")
+            moves = plural(len(hops), "move")
             told += f": right, {moves}{least}" if arrived else f": wrong, {moves} that lead elsewhere"
             crosses = [] if arrived else [(place, (0, 0)) for place in sorted(places)]
         elif turn is not None:
@@ -139,7 +135,7 @@ def _rules(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> 
 
 def _destination(question: MapQuestion, turn: TurnRecord | None) -> Scene:
     here, hops = ground(question.map), _done(turn)
-    told = f"From {_short(question.source)} by {_plural(len(question.path), 'move')}"
+    told = f"From {_short(question.source)} by {plural(len(question.path), 'move')}"
     taken, made_up, crosses = list[Pair](), list[Pair](), list[tuple[str, Cell]]()
     for hop in hops:
         before, after = here.named(hop.before), here.named(hop.after)
@@ -207,9 +203,9 @@ def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence
     for count in counts:
         asked = len(truth) if whole and count else count
         found = {move for move, mark in zip(moves[:asked], right, strict=False) if mark and move[0] != move[1]}
-        told = f"{task.cutoff} steps at once" if whole else f"Step {first + asked} of {task.cutoff}"
+        told = f"{plural(task.cutoff, 'step')} at once" if whole else f"Step {first + asked} of {task.cutoff}"
         if asked:
-            told += f": {sum(map(bool, right[:asked]))} of {asked} triplets right"
+            told += f": {sum(map(bool, right[:asked]))} of {plural(asked, 'triplet')} right"
             unread = 0 if whole else sum(hop is None for hop in said[:asked])
             told += f", {unread} could not be read" if unread else "" if said else f", {_UNREAD}"
         yield Scene(

@@ -19,8 +19,10 @@ from waybench.envs.textmap._extract import (
 from waybench.envs.textmap._extract_about import ABOUT
 from waybench.envs.textmap._extract_play import BEFORE, MODES, PLAYERS, Extracting, ExtractionRules
 from waybench.envs.textmap._extract_words import ExtractionWording
+from waybench.envs.textmap._failures import EXTRACT_FAILURES, extract_failure
 from waybench.envs.textmap._game import read_hops
 from waybench.envs.textmap._map_instance import map_name
+from waybench.envs.textmap._prefix import published_steps
 from waybench.envs.textmap._score import PAPER, SOUND, Rules
 from waybench.envs.textmap._shares import Of, share
 from waybench.envs.textmap._sketch import Answered, Result, Said, result, wanted
@@ -147,15 +149,20 @@ def _task_of(record: EpisodeRecord) -> Extraction:
     return _task(json.dumps(record.instance))
 
 
-def _result(record: EpisodeRecord) -> Result:
-    """Return what came of a record's triplets; those that were put in the place of what was said count."""
+def _said(record: EpisodeRecord) -> Said:
+    """Return a record's triplets; those that were put in the place of what was said count."""
     mode = record.options["mode"]
     said: Said = ()
     for turn in record.turns:
         taken = turn.action if turn.executed is None else turn.executed
         hops = () if taken is None else read_hops(taken)
         said += hops if mode == "whole" or len(hops) == 1 else (None,)
-    return result(_task_of(record), said, mode, _rules(record.options["protocol"]))
+    return said
+
+
+def _result(record: EpisodeRecord) -> Result:
+    """Return what came of a record's triplets."""
+    return result(_task_of(record), _said(record), record.options["mode"], _rules(record.options["protocol"]))
 
 
 def _best(record: EpisodeRecord) -> float:
@@ -267,7 +274,10 @@ EXTRACT = Environment(
     level_of=lambda task: task.level,
     prove=prove,
     metrics=METRICS,
+    failures=EXTRACT_FAILURES,
+    failure=lambda record: extract_failure(record, _task_of(record), _said(record)),
     pooled=True,
     cluster=map_name,
+    implied=published_steps,
     players=PLAYERS,
 )

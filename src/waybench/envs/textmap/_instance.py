@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from waybench.core import DataError, Json, is_object
+from waybench.core import DataError, Json, is_object, plural
 from waybench.envs.textmap._labels import Labels, path_labels
 from waybench.envs.textmap._map import Edge, PlaceMap
 from waybench.envs.textmap._map_instance import (
@@ -119,7 +119,9 @@ def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> M
     question = _question(place_map, cutoff, data)
     actions = read_texts(data, "actions")
     if not 1 <= len(actions) <= len(place_map.places):
-        raise DataError(f"actions: {len(actions)} moves; give from 1 to {len(place_map.places)}, a simple path")
+        raise DataError(
+            f"actions: {plural(len(actions), 'move')}; give from 1 to {len(place_map.places)}, a simple path"
+        )
     found = _ways(place_map, question.source, actions)
     if "path" in data:
         wanted = read_texts(data, "path")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from waybench.core import Environment, EpisodeRecord, Json, Limits, Option, Play, Stream
+from waybench.envs.textmap._failures import MINIGAME_FAILURES, minigame_failure
 from waybench.envs.textmap._map_instance import map_name
 from waybench.envs.textmap._minigame import (
     CHOICES,
@@ -16,6 +17,7 @@ from waybench.envs.textmap._minigame import (
 from waybench.envs.textmap._minigame_about import ABOUT
 from waybench.envs.textmap._minigame_play import PLAYERS, Choosing, MinigameRules
 from waybench.envs.textmap._minigame_words import FORMS, PRINTED, MinigameWording
+from waybench.envs.textmap._prefix import published_steps
 from waybench.envs.textmap._score import PAPER, SOUND
 from waybench.envs.textmap._shares import Of, event, share
 from waybench.envs.textmap._world_items import LOWEST_CLASS, WorldItems, drawn_world, shown_steps, size_stream
@@ -187,7 +189,10 @@ MINIGAME = Environment(
     level_of=lambda game: game.level,
     prove=prove,
     metrics=METRICS,
+    failures=MINIGAME_FAILURES,
+    failure=minigame_failure,
     pooled=True,
     cluster=map_name,
+    implied=published_steps,
     players=PLAYERS,
 )

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from waybench.core import DataError, Json, UsageError, is_array, is_object
+from waybench.core import DataError, EpisodeRecord, Json, UsageError, is_array, is_object
 from waybench.envs.textmap._labels import reached
 from waybench.envs.textmap._load import walkthrough_text
 from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._map_instance import DATA_SET
 
 PUBLISHED_TOKENS = 3_600
 PUBLISHED_STEPS = 70  # the published maps know the moves of so many steps
@@ -203,3 +204,15 @@ def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
     if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
         raise DataError(f"{path}: it is no object of lists, place -> ids")
     return with_ids(place_map, {place: " ".join(map(str, ids)) for place, ids in data.items()})
+
+
+def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:
+    """Return how many steps of a published walkthrough are shown, where no option says it.
+
+    Args:
+        record: The record of a question about a map.
+        options: All of its options.
+    """
+    published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
+    whole = published and record.instance["cutoff"] == PUBLISHED_STEPS
+    return {"prefix_steps": PUBLISHED_STEPS} if whole else {}

@@ -8,11 +8,18 @@ from waybench.envs.textmap._about import about
 from waybench.envs.textmap._answer import Trajectory
 from waybench.envs.textmap._axes import AXES
 from waybench.envs.textmap._choose import Kind
+from waybench.envs.textmap._failures import (
+    DESTINATION_FAILURES,
+    ROUTE_FAILURES,
+    destination_failure,
+    route_failure,
+)
 from waybench.envs.textmap._game import Asked, QuestionGame
 from waybench.envs.textmap._instance import MapQuestion, decode_destination, decode_route
 from waybench.envs.textmap._map_instance import map_name, named
 from waybench.envs.textmap._metrics import METRICS, prove
 from waybench.envs.textmap._players import PLAYERS
+from waybench.envs.textmap._prefix import published_steps
 from waybench.envs.textmap._prompts import TEMPLATES
 from waybench.envs.textmap._score import PAPER, SOUND
 from waybench.envs.textmap._source import SOURCE_OPTIONS, WorldQuestions
@@ -66,6 +73,12 @@ def _made(protocol: str, wording: str, observations: str, lists: str | None) -> 
     return Play(QuestionGame(rules), words, Limits(turns=1))
 
 
+_SUCCESS = {
+    "route": "the moves answered lead to the destination, on however long a way",
+    "destination": "the place answered is the destination",
+}
+
+
 def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
     decode = {"route": decode_route, "destination": decode_destination}[kind]
     return Environment(
@@ -85,9 +98,13 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         level_of=lambda question: question.level,
         prove=prove,
         metrics=METRICS,
+        failures={"route": ROUTE_FAILURES, "destination": DESTINATION_FAILURES}[kind],
+        failure={"route": route_failure, "destination": destination_failure}[kind],
         axes=AXES,
+        success=_SUCCESS[kind],
         pooled=True,
         cluster=map_name,
+        implied=published_steps,
         typed=typed,
         typed_help=HELP,
         players=PLAYERS,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import Stream
-from waybench.envs.tilemap._map import PLAYER, TileMap, tile_list, tour
-from waybench.envs.tilemap._protocol import Protocol
+from waybench.core import Json, Stream
+from waybench.envs.tilemap._map import PLAYER, TileMap, legs_on, tile_list
+from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol, moves_per_point
 from waybench.grid import Floor
 
 MOVES: Mapping[str, tuple[int, int]] = {
@@ -53,6 +53,18 @@ class Style(NamedTuple):
     crew: Crew = Crew()
 
 
+def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: bool = False) -> Style:
+    """Return how is asked and answered.
+
+    Args:
+        options: The options of play.
+        single: Whether a plan is one action.
+        predicts: Whether a plan has a drawing of the map.
+    """
+    crew = Crew(int(options["walkers"]), int(options["enemies"]), int(options["hazards"]))
+    return Style(PROTOCOLS[options["protocol"]], single, predicts, crew)
+
+
 class Plan(NamedTuple):
     """What a reply asks for.
 
@@ -82,6 +94,8 @@ class Board:
         hazards: Cells of the fenced map that end the map.
         signs: The characters of walkers, enemies and hazards.
         bare: The map's rows without the player and the beings, hazards drawn.
+        length: Moves of the shortest tour of the goals, around the hazards and as if there were no beings.
+        seed: The map's hash, on which the luck of beings depends; "" without any.
     """
 
     case: TileMap
@@ -95,6 +109,13 @@ class Board:
     hazards: frozenset[int] = field(default=frozenset(), compare=False)
     signs: str = field(default="", compare=False)
     bare: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    length: int = field(default=0, compare=False)
+    seed: str = field(default="", compare=False, repr=False)
+
+    @property
+    def per_point(self) -> int:
+        """How many moves cost one point."""
+        return moves_per_point(self.length) if self.style.protocol.scaled_moves else 1
 
 
 @lru_cache(maxsize=1024)
@@ -106,7 +127,7 @@ def board(case: TileMap, style: Style) -> Board:
     walkable = "".join(dict.fromkeys(sign for sign in signs if sign in walkable))
     counted = Counter(sign for sign in signs if sign in walkable)
     ground = counted.most_common(1)[0][0] if counted else PLAYER
-    legs = tour(case, walkable)
+    legs = legs_on(case, case.floor(walkable))
     numbers = [number for number, leg in enumerate(legs) if leg is not None or protocol.unreachable]
     closed = b"\0"
     stand = set(walkable) | {PLAYER}
@@ -114,14 +135,16 @@ def board(case: TileMap, style: Style) -> Board:
     edge = closed * (case.width + 2)
     goals = tuple((case.objectives[number].row, case.objectives[number].column) for number in numbers)
     bare = tuple(row.replace(PLAYER, ground) for row in case.rows)
-    made = Board(case, style, walkable, goals, tuple(numbers), ground, edge + inner + edge, bare=bare)
+    length = sum(leg or 0 for leg in legs)
+    made = Board(case, style, walkable, goals, tuple(numbers), ground, edge + inner + edge, bare=bare, length=length)
     return _peopled(made) if any(style.crew) else made
 
 
 def _peopled(made: Board) -> Board:
     """Put beings and traps on a map, for each map at the same places; no trap closes the way to a goal."""
     case, crew = made.case, made.style.crew
-    rng = Stream("tilemap", "crew", case.hash, *crew)
+    seed = case.hash
+    rng = Stream("tilemap", "crew", seed, *crew)
     floor = case.floor(made.walkable)
     goals = {row * case.width + column for row, column in made.goals}
     cells = [cell for cell in range(case.width * case.height) if floor.open >> cell & 1]
@@ -151,6 +174,8 @@ def _peopled(made: Board) -> Board:
         beings=tuple(_fenced_cell(cell, width) for cell in beings),
         hazards=frozenset(_fenced_cell(cell, width) for cell in hazards),
         signs=signs,
+        length=sum(leg or 0 for leg in legs_on(case, floor)),
+        seed=seed,
     )
 
 
@@ -196,6 +221,8 @@ class Place(NamedTuple):
         last: The last plan; None at the start.
         over: Whether the map was ended before its last goal.
         beings: Cells of the fenced map where walkers and enemies are.
+        tick: Number of actions that beings have answered with a step; 0 without beings.
+        death: What has met the player and ended the map, "enemy" or "hazard"; "" for nothing.
     """
 
     board: Board
@@ -209,6 +236,13 @@ class Place(NamedTuple):
     last: Tried | None = None
     over: bool = False
     beings: tuple[int, ...] = ()
+    tick: int = 0
+    death: str = ""
+
+    @property
+    def cell(self) -> int:
+        """The player's cell of the fenced map."""
+        return _fenced_cell(self.row * self.board.case.width + self.column, self.board.case.width)
 
     def rows(self) -> list[str]:
         """Return the map as it is now, with the player on it."""
@@ -225,3 +259,10 @@ class Place(NamedTuple):
 
 def _put(row: str, column: int, sign: str) -> str:
     return f"{row[:column]}{sign}{row[column + 1 :]}"
+
+
+def start(case: TileMap, style: Style) -> Place:
+    """Return the player where the map has it, and the beings where they are at first."""
+    of = board(case, style)
+    row, column = divmod(case.start, case.width)
+    return Place(of, 0, row, column, beings=of.beings)

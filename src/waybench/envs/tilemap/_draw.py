@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from waybench.core import DataError, TurnRecord, is_object
+from waybench.core import DataError, TurnRecord, is_object, plural
 from waybench.envs.tilemap._board import MOVES
 from waybench.envs.tilemap._map import PLAYER, TileMap, outside, tile_list
 
@@ -46,9 +46,10 @@ def draw(case: TileMap, turns: Sequence[TurnRecord] = (), *, board_id: str = "",
         tiles-trail, tiles-stop, tiles-goal, tiles-number, tiles-start.
     """
     legs = list(trail(case, turns))
-    label = f"Map of {case.height} rows and {case.width} columns with {len(case.objectives)} objectives"
+    size = f"{plural(case.height, 'row')} and {plural(case.width, 'column')}"
+    label = f"Map of {size} with {plural(len(case.objectives), 'objective')}"
     if legs:
-        label += f", {sum(leg.reached for leg in legs)} reached in {len(legs)} plans"
+        label += f", {sum(leg.reached for leg in legs)} reached in {plural(len(legs), 'plan')}"
     if reuse:
         board = f'<use href="#{board_id}"/>'
     else:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from waybench.core import DataError, Item, Json, Source, UsageError, is_array, is_object
+from waybench.core import DataError, Item, Json, Source, UsageError, is_array, is_object, plural
 from waybench.envs.tilemap._map import TileMap, decode, outside
 
 LARGEST_FILE = 1 << 30  # bytes
@@ -42,7 +42,7 @@ class MapFile(Source[TileMap]):
                 told = case.objectives[missing[0]]
                 raise DataError(
                     f"{where}: objectives: {told.name[:40]!r} is at row {told.row}, column {told.column}, outside the "
-                    f"map of {case.height} rows and {case.width} columns"
+                    f"map of {plural(case.height, 'row')} and {plural(case.width, 'column')}"
                 )
             self._maps.append(case)
             self._names.append(case.id or str(number))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried, board
+from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried, start
 from waybench.envs.tilemap._map import TileMap, tour
 from waybench.envs.tilemap._walk import plan_of, walk
 
@@ -18,7 +18,8 @@ class TileGame(Game[TileMap, Place, Plan]):
     action ends the plan; what comes after it is not carried out, but costs as well. Events of a turn: `goal` (number in
     the record), `actions` (names in the plan), `moves` (names of moves in it, carried out or not), `steps` (cells
     moved), `blocked` (moves that led nowhere), `unknown` (whether a name was no action), `at` and `off` (row and column
-    of the end, and their distances from the goal), `final` (whether the goal is done with).
+    of the end, and their distances from the goal), `final` (whether the goal is done with), `death` ("enemy" or
+    "hazard" where that has ended the map). Such a plan is unproductive, wherever it ended.
 
     Args:
         style: The way of playing; of single actions a goal is done with when the player stands on it, or after `tries`
@@ -32,14 +33,11 @@ class TileGame(Game[TileMap, Place, Plan]):
         self._style = style
         self._misses = misses
         self._tries = tries
-        chance = style.crew.walkers or style.crew.enemies
-        self.facts = Facts(deterministic=not chance, turns=None, reward=(0.0, 1.0))
+        self.facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
 
     def start(self, instance: TileMap) -> Place:
         """Return the player where the map has it."""
-        row, column = divmod(instance.start, instance.width)
-        of = board(instance, self._style)
-        return Place(of, 0, row, column, beings=of.beings)
+        return start(instance, self._style)
 
     def legal(self, state: Place) -> Sequence[Plan]:
         """Return the plan of no move, and those of one move to another cell."""
@@ -53,7 +51,7 @@ class TileGame(Game[TileMap, Place, Plan]):
         if self.terminal(state):
             return Transition(state, 0.0, {}, Outcome.ILLEGAL)
         names = action.names
-        walked = walk(state, names, rng)
+        walked = walk(state, names)
         if walked.crashed:
             return Transition(state._replace(over=True), 0.0, {"crashed": True}, Outcome.ILLEGAL)
         target = state.board.goals[state.goal]
@@ -86,11 +84,13 @@ class TileGame(Game[TileMap, Place, Plan]):
             last=Tried(state.goal, len(names), rows, columns),
             over=bool(walked.death),
             beings=walked.beings,
+            tick=walked.tick,
+            death=walked.death,
         )
         if action.drawing is not None:
             events |= _compared(action.drawing, state.rows(), following.rows())
         before = abs(state.row - target[0]) + abs(state.column - target[1])
-        nearer = there or rows + columns < before
+        nearer = there or (rows + columns < before and not walked.death)
         outcome = Outcome.ILLEGAL if walked.unknown else Outcome.OK if nearer else Outcome.UNPRODUCTIVE
         reward = there / len(state.board.goals)
         return Transition(following, reward, events, outcome)

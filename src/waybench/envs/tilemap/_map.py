@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from waybench.core import DataError, Instance, Json, is_array, is_object
+from waybench.core import DataError, Instance, Json, is_array, is_object, plural
 from waybench.grid import Floor
 
 LARGEST = 100_000  # cells
@@ -136,12 +136,14 @@ def decode(data: Json) -> TileMap:
     rows = tuple(_text(data, "environment", LARGEST + 10_000).split("\n"))
     width = len(rows[0])
     if not width or len(rows) * width > LARGEST:
-        raise DataError(f"environment: {len(rows)} rows of {width} characters; give from 1 to {LARGEST} cells")
+        raise DataError(
+            f"environment: {plural(len(rows), 'row')} of {plural(width, 'character')}; give 1 to {LARGEST} cells"
+        )
     if not rows[-1]:
         raise DataError("environment: its last row is empty; leave out the line break at its end")
     ragged = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if ragged is not None:
-        raise DataError(f"environment: row {ragged} has {len(rows[ragged])} characters, row 0 has {width}")
+        raise DataError(f"environment: row {ragged} has {plural(len(rows[ragged]), 'character')}, row 0 has {width}")
     players = sum(row.count(PLAYER) for row in rows)
     if players != 1:
         raise DataError(f'environment: it has {players} players; give exactly one "@"')
@@ -226,15 +228,24 @@ def outside(case: TileMap) -> list[int]:
 
 
 def tour(case: TileMap, walkable: str) -> list[int | None]:
-    """Return the steps of a shortest path to each objective from the one before, None where there is no path.
-
-    After an objective that cannot be reached, the next path begins where this one would have begun.
+    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
 
     Args:
         case: The map.
         walkable: The characters of tiles that can be walked on.
     """
-    floor = case.floor(walkable)
+    return legs_on(case, case.floor(walkable))
+
+
+def legs_on(case: TileMap, floor: Floor) -> list[int | None]:
+    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
+
+    After an objective that cannot be reached, the next path begins where this one would have begun.
+
+    Args:
+        case: The map.
+        floor: The cells that can be stood on.
+    """
     at = case.start
     lengths: list[int | None] = []
     missing = set(outside(case))

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from waybench.core import Stream
 from waybench.envs.tilemap._board import MOVES, Place, Plan
+from waybench.envs.tilemap._foresight import foresee
 from waybench.envs.tilemap._map import TileMap, tile_list
 from waybench.envs.tilemap._walk import plan_of
 from waybench.grid import Floor
@@ -40,8 +41,8 @@ def _path(state: Place) -> list[str]:
 
 
 def oracle(state: Place, rng: Stream) -> Plan:
-    """Take a shortest path, or stay where there is none."""
-    return plan_of(state, _path(state))
+    """Take a shortest path, or stay where there is none. Among beings, take the next leg of the best tour foreseen."""
+    return plan_of(state, foresee(state).plans[0] if state.beings else _path(state))
 
 
 def stay(state: Place, rng: Stream) -> Plan:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+GIVEN_UP = 100  # points for a goal that was given up or is lost; one given up costs the path length as well
+
 
 class Worth(NamedTuple):
     """What ending somewhere is worth.
@@ -52,6 +54,26 @@ def ring_worth(rows: int, columns: int) -> Worth:
 
 
 _RINGS = ((0, 200), (1, 100), (3, 50), (5, 25), (8, -50))
+_LEAST_LOSS = 100  # points that a plan loses at least that does not end on its objective, by both tables of rewards
+
+
+def moves_per_point(length: int) -> int:
+    """Return how many moves cost one point, so that a shortest tour is worth more than any other play.
+
+    It is the first of 1, 2, 5, 10, 20, 50, ... for which the whole tour costs less than 100 points. A play that misses
+    an objective loses at least 100 points there, and saves at most what all moves of the tour cost. A play that misses
+    none has at least as many moves as the shortest tour. The coarse steps keep the tour's exact length out of the
+    prompt, which names the cost of a move.
+
+    Args:
+        length: Moves of the shortest tour of all objectives, in their order.
+    """
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if length < _LEAST_LOSS * digit * power:
+                return digit * power
+        power *= 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +91,8 @@ class Protocol:
             unknown actions.
         unreachable: Objectives that cannot be reached are asked for all the same; otherwise they are left out.
         stored_length: The score is scaled by the record's path length; otherwise by the shortest tour's.
+        scaled_moves: The cost of a move falls with the length of the map's shortest tour (see `moves_per_point`);
+            otherwise every move costs 1 point.
         clipped: The score is cut at 0 and 100.
         explains: The prompt says what coordinates and directions mean.
         worth: (rows, columns) away -> what it is worth.
@@ -80,6 +104,7 @@ class Protocol:
     objects: bool
     unreachable: bool
     stored_length: bool
+    scaled_moves: bool
     clipped: bool
     explains: bool
     worth: Callable[[int, int], Worth]
@@ -93,6 +118,7 @@ PROTOCOLS = {
         objects=True,
         unreachable=True,
         stored_length=True,
+        scaled_moves=False,
         clipped=False,
         explains=False,
         worth=published_worth,
@@ -104,6 +130,7 @@ PROTOCOLS = {
         objects=False,
         unreachable=False,
         stored_length=False,
+        scaled_moves=True,
         clipped=True,
         explains=True,
         worth=ring_worth,

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from math import fsum
 
 from waybench.core import OF_THE_ITEM, End, EpisodeRecord, Metric, Range, outcome_metric
-from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol
+from waybench.envs.tilemap._board import board, style_of
+from waybench.envs.tilemap._map import decode
+from waybench.envs.tilemap._protocol import GIVEN_UP, PROTOCOLS, Protocol, moves_per_point
 
 ANY_LENGTH = "a plan can have thousands of moves, and each of them costs"
 SINGLE_MOVES = "tilemap/stepwise"  # the environment whose plans are of one move
-GIVEN_UP = 100  # points that a goal given up costs, besides the path length
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,9 @@ class Tally:
     """What is counted of an episode.
 
     Attributes:
-        reward: Points of all goals together.
+        points: Points of all goals together, without what moves cost.
+        spent: Moves that are paid for: names in all plans, and the path length for each goal that was given up.
+        per_point: How many moves cost one point.
         generation_errors: Replies that could not be read, and plans with a name that is no action.
         wrong: Of these, the latter.
         moves: Names of moves in all plans, carried out or not.
@@ -27,7 +30,9 @@ class Tally:
         length: Path length that the score is scaled by.
     """
 
-    reward: int
+    points: int
+    spent: int
+    per_point: int
     generation_errors: int
     wrong: int
     moves: int
@@ -35,6 +40,32 @@ class Tally:
     top: tuple[int, int, int]
     goals: int
     length: int
+
+    @property
+    def reward(self) -> float:
+        """Points less the cost of the moves."""
+        return (self.points * self.per_point - self.spent) / self.per_point
+
+    def share(self, points: int, spent: int) -> float:
+        """Return a reward's place between Rmin = -(100 n + C) and Rmax = 200 n - C, in percent.
+
+        Both are integers until the last division, so that a perfect play has exactly 100.
+
+        Args:
+            points: Points.
+            spent: Moves that are paid for; C is the cost of `length` moves.
+        """
+        return (100 * ((points + 100 * self.goals) * self.per_point + self.length - spent)) / (
+            300 * self.goals * self.per_point
+        )
+
+
+def shortest(record: EpisodeRecord) -> int:
+    """Return the moves of a shortest tour, around hazards where there are any, and as if there were no beings."""
+    if not record.options["hazards"]:
+        minimum: int = record.proof["minimum"]
+        return minimum
+    return board(decode(record.instance), style_of(record.options)).length
 
 
 def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
@@ -48,9 +79,10 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
     goals = len(record.instance["objectives"])
     if not PROTOCOLS[record.options["protocol"]].unreachable:
         goals -= len(record.proof["unreachable"])
-    length = record.instance["path_length"] if own.stored_length else record.proof["minimum"]
+    length = record.instance["path_length"] if own.stored_length else shortest(record)
+    per_point = moves_per_point(length) if own.scaled_moves else 1
     limit = record.options["max_failures"]
-    reward = errors = wrong = moves = actions = misses = done = 0
+    points = spent = errors = wrong = moves = actions = misses = done = 0
     top = [0, 0, 0]
     for turn in record.turns:
         if turn.events.get("crashed"):
@@ -58,9 +90,10 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
         if turn.action is None:
             errors += 1
             misses += 1
-            reward -= 1
+            points -= 1
             if misses == limit:
-                reward -= length + GIVEN_UP
+                points -= GIVEN_UP
+                spent += length
                 misses = 0
                 done += 1
             continue
@@ -69,46 +102,48 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
         wrong += turn.events["unknown"]
         moves += turn.events["moves"]
         actions += turn.events["actions"]
-        reward -= turn.events["actions"] + turn.events["unknown"]
+        spent += turn.events["actions"]
+        points -= turn.events["unknown"]
         if "death" in turn.events:
             # The goals that are not come to are lost like one that is far away.
-            reward -= GIVEN_UP * (goals - done)
+            points -= GIVEN_UP * (goals - done)
         elif turn.events["final"]:
             worth = own.worth(*turn.events["off"])
-            reward += worth.reward
+            points += worth.reward
             top = [have + more for have, more in zip(top, worth.top, strict=True)]
             done += 1
     if record.end is End.TURN_LIMIT:
         # A budget of the caller's has ended the map: what was not asked for costs what is given up.
-        reward -= (length + GIVEN_UP) * (goals - done)
-    return Tally(reward, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length)
+        points -= GIVEN_UP * (goals - done)
+        spent += length * (goals - done)
+    return Tally(points, spent, per_point, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length)
 
 
 def score(record: EpisodeRecord) -> float | None:
-    """Return the share of the possible reward, in percent: 100 (R - Rmin) / (Rmax - Rmin).
+    """Return where the reward lies between two others, in percent: 100 (R - Rmin) / (Rmax - Rmin).
 
-    Rmax = 200 n - L and Rmin = -(100 n + L), n goals and path length L. As published it is not cut: a goal given up
-    costs more than Rmin has room for, and L is no shortest tour. None where no goal is played.
+    Rmax = 200 n - C and Rmin = -(100 n + C), n goals and C the cost of as many moves as the path length. As published
+    it is not cut: a goal given up costs more than Rmin has room for, and the path length is no shortest tour. None
+    where no goal is played.
     """
     counted = tally(record)
     if not counted.goals:
         return None
-    value = 100 * (counted.reward + 100 * counted.goals + counted.length) / (300 * counted.goals)
+    value = counted.share(counted.points, counted.spent)
     return min(100.0, max(0.0, value)) if PROTOCOLS[record.options["protocol"]].clipped else value
 
 
 def worst(record: EpisodeRecord) -> float:
     """Return the score of an episode in which no reply could be read."""
     counted, limit = tally(record), record.options["max_failures"]
-    lost = (limit + counted.length + GIVEN_UP) * counted.goals
-    value = 100 * (100 * counted.goals + counted.length - lost) / (300 * counted.goals)
+    value = counted.share(-(limit + GIVEN_UP) * counted.goals, counted.length * counted.goals)
     return max(0.0, value) if PROTOCOLS[record.options["protocol"]].clipped else value
 
 
 def best(record: EpisodeRecord) -> float:
     """Return the score of a shortest tour."""
     counted = tally(record)
-    return 100 * (300 * counted.goals + counted.length - record.proof["minimum"]) / (300 * counted.goals)
+    return counted.share(200 * counted.goals, shortest(record))
 
 
 def _scores(record: EpisodeRecord) -> Range:
@@ -116,7 +151,8 @@ def _scores(record: EpisodeRecord) -> Range:
 
 
 def _rewards(record: EpisodeRecord) -> Range:
-    return None, 200 * tally(record).goals - record.proof["minimum"]
+    counted = tally(record)
+    return None, 200 * counted.goals - shortest(record) / counted.per_point
 
 
 def _plans(record: EpisodeRecord) -> int:
@@ -136,7 +172,11 @@ def _moves(record: EpisodeRecord) -> Range:
     return 0, _plans(record) if record.env == SINGLE_MOVES else None
 
 
-def _counted(of: Callable[[Tally], int]) -> Callable[[EpisodeRecord], float]:
+def _goals(record: EpisodeRecord) -> Range:
+    return 0, len(record.instance["objectives"])
+
+
+def _counted(of: Callable[[Tally], float]) -> Callable[[EpisodeRecord], float]:
     return lambda record: float(of(tally(record)))
 
 
@@ -190,7 +230,7 @@ def _top(number: int, doc: str) -> Metric:
     name = ("Top-0", "Top-1", "Top-5")[number]
     per = _counted(lambda counted: counted.goals)
     doc = f"{doc} Of a set it is the share of all objectives."
-    return Metric(name=name.lower().replace("-", ""), of=of, title=name, low=0, per=per, doc=doc)
+    return Metric(name=name.lower().replace("-", ""), of=of, title=name, low=0, range=_goals, per=per, doc=doc)
 
 
 METRICS = (
@@ -203,8 +243,9 @@ METRICS = (
         unbounded=ANY_LENGTH,
         floor=worst,
         ceiling=best,
-        doc="100 (R - Rmin) / (Rmax - Rmin); R is the reward, Rmax = 200 n - L, Rmin = -(100 n + L), n objectives, L "
-        'the path length: in "paper" the record\'s, and not cut to 0 and 100; in "sound" the shortest tour, and cut.',
+        doc="100 (R - Rmin) / (Rmax - Rmin); R is the reward, Rmax = 200 n - C, Rmin = -(100 n + C), n objectives, C "
+        'the cost of as many moves as the path length: in "paper" the record\'s, and the score is not cut to 0 and '
+        '100; in "sound" that of the shortest tour, and the score is cut.',
     ),
     Metric(
         name="reward",
@@ -212,8 +253,9 @@ METRICS = (
         title="Reward",
         range=_rewards,
         unbounded=ANY_LENGTH,
-        doc="Points for where each objective's plan ended, less 1 for each action and each generation error, less 100 "
-        "and the path length for an objective that was given up.",
+        doc="Points for where each objective's plan ended, less the cost of each action, less 1 for each generation "
+        "error, less 100 and the cost of the path length for an objective that was given up. An action costs 1; in "
+        '"sound" it costs less on a map whose shortest tour has 100 moves or more (see there).',
     ),
     _metric(
         "generation_errors",

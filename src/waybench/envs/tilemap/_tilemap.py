@@ -6,7 +6,9 @@ from typing import Any
 
 from waybench.core import Environment, Json, Limits, Metric, Option, Play, UsageError, proof_axis
 from waybench.envs.tilemap._about import about
-from waybench.envs.tilemap._board import Crew, Place, Plan, Style, board
+from waybench.envs.tilemap._board import Place, Plan, Style, board, style_of
+from waybench.envs.tilemap._ceiling import oracle_is_ceiling
+from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._map import TileMap, decode, tile_list, tour
 from waybench.envs.tilemap._players import PLAYERS
@@ -64,10 +66,9 @@ def prove(case: TileMap) -> dict[str, Json]:
 
 def _play_of(single: bool, predicts: bool) -> Any:
     def play(options: Mapping[str, Json]) -> Play[TileMap, Place, Plan]:
-        crew = Crew(int(options["walkers"]), int(options["enemies"]), int(options["hazards"]))
-        if predicts and (crew.walkers or crew.enemies):
+        style = style_of(options, single=single, predicts=predicts)
+        if predicts and (style.crew.walkers or style.crew.enemies):
             raise UsageError("walkers and enemies cannot be foreseen: leave them out of tilemap/state")
-        style = Style(PROTOCOLS[options["protocol"]], single, predicts, crew)
         return _made(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
 
     return play
@@ -89,7 +90,7 @@ def _environment(
 ) -> Environment[TileMap, Place, Plan]:
     return Environment(
         id=f"tilemap/{name}",
-        version=1,
+        version=2,
         title=title,
         about=about(name),
         options=OPTIONS,
@@ -103,9 +104,13 @@ def _environment(
         level_of=lambda case: case.level,
         prove=prove,
         metrics=metrics,
+        failures=FAILURES,
+        failure=failure,
         axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
+        success="a plan ends at every objective, however long the way",
         pooled=True,
         players=dict[str, Any](PLAYERS),
+        oracle_is_ceiling=oracle_is_ceiling,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import Stream
+from waybench.envs.tilemap._beings import step_beings
 from waybench.envs.tilemap._board import MOVES, Board, Place, Plan
 from waybench.envs.tilemap._map import tile_list
 
@@ -25,25 +25,22 @@ class Walked(NamedTuple):
     crashed: bool
     removed: tuple[tuple[int, int], ...]
     beings: tuple[int, ...] = ()
+    tick: int = 0
     death: str = ""
 
 
-def walk(state: Place, names: Sequence[str], rng: Stream | None = None) -> Walked:
-    """Return where a plan leads; it ends before the first name that is no action.
+def walk(state: Place, names: Sequence[str]) -> Walked:
+    """Return where a plan leads; it ends before the first name that is no action. Beings step after each action.
 
     Args:
         state: Where it begins.
         names: The plan.
-        rng: What moves the beings, one step for each action; without it they stand still.
     """
     width = state.board.case.width + 2
-    fenced, at = state.board.fenced, (state.row + 1) * width + state.column + 1
+    fenced, at = fenced_now(state.board, state.removed), state.cell
     by = _offsets(width)
     removed = state.removed
-    if removed:
-        fenced = _opened(fenced, removed, width)
-    crew, beings, death = state.board.style.crew, state.beings, ""
-    lively = any(crew)
+    crew, beings, tick, death = state.board.style.crew, state.beings, state.tick, ""
     steps = blocked = 0
     unknown = crashed = False
     done = 0
@@ -67,13 +64,18 @@ def walk(state: Place, names: Sequence[str], rng: Stream | None = None) -> Walke
         else:
             unknown = True
             break
-        if lively:
-            beings, death = _live(state.board, fenced, at, beings, rng)
-            if death:
+        if at in state.board.hazards:
+            death = "hazard"
+            break
+        if beings:
+            beings, met = step_beings(state.board, fenced, at, beings, tick)
+            tick += 1
+            if met:
+                death = "enemy"
                 break
     row, column = divmod(at, width)
     moves = steps + blocked + sum(name in MOVES for name in names[done:])
-    return Walked(row - 1, column - 1, steps, blocked, moves, unknown, crashed, removed, beings, death)
+    return Walked(row - 1, column - 1, steps, blocked, moves, unknown, crashed, removed, beings, tick, death)
 
 
 @lru_cache(maxsize=256)
@@ -81,31 +83,9 @@ def _offsets(width: int) -> dict[str, int]:
     return {name: rows * width + columns for name, (rows, columns) in MOVES.items()}
 
 
-def _live(
-    board: Board, fenced: bytes, at: int, beings: tuple[int, ...], rng: Stream | None
-) -> tuple[tuple[int, ...], str]:
-    """Let every being make a step after the player's; return where they are, and what has ended the map, if anything.
-
-    A walker takes a random one of its four ways or stays where that is closed. An enemy comes nearer half of the time
-    and wanders otherwise. Two beings are never in one place.
-    """
-    walkers, width = board.style.crew.walkers, board.case.width + 2
-    ways = (-width, width, -1, 1)
-    if at in board.hazards:
-        return beings, "hazard"
-    now = list(beings)
-    for number, cell in enumerate(beings):
-        if rng is None or at in now[walkers:]:
-            break
-        way = ways[rng.below(4)]
-        if number >= walkers and rng.below(2):
-            rows, columns = at // width - cell // width, at % width - cell % width
-            way = (width if rows > 0 else -width) if abs(rows) > abs(columns) else 1 if columns > 0 else -1
-        other = cell + way
-        free = fenced[other] and other not in now and other not in board.hazards
-        if free and (other != at or number >= walkers):
-            now[number] = other
-    return tuple(now), "enemy" if at in now[walkers:] else ""
+def fenced_now(board: Board, removed: Sequence[tuple[int, int]]) -> bytes:
+    """Return the fenced map's cells where objects have become ground, a byte for each: 1 where one can stand."""
+    return _opened(board.fenced, removed, board.case.width + 2) if removed else board.fenced
 
 
 def _opened(fenced: bytes, cells: Sequence[tuple[int, int]], width: int) -> bytes:

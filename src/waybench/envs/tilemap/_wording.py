@@ -3,9 +3,10 @@
 import json
 from functools import lru_cache
 
-from waybench.core import Invalid, Memory, Transition, Wording
+from waybench.core import Invalid, Memory, Transition, Wording, plural
 from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style
 from waybench.envs.tilemap._map import TileMap
+from waybench.envs.tilemap._protocol import GIVEN_UP
 from waybench.envs.tilemap._reply import published_plan, sound_plan
 
 _ROLE = "You plan the way of an agent over a map of tiles. Answer with its actions and nothing else."
@@ -23,8 +24,10 @@ _REWARDS = {
     False: '{"8 tiles away from the target": -100, "5 to 8 tiles away": -50, "3 to 5 tiles away": 25, '
     '"1 to 3 tiles away": 50, "next to it or on it": 100, "target reached": 200}',
     True: "You get 200 for ending on the target, 100 for ending next to it, 50 for up to 3 tiles away, 25 for up to 5, "
-    "-50 for up to 8 and -100 beyond; diagonal steps count as one. Every action costs 1.",
+    "-50 for up to 8 and -100 beyond; diagonal steps count as one. Every action costs {cost:g}.",
 }
+
+_DEATHS = {"enemy": "met an enemy", "hazard": "stepped on a hazard"}
 
 
 class TileWording(Wording[TileMap, Place, Plan]):
@@ -64,7 +67,8 @@ class TileWording(Wording[TileMap, Place, Plan]):
         if explains:
             parts.append(_TERMS)
         parts.append(f"The agent is at ({state.row}, {state.column}).")
-        parts.append(f"Rewards: {_REWARDS[explains]}")
+        rewards = _REWARDS[True].format(cost=1 / state.board.per_point) if explains else _REWARDS[False]
+        parts.append(f"Rewards: {rewards}")
         parts.append(_feedback(state) or "This is the first objective.")
         if explains:
             parts.append(f"The target is the tile {objective.tile!r} at ({objective.row}, {objective.column}).")
@@ -108,16 +112,23 @@ class TileWording(Wording[TileMap, Place, Plan]):
 
 def _beings(state: Place) -> list[str]:
     crew, signs = state.board.style.crew, state.board.signs
-    told: list[str] = []
+    lines: list[str] = []
     if crew.walkers:
-        told.append(
+        lines.append(
             f"The tiles {signs[0]} are walkers. They make a random step with each action, and stand in the way."
         )
     if crew.enemies:
-        told.append(f"The tiles {signs[1]} are enemies. They make a step with each action; whoever meets one is lost.")
+        lines.append(
+            f"The tiles {signs[1]} are enemies. With each action they approach: each makes a step, half of the time "
+            "towards the agent, otherwise a random one. An agent that meets an enemy is lost."
+        )
     if crew.hazards:
-        told.append(f"The tiles {signs[2]} are hazards. Whoever steps on one is lost.")
-    return told
+        lines.append(f"The tiles {signs[2]} are hazards. An agent that steps on one is lost.")
+    if crew.enemies or crew.hazards:
+        lines.append(
+            f"A lost agent ends the map, and costs {GIVEN_UP} for its objective and for each objective after it."
+        )
+    return lines
 
 
 @lru_cache(maxsize=1024)
@@ -141,7 +152,13 @@ def _feedback(state: Place) -> str:
     last = state.last
     if last is None:
         return "" if state.goal == 0 else "No answer for the objective before this one could be read."
+    if state.death:
+        return (
+            f"During your {last.actions} actions for this objective the agent {_DEATHS[state.death]}: it is lost. This "
+            f"objective and each one after it cost {GIVEN_UP}."
+        )
     what = "this objective" if last.goal == state.goal else "the objective before this one"
     if last.rows == last.columns == 0:
-        return f"Your {last.actions} actions for {what} reached it."
-    return f"Your {last.actions} actions for {what} ended {last.rows} rows and {last.columns} columns away from it."
+        return f"Your {plural(last.actions, 'action')} for {what} reached it."
+    away = f"{plural(last.rows, 'row')} and {plural(last.columns, 'column')} away from it"
+    return f"Your {plural(last.actions, 'action')} for {what} ended {away}."

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import ceil, floor
 
-from waybench.core import TurnRecord
+from waybench.core import TurnRecord, plural
 from waybench.envs.voxel._engines import ENGINES
 from waybench.envs.voxel._search import Search, nearest
 from waybench.envs.voxel._terrain import chart, drawable
@@ -55,7 +55,7 @@ def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]
         found = any(turn.reward > 0 for turn in made)
         label = f"Map of {wide * side} by {high * side} blocks, goal: {search.goal}"
         if len(way) > 1:
-            label += f", {len(way) - 1} steps, " + ("found" if found else "not found")
+            label += f", {plural(len(way) - 1, 'step')}, " + ("found" if found else "not found")
         yield (
             f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side}" role="img" '
             f'aria-label="{label}">{board}{"".join(_marks(way or every[:1], goal, found, unit))}</svg>'

@@ -1,13 +1,24 @@
 """The environment of the search for a biome."""
 
-from waybench.agent import TYPED_HELP, Choice, Scene, agent_options, agent_play, agent_typed, thinking_players
+from waybench.agent import (
+    TYPED_HELP,
+    Choice,
+    Scene,
+    agent_failure,
+    agent_options,
+    agent_play,
+    agent_typed,
+    thinking_players,
+)
 from waybench.core import Environment
 from waybench.envs.voxel._about import ABOUT
+from waybench.envs.voxel._failures import FAILURES, own_failure
 from waybench.envs.voxel._players import PLAYERS
+from waybench.envs.voxel._recorded import reference_scores
 from waybench.envs.voxel._rules import FindRules, World
-from waybench.envs.voxel._scores import METRICS, is_live, setting, world_name
+from waybench.envs.voxel._scores import METRICS, not_replayable, setting, world_name
 from waybench.envs.voxel._search import Search, decode, level_of, prove
-from waybench.envs.voxel._source import OPTIONS, SearchSource
+from waybench.envs.voxel._source import OPTIONS, SearchSource, sound_items
 
 HISTORY, STEPS = 2, 200  # Table 1
 
@@ -18,13 +29,14 @@ def _make(protocol: str) -> FindRules:
 
 FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     id="voxel/find",
-    version=1,
+    version=2,
     title="Find a biome in a world of blocks (after SmartPlay)",
     about=ABOUT,
     options=agent_options(history=HISTORY, steps=STEPS),
     source_options=OPTIONS,
     smallest_level=1,
     sample_levels=(1,),
+    reference_scores=reference_scores,
     trial={"steps": 40},
     public_key="voxel-v1",
     play=agent_play(_make, lambda search: STEPS, (0.0, 1.0)),
@@ -33,9 +45,12 @@ FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     level_of=level_of,
     prove=prove,
     metrics=METRICS,
+    failures=FAILURES,
+    failure=agent_failure(own_failure),
     setting=setting,
     cluster=world_name,
-    live=is_live,
+    sound_items=sound_items,
+    live=not_replayable,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,
     players=thinking_players(PLAYERS),

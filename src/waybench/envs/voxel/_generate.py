@@ -130,7 +130,7 @@ def height_of(seed: int, x: int, z: int) -> int:
 
 
 @compiled
-def nearest(seed: int, x: int, z: int, wanted: Bytes, most: int) -> tuple[int, int, int]:
+def nearest(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> tuple[int, int, int]:
     """Find the nearest cell of some biomes.
 
     Args:
@@ -138,6 +138,7 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, most: int) -> tuple[int, i
         x: Column to start from.
         z: Its row.
         wanted: 1 for each biome that is wanted.
+        least: Distance below which it is known that there is none, in blocks; no biome is looked up there.
         most: Farthest distance to look, in blocks.
 
     Returns:
@@ -154,7 +155,7 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, most: int) -> tuple[int, i
             for right in range(-ring, ring + 1, max(stride, 1)):
                 there, below = (column + right) * CELL + 2, (row + down) * CELL + 2
                 away = (there - x) ** 2 + (below - z) ** 2
-                if away < best and wanted[biome_of(seed, there, below)]:
+                if least * least <= away < best and wanted[biome_of(seed, there, below)]:
                     best, east, south = away, there, below
     return (east, south, best) if best <= most * most else (0, 0, -1)
 

@@ -37,6 +37,8 @@ class OwnTerrain(BlockWorld):
         super().__init__(0, _generate.HEIGHT, _generate.SEA, _STEEPEST, AIR, WATER, BEDROCK, _SOLID)
         self.seed = seed
         self._tables = tuple(np.array(table, dtype=np.int64) for table in tables())
+        # Goals -> the place where they were looked for last, and a distance within which there is none of them.
+        self._none_within: dict[tuple[str, ...], tuple[int, int, float]] = {}
 
     def _ready(self, x: float, z: float, far: float, ahead: tuple[float, float] = _ALL_AROUND) -> None:
         ground, biomes, trees = self._tables
@@ -71,9 +73,17 @@ class OwnTerrain(BlockWorld):
         return Raw((body.x, body.y, body.z), body.yaw, 0, BLOCKS, voxels, hits, distances)
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
-        """Return the nearest place of some biomes."""
-        east, south, square = _generate.nearest(self.seed, x, z, wanted(goals), most)
-        return None if square < 0 else Near(int(east), int(south), math.sqrt(square))
+        """Return the nearest place of some biomes.
+
+        Who walks asks after every step. What was empty around the place before is empty around this one too, but for
+        the way between them, so that most cells need not be looked at again.
+        """
+        before_x, before_z, empty = self._none_within.get(goals, (x, z, 0.0))
+        least = max(int(empty - math.hypot(x - before_x, z - before_z)) - 1, 0)  # 1 for what rounding may be off
+        east, south, square = _generate.nearest(self.seed, x, z, wanted(goals), least, most)
+        near = None if square < 0 else Near(int(east), int(south), math.sqrt(square))
+        self._none_within[goals] = x, z, most if near is None else near.away
+        return near
 
     def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, found: Bytes) -> None:
         """Write down what cells are like."""

@@ -4,8 +4,9 @@ from math import fsum
 
 from waybench.agent import agent_metrics, final_score, human_metric, steps_of
 from waybench.core import End, EpisodeRecord, Metric, Range, is_object
-from waybench.envs.voxel._engines import CREATIVE, MINEDOJO
+from waybench.envs.voxel._engines import CREATIVE, LUANTI, MINEDOJO
 from waybench.envs.voxel._search import FARTHEST
+from waybench.envs.voxel._terrain import drawable
 
 _MOST_LEFT = 2**0.5 * FARTHEST  # blocks; goals are looked for in a square around the walker
 
@@ -16,9 +17,14 @@ def setting(record: EpisodeRecord) -> str | None:
     return f"MinedojoCreative{CREATIVE[goal]}" if engine == MINEDOJO and goal in CREATIVE else None
 
 
-def is_live(record: EpisodeRecord) -> bool:
-    """Return whether it was played in Minecraft."""
-    return is_object(record.instance) and record.instance.get("engine") == MINEDOJO
+def not_replayable(record: EpisodeRecord) -> str:
+    """Return why a record cannot be simulated again here; "" if it can."""
+    engine = record.instance.get("engine") if is_object(record.instance) else None
+    if engine == MINEDOJO:
+        return "it was played in a world that is alive"
+    if engine == LUANTI and not drawable(LUANTI):
+        return f"its engine, {LUANTI}, is not installed here"
+    return ""
 
 
 def world_name(record: EpisodeRecord) -> str:
@@ -44,7 +50,8 @@ def _left(record: EpisodeRecord) -> float | None:
     return None if made[-1]["left"] is None else float(made[-1]["left"])
 
 
-def _progress(record: EpisodeRecord) -> float | None:
+def progress(record: EpisodeRecord) -> float | None:
+    """Return how much nearer a goal is at the end than at the start, as a share; None where that is not known."""
     left, start = _left(record), _start(record)
     return None if left is None or start is None else 1 - left / start
 
@@ -89,7 +96,7 @@ METRICS = agent_metrics(
     ),
     Metric(
         name="progress",
-        of=_progress,
+        of=progress,
         title="Progress",
         high=1,
         range=_progress_range,

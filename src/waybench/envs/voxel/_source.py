@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
 from waybench.envs.voxel._engines import ENGINES, OWN
 from waybench.envs.voxel._search import FARTHEST, LEVELS, MOST_SEED, Search, bounds, prove
+from waybench.envs.voxel._sight import goal_in_sight
 from waybench.envs.voxel._terrain import chart
 
 VERSION = 1  # of the terrain and of how starts are chosen; part of every item's key
-ANY = "any"
+ANY, UNSEEN = "any", "unseen"
 
 _AROUND = 4096  # blocks from the middle of a world in which starts are tried
 
@@ -17,6 +18,14 @@ OPTIONS = (
         name="goal",
         default=ANY,
         doc="The biome to be found; any: one of eight, drawn by key. Engines have different ones.",
+    ),
+    Option(
+        name="start",
+        default=None,
+        kind=str,
+        choices=(ANY, UNSEEN),
+        doc="Where a search begins; any: wherever the distance is that of the level; unseen: where no block of a goal "
+        "is in sight, whichever way one turns. If not given, unseen in protocol=sound and any in paper.",
     ),
     Option(
         name="engine",
@@ -30,16 +39,33 @@ OPTIONS = (
 )
 
 
+def sound_items(options: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return source options as `sound` has them: it begins out of sight of a goal, where the start can be chosen."""
+    if options["start"] is None and ENGINES[str(options["engine"])].charted:
+        return {**options, "start": UNSEEN}
+    return options
+
+
+def recorded_level(engine: str, protocol: str) -> int:
+    """Return the level of the search that stands for the recorded setting.
+
+    In `paper` it is the nearest one, as published. In `sound` it is one that chance does not find in 200 steps: plains
+    32 to 64 blocks away are found at random by half of all players, in sight or not (docs/environments/voxel-find.md).
+    """
+    return 3 if protocol == "sound" and ENGINES[engine].charted else 1
+
+
 class SearchSource(Source[Search]):
     """Searches drawn by key, each in a world of its own.
 
     Args:
         key: The set's key.
         level: How far the nearest goal is: from 32 * 2**(level - 1) blocks to twice as many.
-        options: `goal` and `engine`.
+        options: `goal`, `start` and `engine`.
 
     Raises:
-        UsageError: For a level that does not exist, and for a goal that the engine does not have.
+        UsageError: For a level that does not exist, a goal that the engine does not have, and a start that it does not
+            let one choose.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -48,6 +74,9 @@ class SearchSource(Source[Search]):
         self._key, self._level = key, level
         self._goal, self._engine = str(options["goal"]), str(options["engine"])
         words = ENGINES[self._engine].words()
+        self._unseen = options.get("start") == UNSEEN
+        if self._unseen and not ENGINES[self._engine].charted:
+            raise UsageError(f"start={UNSEEN}: with engine={self._engine} a search begins where the engine wants to")
         if level != 1 and not ENGINES[self._engine].charted:
             raise UsageError(
                 f"level {level}: with engine={self._engine}, whose maps are not known, there is only level 1"
@@ -93,7 +122,9 @@ class SearchSource(Source[Search]):
         x, z = (round(end + (begin - end) * share) for begin, end in ((x, near.x), (z, near.z)))
         start = Search(self._engine, seed, goal, x, z, yaw - 180)
         away = prove(start).get("distance")
-        return start if away is not None and low <= away < high and world.clear(x, z) else None
+        if away is None or not low <= away < high or not world.clear(x, z):
+            return None
+        return None if self._unseen and goal_in_sight(start) else start
 
     def _seed(self, rng: Stream) -> int:
         """Return a world's seed: any, or that of one of the set's."""

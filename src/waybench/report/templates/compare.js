@@ -98,7 +98,7 @@
       rows.append(row);
     }
     at("rows").replaceChildren(rows);
-    at("shown").textContent = `${listed} of ${common} ${words.items}.`;
+    at("shown").textContent = `${listed} of ${common} ${common === 1 ? words.item : words.items}.`;
     for (const kind of ["both", "one-alone", "other-alone", "neither"]) at(kind).textContent = String(counts[kind] ?? 0);
     for (const each of document.querySelectorAll("[data-count]")) each.textContent = `(${counts[each.dataset.count] ?? 0})`;
     const [first, second] = [models[a].name, models[b].name];

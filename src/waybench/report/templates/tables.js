@@ -43,7 +43,7 @@
     const count = document.createElement("output");
     const told = () => {
       const { recordsDisplay, recordsTotal } = made.page.info();
-      count.textContent = recordsDisplay === recordsTotal ? `${recordsTotal} rows` : `${recordsDisplay} of ${recordsTotal} rows`;
+      count.textContent = `${recordsDisplay === recordsTotal ? "" : `${recordsDisplay} of `}${recordsTotal} ${recordsTotal === 1 ? "row" : "rows"}`;
     };
     made.on("draw", told);
     told();

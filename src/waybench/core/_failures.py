@@ -1,0 +1,84 @@
+"""How episodes fail: the kinds that every environment has, and how the main cause of a failure is found."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from waybench.core._game import End, Outcome
+from waybench.core._record import EpisodeRecord, TurnRecord
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """A way in which an episode fails.
+
+    Attributes:
+        name: Its key in every output.
+        title: What completes the sentence "A fails by ...": "illegal moves".
+        doc: Which episodes fail in this way.
+    """
+
+    name: str
+    title: str
+    doc: str
+
+
+REFUSED = FailureKind("refused", "refusals", "Most replies that came to nothing were refusals.")
+TRUNCATED = FailureKind("truncated", "length", "Most replies that came to nothing were cut off at the output limit.")
+UNPARSED = FailureKind(
+    "unparsed", "replies that could not be read", "Most replies that came to nothing could not be read."
+)
+ILLEGAL = FailureKind("illegal", "illegal moves", "Most replies that came to nothing were illegal actions.")
+UNPRODUCTIVE = FailureKind(
+    "unproductive", "moves that lead nowhere", "The turns ran out, and at least half of them changed nothing."
+)
+TURN_LIMIT = FailureKind("turn_limit", "the limit on turns", "The turns, tokens or messages ran out.")
+LOST = FailureKind("lost", "losing the game", "The game ended, and it was not solved.")
+WRONG = FailureKind("wrong", "wrong answers", "The single answer was wrong.")
+
+GENERAL_FAILURES = (REFUSED, TRUNCATED, UNPARSED, ILLEGAL, UNPRODUCTIVE, TURN_LIMIT, LOST, WRONG)
+"""The kinds that every environment has, in the order in which they are named where several are equally frequent."""
+
+NO_ANSWER = (REFUSED, TRUNCATED, UNPARSED)
+"""Those of them in which there was no answer to judge."""
+
+_NOTHING = {
+    Outcome.REFUSED: REFUSED,
+    Outcome.TRUNCATED: TRUNCATED,
+    Outcome.UNPARSED: UNPARSED,
+    Outcome.ILLEGAL: ILLEGAL,
+}
+
+
+def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = None) -> FailureKind:
+    """Return how an episode that was not solved failed, as far as its outcomes and its end say.
+
+    * Where invalid replies ended it, or at least half of its replies came to nothing, it is the most frequent kind of
+      these: refused, truncated, unparsed or illegal.
+    * Otherwise, where it ran into a limit on its turns, tokens or messages: unproductive if at least half of its
+      replies were, or else the limit.
+    * Otherwise it was over and not won: a wrong answer, if there was a single reply, or else a lost game.
+
+    Args:
+        record: The record of a finished episode.
+        turns: The turns that are counted, where others are no attempts at anything, such as thoughts; all if None.
+    """
+    counted = Counter(turn.outcome for turn in (record.turns if turns is None else turns))
+    replies = counted.total()
+    nothing = sum(counted[outcome] for outcome in _NOTHING)
+    if nothing and (record.end is End.INVALID_LIMIT or 2 * nothing >= replies):
+        return _NOTHING[max(_NOTHING, key=lambda outcome: counted[outcome])]
+    if record.end is End.TURN_LIMIT:
+        return UNPRODUCTIVE if 2 * counted[Outcome.UNPRODUCTIVE] >= replies > 0 else TURN_LIMIT
+    return WRONG if replies <= 1 else LOST
+
+
+def main_cause(causes: Iterable[FailureKind], kinds: Sequence[FailureKind]) -> FailureKind | None:
+    """Return the most frequent of several causes; None without any.
+
+    Args:
+        causes: The causes, one for each thing that went wrong.
+        kinds: All kinds; of equally frequent ones the first of these is returned.
+    """
+    counted = Counter(causes)
+    return max(counted, key=lambda kind: (counted[kind], -kinds.index(kind))) if counted else None

@@ -1,0 +1,21 @@
+"""How a life in Crafter ends: by what took the last health. Who lives on to the last step meets the limit."""
+
+from waybench.agent import UNNAMED, steps_of
+from waybench.core import EpisodeRecord, FailureKind
+from waybench.envs.crafter._ids import HARMS
+
+_DEATHS = {
+    "zombie": FailureKind("zombie", "being killed by a zombie", "A zombie took the last health."),
+    "arrow": FailureKind("arrow", "being killed by an arrow", "An arrow took the last health."),
+    "lava": FailureKind("lava", "walking into lava", "The player walked into lava."),
+    "need": FailureKind("need", "hunger, thirst or exhaustion", "One of these took the last health."),
+}
+assert set(_DEATHS) == set(HARMS) - {""}
+
+FAILURES = (*_DEATHS.values(), UNNAMED)
+
+
+def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
+    """Return what the player died of; the general kind where it did not die."""
+    steps = steps_of(record)
+    return _DEATHS.get(str(steps[-1].get("death", "")), general) if steps else general

@@ -1,0 +1,30 @@
+"""How an attempt at the puzzle fails: by what most of its moves came to."""
+
+from collections.abc import Iterator
+
+from waybench.agent import UNNAMED
+from waybench.core import EpisodeRecord, FailureKind, Outcome, main_cause
+from waybench.envs.hanoi._scores import tried
+
+ILLEGAL = FailureKind("illegal", "moves that are not allowed", "Of the moves that lead nowhere, most were not allowed.")
+DETOUR = FailureKind(
+    "detour", "moves off the shortest solution", "Of the moves that lead nowhere, most were allowed and not optimal."
+)
+
+UNFINISHED = FailureKind("turn_limit", "running out of moves", "The moves ran out, though all were optimal.")
+
+FAILURES = (ILLEGAL, DETOUR, UNFINISHED, UNNAMED)
+
+
+def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
+    """Return which mistakes are most frequent; the general kind where there is none."""
+    return main_cause(_mistakes(record), FAILURES) or general
+
+
+def _mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
+    made = [turn for turn in record.turns if "score" in turn.events]
+    for turn, move in zip(made, tried(record), strict=True):
+        if turn.outcome is Outcome.ILLEGAL:
+            yield ILLEGAL
+        elif not move.optimal:
+            yield DETOUR

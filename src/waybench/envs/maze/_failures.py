@@ -1,0 +1,26 @@
+"""How an attempt at a maze fails: by what most of its plans came to."""
+
+from collections.abc import Iterator
+
+from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, general_failure, main_cause
+
+WALL = FailureKind("wall", "movements into walls", "Most plans have a movement into a wall.")
+OUTSIDE = FailureKind("outside", "movements out of the maze", "Most plans have a movement out of the matrix.")
+STOPPED = FailureKind(
+    "stopped", "plans that stop before the exit", "Most plans were viable and did not reach the exit."
+)
+
+FAILURES = (WALL, OUTSIDE, STOPPED)
+
+
+def failure(record: EpisodeRecord) -> FailureKind:
+    """Return what most of the plans came to, where most replies were plans."""
+    general = general_failure(record)
+    return general if general in NO_ANSWER else main_cause(_causes(record), FAILURES) or general
+
+
+def _causes(record: EpisodeRecord) -> Iterator[FailureKind]:
+    for turn in record.turns:
+        if turn.action is not None:
+            illegal = turn.events.get("illegal")
+            yield STOPPED if illegal is None else OUTSIDE if illegal["obstacle"] == "outside" else WALL

@@ -1,0 +1,50 @@
+"""How a search fails: by answers that cannot be taken, by answers that bring nothing, or by its steps."""
+
+from collections.abc import Iterator
+
+from waybench.core import ILLEGAL, EpisodeRecord, FailureKind, Outcome, TurnRecord, general_failure, main_cause
+
+NUMBER_FAILURES = (
+    FailureKind("illegal", "guesses out of the range", "Most replies that came to nothing were such guesses."),
+    FailureKind(
+        "unproductive",
+        "guesses that were excluded already",
+        "The guesses ran out, and earlier answers had excluded at least half of them.",
+    ),
+    FailureKind("turn_limit", "running out of guesses", "The guesses ran out before the number was found."),
+)
+
+
+def number_failure(record: EpisodeRecord) -> FailureKind:
+    """Return how a search for a number failed; what a coach refused counts in nothing."""
+    return general_failure(record, _judged(record))
+
+
+NO_NODE = FailureKind("no_node", "nodes that do not exist", "Most invalid nodes were numbers of no node.")
+NOT_BESIDE = FailureKind(
+    "not_beside",
+    "nodes that cannot be reached",
+    "Most invalid nodes were no neighbours of the current node, or in a breadth-first search of any visited one.",
+)
+REVISITS = FailureKind(
+    "unproductive", "revisits", "The steps ran out, and at least half of them were visits of nodes visited before."
+)
+UNVISITED = FailureKind("turn_limit", "running out of steps", "The steps ran out before all nodes were visited.")
+WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
+
+
+def walk_failure(record: EpisodeRecord) -> FailureKind:
+    """Return how a walk failed, invalid nodes being told apart."""
+    general = general_failure(record, _judged(record))
+    return main_cause(_invalid(record), WALK_FAILURES) or general if general == ILLEGAL else general
+
+
+def _judged(record: EpisodeRecord) -> list[TurnRecord]:
+    return [turn for turn in record.turns if "coached" not in turn.events]
+
+
+def _invalid(record: EpisodeRecord) -> Iterator[FailureKind]:
+    size = len(record.instance["nodes"])
+    for turn in record.turns:
+        if turn.outcome is Outcome.ILLEGAL:
+            yield NOT_BESIDE if 0 <= turn.action < size else NO_NODE

@@ -1,0 +1,24 @@
+"""How a search for a biome fails: by getting stuck, by walking away from it, or by its steps."""
+
+from waybench.agent import UNNAMED
+from waybench.core import TURN_LIMIT, EpisodeRecord, FailureKind
+from waybench.envs.voxel._scores import progress
+
+UNPRODUCTIVE = FailureKind(
+    "unproductive", "walks that get stuck", "The steps ran out, and in at least half of them the walker did not get on."
+)
+ASTRAY = FailureKind(
+    "astray",
+    "walking away from the goal",
+    "The steps ran out, and the nearest goal was no nearer at the end than at the start.",
+)
+
+TOO_FAR = FailureKind("turn_limit", "not finding the goal in time", "The steps ran out before the goal was found.")
+
+FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR, UNNAMED)
+
+
+def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
+    """Return whether the walk led away from the goal, as far as that is known; otherwise the general kind."""
+    came = progress(record) if general == TURN_LIMIT else None
+    return ASTRAY if came is not None and came <= 0 else general
