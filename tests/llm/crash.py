@@ -1,18 +1,22 @@
 """Runs that are killed again and again, over families that differ in how they play, each against a scripted server."""
 
+import errno
 import json
 import multiprocessing
 import os
 import random
 import re
 import signal
+import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from inspect_ai import Task, task
@@ -20,7 +24,8 @@ from inspect_ai import Task, task
 from tests.llm.model_server import Answer, ModelServer, Script, model_server
 from tests.llm.play import MODEL, comparable, environment, records, scripted
 from tests.toys import DIAL
-from waybench.llm import evaluate, to_sample
+from waybench.core import Entry
+from waybench.llm import evaluate
 from waybench.tasks._declare import played_items
 
 CONNECTIONS = 4
@@ -56,13 +61,13 @@ class Outcome:
         episodes: Of each sample, what of its record does not depend on when it was run.
         tokens: Of each sample, its input and output tokens.
         requests: How many requests the server has answered or begun to answer.
-        kills: How often the run was killed while it went on.
+        stops: How often the run was interrupted while it went on.
     """
 
     episodes: dict[str, dict[str, Any]]
     tokens: dict[str, tuple[int, int]]
     requests: int
-    kills: int
+    stops: int
 
 
 def _command(*arguments: str) -> Callable[[str, Path], None]:
@@ -85,11 +90,16 @@ def dials(limit: int = 8) -> Task:
 
 
 def _run_dials(address: str, out: Path) -> None:
-    from waybench.envs import registry
-
-    registry.register(DIAL)
+    _register()
     unfinished = evaluate([dials], [MODEL], out, model_base_url=address, config={"max_connections": CONNECTIONS})
     sys.exit(bool(unfinished))
+
+
+def _register() -> None:
+    """Make the dial known, as an entry point would in a process that has just started."""
+    from waybench.envs import registry
+
+    registry.register(Entry(DIAL.id, DIAL.version, "tests.toys:DIAL", "a dial"))
 
 
 def _maze_faults(item: str, turn: int, before: int) -> Answer | None:
@@ -124,20 +134,67 @@ FAMILIES = (
     Family("alicia", scripted((5, 7), _maze_faults), _command("alicia", "-T", "max_dimension=7")),
     Family("aqa", _walk, _command("dfs", "--limit", "8", "-T", "teacher_guided=true")),
     Family(
-        "smartplay", partial(_choose, ("1", "2", "3", "I would look around.")), _command("smartplay", "--limit", "1")
+        "smartplay",
+        partial(_choose, ("1", "2", "3", "I would look around.")),
+        _command("hanoi_3", "messenger_l1", "--limit", "1"),
     ),
     Family("search", _guess, _command("horizon_guessnum", "--precision", "0.3")),
     Family("custom", partial(_choose, ("up", "down", "up, please")), _run_dials),
 )
 
 
-def play(family: Family, out: Path, kills: list[float]) -> Outcome:
-    """Run a family to its end, killing it on the way, and start it again each time as the user would.
+def full_journal(after: int) -> None:
+    """Let the disk be full for a journal from a write on, of which it takes a part."""
+    import waybench.llm._journal as journal
+
+    left = after
+
+    def write(file: int, data: Any) -> int:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return os.write(file, data if left else data[: len(data) // 2])
+
+    journal.os = SimpleNamespace(**{**vars(os), "write": write})
+
+
+def full_log(after: int) -> None:
+    """Let the disk be full for the engine's log from a write on."""
+    from inspect_ai.log._recorders.eval import ZipLogFile
+
+    _fail(ZipLogFile, "flush", after, lambda: OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+
+def full_buffer(after: int) -> None:
+    """Let the disk be full for the database in which the engine buffers what goes on."""
+    from inspect_ai.log._recorders.buffer.database import SampleBufferDatabase
+
+    _fail(SampleBufferDatabase, "log_events", after, lambda: sqlite3.OperationalError("database or disk is full"))
+
+
+def _fail(owner: Any, name: str, after: int, error: Callable[[], Exception]) -> None:
+    method, left = getattr(owner, name), after
+
+    def failing(*args: Any, **kwargs: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise error()
+        return method(*args, **kwargs)
+
+    setattr(owner, name, failing)
+
+
+def play(family: Family, out: Path, kills: Sequence[float] = (), full: Sequence[Callable[[], None]] = ()) -> Outcome:
+    """Run a family to its end, interrupting it on the way, and start it again each time as the user would.
 
     Args:
         family: What is run.
         out: The folder of the logs.
-        kills: When it is killed: after this number of further requests, plus seconds behind the point.
+        kills: When it is killed, one start after the other: after this number of further requests, whose fraction is
+            a part of the time that the server takes for an answer. A negative number stands for Ctrl-C.
+        full: What lets a disk be full, one start after the other.
     """
 
     def answer(messages: list[dict[str, Any]], before: int) -> Answer:
@@ -145,48 +202,75 @@ def play(family: Family, out: Path, kills: list[float]) -> Outcome:
         return Answer(said.text, said.status, said.finish, DELAY)
 
     with model_server(answer) as server:
-        done = 0
-        for kill in kills:
-            process = start(family, server, out)
-            if _killed(process, server, kill):
-                done += 1
-        process = start(family, server, out)
-        process.join(PATIENCE)
-        assert process.exitcode == 0, f"{family.name}: exit status {process.exitcode}"
-        found = records(out)
-        return Outcome(
-            {name: comparable(record) for name, record in found.items()},
-            {name: record.tokens for name, record in found.items()},
-            sum(server.asked.values()),
-            done,
-        )
+        done = sum(_killed(start(family, server, out), server, kill) for kill in kills)
+        for disk in full:
+            done += _end(start(family, server, out, disk)) != 0
+        assert _end(start(family, server, out)) == 0, printed(out)[-4000:]
+        return Outcome(*_results(out), sum(server.asked.values()), done)
 
 
-def start(family: Family, server: ModelServer, out: Path) -> BaseProcess:
-    """Start a run in a process of its own."""
-    process = _PROCESSES.Process(target=_child, args=(family.start, server.url, out), daemon=True)
+def _results(out: Path) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[int, int]]]:
+    """Read a run's records and tokens, in a process that knows all environments."""
+    ours, theirs = _PROCESSES.Pipe()
+    process = _PROCESSES.Process(target=_read, args=(out, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    found = ours.recv()
+    process.join()
+    return found
+
+
+def _read(out: Path, result: Connection) -> None:
+    _register()
+    found = records(out)
+    episodes = {name: comparable(record) for name, record in found.items()}
+    result.send((episodes, {name: record.tokens for name, record in found.items()}))
+
+
+def start(family: Family, server: ModelServer, out: Path, first: Callable[[], None] | None = None) -> BaseProcess:
+    """Start a run in a process of its own, which may do something first."""
+    process = _PROCESSES.Process(target=_child, args=(family.start, server.url, out, first), daemon=True)
     process.start()
     return process
 
 
-def _child(run: Callable[[str, Path], None], address: str, out: Path) -> None:
+def _child(run: Callable[[str, Path], None], address: str, out: Path, first: Callable[[], None] | None) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a test runner's worker ignores Ctrl-C
     os.environ.update(environment())
-    with (out.parent / f"{out.name}.txt").open("ab", buffering=0) as printed:
-        os.dup2(printed.fileno(), 1)
-        os.dup2(printed.fileno(), 2)
+    with _printed(out).open("ab", buffering=0) as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    if first is not None:
+        first()
     run(address, out)
 
 
+def _end(process: BaseProcess) -> int | None:
+    process.join(PATIENCE)
+    return process.exitcode
+
+
+def _printed(out: Path) -> Path:
+    return out.parent / f"{out.name}.txt"
+
+
+def printed(out: Path) -> str:
+    """Return what all runs in a folder have printed."""
+    return _printed(out).read_text("utf-8")
+
+
 def _killed(process: BaseProcess, server: ModelServer, kill: float) -> bool:
-    """Kill a process after a number of further requests; return whether it was still running."""
-    goal = sum(server.asked.values()) + int(kill)
+    """Kill a process, or press Ctrl-C, after a number of further requests; return whether it was still running."""
+    goal = sum(server.asked.values()) + int(abs(kill))
     deadline = time.monotonic() + PATIENCE
     while sum(server.asked.values()) < goal and process.is_alive():
         assert time.monotonic() < deadline
         time.sleep(0.002)
-    time.sleep(kill % 1 * 2 * DELAY)
+    time.sleep(abs(kill) % 1 * DELAY)
     running = process.is_alive()
+    if kill < 0 and running and process.pid:
+        os.kill(process.pid, signal.SIGINT)
+        process.join(PATIENCE)
     process.kill()
     process.join()
     return running

@@ -1,9 +1,11 @@
 """Running tasks as one of Inspect's eval sets."""
 
+import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -21,7 +23,7 @@ from waybench.llm._lock import locked
 from waybench.llm._room import full_message, is_full, says_full
 from waybench.llm._run_journals import RunJournals
 
-_MISREAD = re.compile(r"[#?%\x00-\x1f\x7f]")
+_MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
 _ENGINE: Any = inspect_ai  # its signatures are too wide for a type checker
 
 
@@ -68,7 +70,7 @@ def evaluate(
     ready = [open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
     journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
     try:
-        with locked(out):
+        with locked(out), _quiet_logging():
             _set_aside_poorer_logs(out)
             try:
                 logs = _eval_set(tasks, ready, journals, out, config or {}, limits or {}, rerun, display)
@@ -126,6 +128,16 @@ def _eval_set(
         **config,
     )
     return logs
+
+
+@contextmanager
+def _quiet_logging() -> Generator[None]:
+    """Keep Python's logging from printing a traceback for each line of the engine's own log that finds no room."""
+    before, logging.raiseExceptions = logging.raiseExceptions, False
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = before
 
 
 def check_folder(out: Path) -> None:

@@ -93,7 +93,7 @@ class Journal:
         Raises:
             JournalError: If that cannot be done.
         """
-        said = output.model_dump(mode="json", exclude_none=True)
+        said = output.model_dump(mode="json", exclude_none=True, exclude={"completion"})  # it is the message's text
         where = self._append({"id": sample[0], "epoch": sample[1], "turn": turn, "seen": seen, "output": said})
         self._index(sample, turn, (*where, seen))
 

@@ -22,11 +22,12 @@ def locked(folder: Path) -> Generator[None]:
     however that ends, so that no lock is ever left over, nor mistaken for that of a process that got the same id.
 
     Args:
-        folder: The folder, which exists.
+        folder: The folder; it is created if there is none.
 
     Raises:
         UsageError: If another process holds it; the message says which, and since when.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     lock = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)
     try:
         try:

@@ -5,8 +5,9 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 from inspect_ai._util.appdirs import inspect_data_dir  # where the engine buffers samples; it has no public name
 
@@ -56,13 +57,16 @@ def _size(count: int) -> str:
     return f"{count:,} bytes"
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all that it follows from or holds, each once: an error can be its own context's cause."""
+    left: list[BaseException | None] = [error]
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        if isinstance(error, BaseExceptionGroup):
-            group: BaseExceptionGroup[BaseException] = error
-            for each in group.exceptions:
-                yield from _causes(each)
-        error = error.__cause__ or error.__context__
+    while left:
+        each = left.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        left += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            left += cast(Sequence[BaseException], each.exceptions)  # pyright: ignore[reportUnknownMemberType]

@@ -87,7 +87,8 @@ class RunJournals:
             for model in models:
                 if not isinstance(model.api, EmbeddedPlayer):
                     settings = self._identity(task, model)
-                    name = f"{_plain(task.name)}_{_plain(str(model))}_{digest(settings)[:16]}{SUFFIX}"
+                    parts = _plain(task.name.removeprefix("waybench/")), _plain(str(model)), digest(settings)[:16]
+                    name = "_".join(parts) + SUFFIX
                     journal = Journal(self._folder / name, settings, self._syncer, self._warn)
                     journals.by_model[str(model)] = journal
 
