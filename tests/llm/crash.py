@@ -170,7 +170,7 @@ def full_buffer(after: int) -> None:
     """Let the disk be full for the database in which the engine buffers what goes on."""
     from inspect_ai.log._recorders.buffer.database import SampleBufferDatabase
 
-    _fail(SampleBufferDatabase, "log_events", after, lambda: sqlite3.OperationalError("database or disk is full"))
+    _fail(SampleBufferDatabase, "_get_connection", after, lambda: sqlite3.OperationalError("database or disk is full"))
 
 
 def _fail(owner: Any, name: str, after: int, error: Callable[[], Exception]) -> None:
@@ -178,7 +178,7 @@ def _fail(owner: Any, name: str, after: int, error: Callable[[], Exception]) -> 
 
     def failing(*args: Any, **kwargs: Any) -> Any:
         nonlocal left
-        left -= 1
+        left -= kwargs.get("write", True)
         if left < 0:
             raise error()
         return method(*args, **kwargs)

@@ -5,8 +5,10 @@ import random
 import re
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,10 +90,28 @@ def test_a_full_disk_loses_nothing(
     assert len(said) == found.stops == 2
 
 
+def test_an_error_of_the_provider_loses_the_turns_before_it_no_more(
+    tmp_path: Path, uninterrupted: Callable[[Family], Outcome]
+) -> None:
+    whole, family = uninterrupted(BY_NAME["smartplay"]), BY_NAME["smartplay"]
+    seen = 0
+
+    def failing(messages: list[dict[str, Any]], before: int) -> Answer:
+        nonlocal seen
+        seen += 1
+        # A status that the engine does not try again by itself: the episode ends, and the run tries it once more.
+        return Answer(status=400) if seen == 25 else family.script(messages, before)
+
+    found = play(replace(family, script=failing), tmp_path / "failed")
+    assert found.episodes == whole.episodes
+    assert found.tokens == whole.tokens
+    assert found.requests == whole.requests + 1
+
+
 def test_one_run_at_a_time_in_a_folder(tmp_path: Path) -> None:
     family = BY_NAME["smartplay"]
 
-    def slow(messages: list[dict[str, object]], before: int) -> Answer:
+    def slow(messages: list[dict[str, Any]], before: int) -> Answer:
         return Answer(family.script(messages, 0).text, delay=10 * DELAY)
 
     out = tmp_path / "out"

@@ -23,6 +23,7 @@ from waybench.core import Json, TurnRecord
 
 FORM = 1  # raised when older versions cannot read what is written
 SYNC_EVERY = 0.2  # seconds: a kill loses nothing, a power cut what these held
+CUT_OFF = "the last line was cut off and is ignored"
 _Key = tuple[str, int]  # a sample's id and epoch
 
 
@@ -151,14 +152,19 @@ class Journal:
     def _load(self) -> None:
         damaged = 0
         with self.path.open("rb") as file:
-            head = _parsed(file.readline())
+            first = file.readline()
+            if not first.endswith(b"\n"):  # the disk was full, or the run was killed, before anything was kept
+                if first:
+                    self._warn(f"{self.path}: {CUT_OFF}")
+                return
+            head = _parsed(first)
             if head != self._head:
                 self._ignore(head)
                 return
             self._size = file.tell()
             for line in file:
                 if not line.endswith(b"\n"):
-                    self._warn(f"{self.path}: the last line was cut off and is ignored")
+                    self._warn(f"{self.path}: {CUT_OFF}")
                     break
                 data = _parsed(line)
                 damaged += data is None or not self._take(data, self._size, len(line))
