@@ -54,7 +54,8 @@ class RunJournals:
             name: value for name, value in settings.items() if name not in GENERATE_CONFIG_FIELDS_TO_EXCLUDE
         }
         self._warn = warn
-        self._syncer = Syncer(_interrupt)
+        # Elsewhere the main thread is somebody else's, who has not asked to be interrupted.
+        self._syncer = Syncer(_interrupt if threading.current_thread() is threading.main_thread() else _nothing)
         self._tasks: list[tuple[Task, TaskJournals]] = []
 
     @property
@@ -146,5 +147,9 @@ def _interrupt() -> None:
 
     Where nobody listens to Ctrl-C, each sample that is left ends before its next request.
     """
-    if threading.main_thread().is_alive() and signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
+    if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
         signal.raise_signal(signal.SIGINT)
+
+
+def _nothing() -> None:
+    """Let each sample that is left end before its next request."""

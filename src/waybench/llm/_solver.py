@@ -49,8 +49,8 @@ def play() -> Solver:
                 state.output = output
                 chat.said(len(episode.turns), output.message)
                 turn = episode.step(reply_of(output, time.monotonic() - began))
-                turns.keep(output, turn)  # before the next request leaves
                 store_episode(state.store, episode)
+                turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
             turns.end()
         except LimitExceededError as limit:
             _end_at_limit(episode, limit)
