@@ -134,6 +134,12 @@ def test_what_a_killed_run_has_left_is_no_lock(tmp_path: Path) -> None:
         pass
 
 
+def test_where_nothing_can_be_locked_runs_go_on(tmp_path: Path) -> None:
+    (tmp_path / ".waybench-lock").write_bytes(b"somebody else's file, which is no database " * 50)
+    with locked(tmp_path):
+        pass
+
+
 def test_a_full_disk_is_known_by_its_errors() -> None:
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     wrapped = RuntimeError("while writing")

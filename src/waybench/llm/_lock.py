@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import sqlite3
 import time
 from collections.abc import Generator
@@ -28,33 +29,33 @@ def locked(folder: Path) -> Generator[None]:
         UsageError: If another process holds it; the message says which, and since when.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)
+    lock = _acquired(folder)
+    holder = folder / HOLDER
+    with suppress(OSError):
+        holder.write_text(json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()}), "utf-8")
     try:
-        try:
-            lock.execute("PRAGMA journal_mode = MEMORY")  # no second file
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise UsageError(_held(folder)) from None
-            if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
-                raise
-            # A file system without locks; the run is worth more than the warning of a second one.
-        holder = folder / HOLDER
-        with suppress(OSError):
-            holder.write_text(json.dumps({"pid": os.getpid(), "host": _host(), "since": time.time()}), "utf-8")
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                holder.unlink(missing_ok=True)
+        yield
     finally:
-        lock.close()
+        with suppress(OSError):
+            holder.unlink(missing_ok=True)
+        if lock is not None:
+            lock.close()
 
 
-def _host() -> str:
-    import platform
-
-    return platform.node()
+def _acquired(folder: Path) -> sqlite3.Connection | None:
+    """Return what holds the lock; None if nothing can be locked in the folder, for which no run is given up."""
+    lock = None
+    try:
+        lock = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)
+        lock.execute("PRAGMA journal_mode = MEMORY")  # no second file
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.DatabaseError as error:  # also of a file system without locks, or of a file that is not ours
+        if lock is not None:
+            lock.close()
+        if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise UsageError(_held(folder)) from None
+        return None
+    return lock
 
 
 def _held(folder: Path) -> str:
