@@ -2,12 +2,13 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check bench docs playthroughs screenshots wheel-test lock clean
+.PHONY: help demo test test-all crash check bench docs playthroughs screenshots wheel-test lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 PICTURES ?= build/screenshots
+KILLS ?= 100
 
 # Tried by running them: a version manager's command exists also for a Python that is not active, and Debian's python3
 # has no ensurepip without python3-venv.
@@ -31,6 +32,9 @@ test: $(VENV)/.stamp ## Run the tests, without the slow ones
 # pytest's status 5 means that no test has the marker.
 test-all: test $(VENV)/.games ## Run the tests, then the slow ones too
 	@$(PYTEST) -m slow || [ $$? -eq 5 ]
+
+crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
+	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/llm/test_crash.py
 
 # The variable keeps pyright from asking a registry whether there is a newer one.
 check: $(VENV)/.stamp ## Check format, lint and types

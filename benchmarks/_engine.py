@@ -7,7 +7,7 @@ from typing import Any
 
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageUser, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ChatMessageUser, Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -15,6 +15,7 @@ import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Episode, Item
 from waybench.llm import episode, play, to_sample
+from waybench.llm._run_journals import RunJournals
 
 MAZES = waybench.load("maze/alicia")
 REPLY = '{"movements": [{"direction": "up", "cells": 1}]}'  # outside: the attempt takes all its requests
@@ -55,8 +56,12 @@ def nothing() -> Scorer:
     return score
 
 
+def _player() -> Model:
+    return get_model("mockllm/model", custom_outputs=_answer, memoize=False)
+
+
 def engine() -> Iterator[Comparison]:
-    """Run the same number of model calls with our solver and scorer, and with a bare loop."""
+    """Run the same number of model calls with our solver and scorer, with a bare loop, and without a journal."""
     calls, size = 10, 21
     items = MAZES.source("bench", size).head(40)
     samples = [to_sample(MAZES, item, MAZES.resolve_options({"requests": calls}), 1) for item in items]
@@ -65,24 +70,43 @@ def engine() -> Iterator[Comparison]:
         for sample, item in zip(samples, items, strict=True)
     ]
 
-    def run(task: Task) -> None:
+    def played() -> Task:
+        return Task(dataset=samples, solver=play(), scorer=episode())
+
+    def run(task: Task, model: Model, folder: str) -> None:
+        [log] = eval(task, model=model, log_dir=folder, display="none")
+        assert log.status == "success" and log.samples is not None
+        events = [event.event for sample in log.samples for event in sample.events]
+        assert events.count("model") == calls * len(items)
+
+    def alone(task: Task) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            [log] = eval(
-                task,
-                model=get_model("mockllm/model", custom_outputs=_answer, memoize=False),
-                log_dir=str(Path(folder)),
-                display="none",
-            )
-            assert log.status == "success" and log.samples is not None
-            assert sum(event.event == "model" for sample in log.samples for event in sample.events) == calls * len(
-                items
-            )
+            run(task, _player(), folder)
+
+    def with_journal() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            model, journals = _player(), RunJournals(Path(folder), {}, print)
+            task = journals.create(played)
+            journals.open([model])
+            run(task, model, folder)
+            journals.close()
+            [journal] = Path(folder).glob("*.journal")
+            assert journal.read_bytes().count(b"\n") == 1 + (calls + 1) * len(items)  # a head; turns, and an end each
 
     yield compare(
         f"model call of a maze N = {size} through the engine, prompts and records included",
-        lambda: run(Task(dataset=samples, solver=play(), scorer=episode())),
-        lambda: run(Task(dataset=plain, solver=bare_loop(calls), scorer=nothing())),
+        lambda: alone(played()),
+        lambda: alone(Task(dataset=plain, solver=bare_loop(calls), scorer=nothing())),
         against="a bare loop of as many calls in the same engine",
+        count=calls * len(items),
+        unit="calls",
+        rounds=9,
+    )
+    yield compare(
+        "the same calls with a journal, in which each turn is before the next call",
+        with_journal,
+        lambda: alone(played()),
+        against="without a journal",
         count=calls * len(items),
         unit="calls",
         rounds=9,

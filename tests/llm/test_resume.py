@@ -84,9 +84,7 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
     expected = {name: comparable(record) for name, record in records(tmp_path / "whole").items()}
     found = {name: comparable(record) for name, record in records(tmp_path / "killed").items()}
     assert found == expected
-    # What was in flight is asked again: at each kill an episode for each connection, of at most three requests. On a
-    # busy machine there are more, which had ended but were not yet in the log; most of what was answered never is.
-    assert total - without_kill < before
+    assert total - without_kill <= 2 * CONNECTIONS  # at each of the two kills, the request in flight of each connection
 
 
 def test_interrupted(tmp_path: Path) -> None:

@@ -59,10 +59,11 @@ def known_horizon(rate: float) -> float:
 )
 def demo(out: Path) -> None:
     """Let the embedded players play, without a key or a network, and write the report."""
-    prepare_folder(out)
     from waybench.analysis import read_logs, rows, searches
-    from waybench.llm import evaluate  # seconds to import
+    from waybench.llm import check_folder, evaluate  # seconds to import
 
+    check_folder(out)
+    prepare_folder(out)
     entries = [(task_entry(name), args) for name, args in TASKS.items()]
     chosen = [partial(load_task(entry), **task_args(entry, args)) for entry, args in entries]
     for number, player in enumerate(PLAYERS, start=1):

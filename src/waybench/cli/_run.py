@@ -198,7 +198,7 @@ def run(
 ) -> None:
     """Evaluate models on tasks.
 
-    A run that was interrupted is taken up again by the same command, which asks nothing again that is finished.
+    A run that was interrupted is taken up again by the same command, which asks nothing again that was answered.
     """
     given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=budget)
     known = read_prices(prices) if prices else {}
@@ -207,9 +207,10 @@ def run(
         for entry in map(task_entry, dict.fromkeys(tasks))
         for values in combinations(each, given)
     ]
-    prepare_folder(out)
-    from waybench.llm import check_player, evaluate  # seconds to import
+    from waybench.llm import check_folder, check_player, evaluate  # seconds to import
 
+    check_folder(out)
+    prepare_folder(out)
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
@@ -235,7 +236,7 @@ def run(
             display=display or ("rich" if sys.stdout.isatty() else "plain"),
         )
     except KeyboardInterrupt:
-        click.echo("Interrupted. Run the same command again to go on; what is finished is not asked again.", err=True)
+        click.echo("Interrupted. Run the same command again to go on; what was answered is not asked again.", err=True)
         raise
     from waybench.analysis import read_logs
 

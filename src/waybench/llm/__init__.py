@@ -1,7 +1,7 @@
 """The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
 
 from waybench.llm._authors import Authored, OpenAuthor, open_author, write_world
-from waybench.llm._engine import evaluate
+from waybench.llm._engine import check_folder, evaluate
 from waybench.llm._errors import one_line_errors
 from waybench.llm._ladder import Ladder
 from waybench.llm._provider import EmbeddedPlayer, check_player
@@ -18,6 +18,7 @@ __all__ = [
     "OpenAuthor",
     "Stratum",
     "by_level",
+    "check_folder",
     "check_player",
     "episode",
     "evaluate",

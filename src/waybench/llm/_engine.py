@@ -1,9 +1,11 @@
 """Running tasks as one of Inspect's eval sets."""
 
+import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -11,13 +13,17 @@ from urllib.request import url2pathname
 
 import inspect_ai
 from inspect_ai import Task
-from inspect_ai.log import EvalLogInfo, list_eval_logs, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.log import EvalLog, EvalLogInfo, list_eval_logs, read_eval_log, read_eval_log_sample_summaries
 from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
 from waybench.core import Json, UsageError
 from waybench.llm._errors import PrerequisiteError
+from waybench.llm._lock import locked
+from waybench.llm._room import full_message, is_full, says_full
+from waybench.llm._run_journals import RunJournals
 
+_MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
 _ENGINE: Any = inspect_ai  # its signatures are too wide for a type checker
 
 
@@ -32,8 +38,12 @@ def evaluate(
     limits: Mapping[str, int | None] | None = None,
     rerun: int = 0,
     display: str = "none",
+    warn: Callable[[str], None] | None = None,
 ) -> list[str]:
-    """Run tasks with models as one of Inspect's eval sets in a folder; what is finished there is not run again.
+    """Run tasks with models as one of Inspect's eval sets in a folder; what was answered there is not asked again.
+
+    What is finished is in the logs. The turns of episodes that were interrupted are in journals beside them, which are
+    removed when the run is complete.
 
     Args:
         tasks: Functions that make the tasks.
@@ -45,41 +55,110 @@ def evaluate(
         limits: Inspect's limits on a sample.
         rerun: How often episodes with errors are tried again.
         display: Inspect's display type.
+        warn: Is told in one line what of an older run's journal cannot be used; by default standard error is.
 
     Returns:
         What is not finished, as "task with model".
 
     Raises:
         KeyboardInterrupt: If the user has interrupted the run.
-        UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words, or
-            a task refuses its parameters.
+        UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words, a
+            task refuses its parameters, another process runs in the folder, a disk is full, or Inspect cannot keep
+            logs in a folder of this name.
     """
+    check_folder(out)
     ready = [open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
-    _set_aside_poorer_logs(out)
+    journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
     try:
-        GenerateConfig.model_validate(config or {})
-        _, logs = _ENGINE.eval_set(
-            tasks=[make() for make in tasks],
-            model=ready,
-            log_dir=str(out.absolute()),
-            log_dir_allow_dirty=True,
-            log_buffer=1,  # every finished sample is on disk before the next one is paid for
-            retry_attempts=rerun,
-            retry_immediate=rerun > 0,
-            display=display,
-            log_level="error",
-            **(limits or {}),
-            **(config or {}),
-        )
+        with locked(out), _quiet_logging():
+            _set_aside_poorer_logs(out)
+            try:
+                logs = _eval_set(tasks, ready, journals, out, config or {}, limits or {}, rerun, display)
+            except KeyboardInterrupt:
+                if journals.failure is None:
+                    raise
+                logs = []
+            finally:
+                journals.close()
+            if journals.failure is not None:
+                raise journals.failure
+            if len(logs) < len(tasks) * len(ready) or any(log.status == "cancelled" for log in logs):
+                raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
+            failed = [log for log in logs if log.status != "success"]
+            if any(says_full(log.error.message) for log in failed if log.error):
+                raise UsageError(full_message(out))
+            journals.clear(logs)
     except PrerequisiteError as error:
         raise UsageError(_one_line(error)) from None
     except ValidationError as error:
         wrong = error.errors()[0]
         raise UsageError(f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}: {wrong['msg']}") from None
-    if len(logs) < len(tasks) * len(ready) or any(log.status == "cancelled" for log in logs):
-        raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
-    failed = [log for log in logs if log.status != "success"]
+    except Exception as error:
+        if is_full(error):
+            raise UsageError(full_message(out)) from None
+        raise
     return [f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in failed]
+
+
+def _eval_set(
+    tasks: Sequence[Callable[[], Task]],
+    models: Sequence[Model],
+    journals: RunJournals,
+    out: Path,
+    config: Mapping[str, Json],
+    limits: Mapping[str, int | None],
+    rerun: int,
+    display: str,
+) -> list[EvalLog]:
+    """Run the engine's eval set, and return the logs of its tasks, those of finished ones included."""
+    GenerateConfig.model_validate(config)
+    created = [journals.create(make) for make in tasks]
+    journals.open(models)
+    _, logs = _ENGINE.eval_set(
+        tasks=created,
+        model=models,
+        log_dir=str(out.absolute()),
+        log_dir_allow_dirty=True,
+        log_buffer=1,  # every finished sample is on disk before the next one is paid for
+        retry_attempts=rerun,
+        retry_immediate=rerun > 0,
+        display=display,
+        log_level="error",
+        **limits,
+        **config,
+    )
+    return logs
+
+
+@contextmanager
+def _quiet_logging() -> Generator[None]:
+    """Keep Python's logging from printing a traceback for each line of the engine's own log that finds no room."""
+    before, logging.raiseExceptions = logging.raiseExceptions, False
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = before
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a folder in which the engine would lose what was paid for.
+
+    It takes the folder's path for an address in some places, where these characters have a meaning of their own.
+
+    Raises:
+        UsageError: If the path, or one above it, has such a name.
+    """
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(out)):
+        raise UsageError(f"{str(out)[:120]!r} is an address, and logs are written to folders of this machine only")
+    if found := sorted(set(_MISREAD.findall(str(out.absolute())))):
+        listed = ", ".join(map(repr, found))
+        raise UsageError(
+            f"logs cannot be written to {str(out)[:120]!r}: its full path has {listed}; choose another one"
+        )
+
+
+def _to_stderr(message: str) -> None:
+    print(message, file=sys.stderr)
 
 
 def _set_aside_poorer_logs(out: Path) -> None:

@@ -13,7 +13,9 @@ from tenacity import RetryError
 from waybench.core import End, Episode, Reply, Usage
 from waybench.envs import registry
 from waybench.llm._current import current_episode
-from waybench.llm._guard import guard
+from waybench.llm._guard import answered_by, guard
+from waybench.llm._journal import SampleTurns
+from waybench.llm._run_journals import task_journals
 from waybench.llm._sample import KEY, Chat, open_episode, store_episode, stored_record
 
 _STOPS = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "refused"}
@@ -24,26 +26,37 @@ _BETTER = {"higher": max, "lower": min, "": max}
 
 @solver
 def play() -> Solver:
-    """Play the sample's episode: ask, step, write the record to the store, until the episode is over."""
+    """Play the sample's episode: ask, step, write the record to the store, until the episode is over.
+
+    Turns that the journal of an interrupted run knows are taken from it, through the engine, which counts their tokens.
+    """
+    journals = task_journals()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = open_episode(state.metadata, str(state.model))
         store_episode(state.store, episode)
         model = guard(get_model())
+        journal = journals.by_model.get(str(model)) if journals else None
+        turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY])
         chat = Chat()
         token = current_episode.set(episode)
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
                 began = time.monotonic()
-                output = await model.generate(state.messages)
+                with answered_by(turns.known()):
+                    output = await model.generate(state.messages)
                 state.output = output
                 chat.said(len(episode.turns), output.message)
-                episode.step(reply_of(output, time.monotonic() - began))
+                turn = episode.step(reply_of(output, time.monotonic() - began))
                 store_episode(state.store, episode)
+                turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
+            turns.end()
         except LimitExceededError as limit:
             _end_at_limit(episode, limit)
             store_episode(state.store, episode)
+            if episode.end_reason is not End.INFRASTRUCTURE:
+                turns.end()
             raise
         except Exception as error:
             cause = error.last_attempt.exception() if isinstance(error, RetryError) else error

@@ -1,0 +1,366 @@
+"""Journals: every reply that was paid for is on disk before the next request leaves.
+
+The engine writes a sample to its log when the sample has ended. A journal holds the turns of those that have not: when
+the same command runs again, it answers them from the journal and asks the model from there on.
+"""
+
+import hashlib
+import json
+import os
+import threading
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.model import ModelOutput
+from pydantic import ValidationError
+
+from waybench._version import __version__
+from waybench.core import Json, TurnRecord
+
+FORM = 1  # raised when older versions cannot read what is written
+SYNC_EVERY = 0.2  # seconds: a kill loses nothing, a power cut what these held
+CUT_OFF = "the last line was cut off and is ignored"
+_Key = tuple[str, int]  # a sample's id and epoch
+
+
+class JournalError(OSError):
+    """A journal cannot be written, so that no further reply may be paid for."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What a journal holds of a sample.
+
+    Attributes:
+        lines: Of each turn, where its line begins, how long it is, and the digest of what the player was shown.
+        uuid: Of the sample that has ended; None while it goes on.
+    """
+
+    lines: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
+    uuid: str | None = None
+
+
+class Journal:
+    """The turns of one task with one model and one choice of settings.
+
+    A file of lines, each a checksum and a JSON object: first the head, then a turn or the end of a sample each. It is
+    created with the first turn.
+
+    Args:
+        path: The file.
+        settings: Everything that replies depend on. The file has a digest of it, for it may hold secrets.
+        syncer: Brings what was written from the system's memory to the disk.
+        warn: Is told in one line what of the file is ignored.
+    """
+
+    def __init__(self, path: Path, settings: Json, syncer: "Syncer", warn: Callable[[str], None]) -> None:
+        self.path = path
+        self._head = {"form": FORM, "waybench": __version__, "settings": digest(settings)}
+        self._syncer = syncer
+        self._warn = warn
+        self._kept: dict[_Key, _Kept] = {}
+        self._size = 0  # up to the last whole line
+        self._file: int | None = None
+        if path.exists():
+            self._load()
+
+    def known(self, sample: _Key, turn: int, seen: str) -> ModelOutput | None:
+        """Return what the model answered in a turn; None if that is not known.
+
+        Args:
+            sample: Id and epoch.
+            turn: Number of the turn, from 0.
+            seen: Digest of what the player has been shown up to then; another one makes it another question.
+        """
+        lines = self._kept.get(sample, _Kept()).lines
+        if turn >= len(lines) or lines[turn][2] != seen:
+            return None
+        offset, length, _ = lines[turn]
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            data = _parsed(file.read(length))
+        try:
+            return None if data is None else ModelOutput.model_validate(data["output"])
+        except (KeyError, ValidationError):
+            return None
+
+    def keep(self, sample: _Key, turn: int, seen: str, output: ModelOutput) -> None:
+        """Write a turn; what is known of the sample's later turns is forgotten.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        said = output.model_dump(mode="json", exclude_none=True, exclude={"completion"})  # it is the message's text
+        where = self._append({"id": sample[0], "epoch": sample[1], "turn": turn, "seen": seen, "output": said})
+        self._index(sample, turn, (*where, seen))
+
+    def check(self) -> None:
+        """Raise a JournalError if something could not be written."""
+        self._syncer.check()
+
+    def end(self, sample: _Key, uuid: str) -> None:
+        """Write that a sample has ended; its turns are needed until the log has it, too.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        if sample in self._kept:
+            self._append({"id": sample[0], "epoch": sample[1], "end": uuid})
+            self._kept[sample].uuid = uuid
+
+    def drop(self, logged: set[str]) -> None:
+        """Write the file again without samples that have ended and are in a log; remove it if nothing is left.
+
+        Args:
+            logged: The UUIDs of the samples in logs.
+        """
+        left = {sample: kept for sample, kept in self._kept.items() if kept.uuid not in logged}
+        if not left:
+            self.remove()
+            return
+        self.close()
+        fresh = self.path.with_suffix(".new")
+        with suppress(OSError):  # what is in the file twice, or in vain, does no harm
+            with self.path.open("rb") as old, fresh.open("wb") as new:
+                new.write(_line(self._head))
+                for kept in left.values():
+                    for offset, length, _ in kept.lines:
+                        old.seek(offset)
+                        new.write(old.read(length))
+                new.flush()
+                os.fsync(new.fileno())
+            fresh.replace(self.path)
+        fresh.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the file, if there is one."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the file, all of which is on the disk then."""
+        if self._file is not None:
+            with suppress(OSError):
+                os.fsync(self._file)
+            os.close(self._file)
+            self._file = None
+
+    def _load(self) -> None:
+        damaged = 0
+        with self.path.open("rb") as file:
+            first = file.readline()
+            if not first.endswith(b"\n"):  # the disk was full, or the run was killed, before anything was kept
+                if first:
+                    self._warn(f"{self.path}: {CUT_OFF}")
+                return
+            head = _parsed(first)
+            if head != self._head:
+                self._ignore(head)
+                return
+            self._size = file.tell()
+            for line in file:
+                if not line.endswith(b"\n"):
+                    self._warn(f"{self.path}: {CUT_OFF}")
+                    break
+                data = _parsed(line)
+                damaged += data is None or not self._take(data, self._size, len(line))
+                self._size += len(line)
+        if damaged:
+            self._warn(f"{self.path}: {damaged} damaged lines are ignored; what they held is asked again")
+
+    def _ignore(self, head: Mapping[str, Any] | None) -> None:
+        """Put a file aside of which nothing can be used."""
+        if head is None:
+            why = "it is damaged"
+        elif head.get("form") != FORM or head.get("waybench") != __version__:
+            why = f"waybench {head.get('waybench')} wrote it, and this is {__version__}"
+        else:
+            why = "it is of other settings"
+        aside = self.path.with_suffix(".ignored")
+        self.path.replace(aside)
+        self._warn(f"{self.path}: ignored, for {why}; it is now {aside.name}")
+
+    def _take(self, data: Mapping[str, Any], offset: int, length: int) -> bool:
+        match data:
+            case {"id": str(name), "epoch": int(epoch), "end": str(uuid)}:
+                self._kept.setdefault((name, epoch), _Kept()).uuid = uuid
+                return True
+            case {"id": str(name), "epoch": int(epoch), "turn": int(turn), "seen": str(seen)}:
+                return self._index((name, epoch), turn, (offset, length, seen))
+            case _:
+                return False
+
+    def _index(self, sample: _Key, turn: int, line: tuple[int, int, str]) -> bool:
+        kept = self._kept.setdefault(sample, _Kept())
+        if not 0 <= turn <= len(kept.lines):
+            return False  # a line before it is damaged
+        del kept.lines[turn:]
+        kept.lines.append(line)
+        kept.uuid = None
+        return True
+
+    def _append(self, data: Mapping[str, Json]) -> tuple[int, int]:
+        self._syncer.check()
+        line = _line(data)
+        try:
+            if self._file is None:
+                self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+                os.ftruncate(self._file, self._size)  # without a line that was cut off
+            if not self._size:
+                self._write(self._file, _line(self._head))
+            offset = self._size
+            self._write(self._file, line)
+        except OSError as error:
+            if self._file is not None:
+                with suppress(OSError):
+                    os.ftruncate(self._file, self._size)
+            raise self._syncer.fail(error) from error
+        self._syncer.add(self._file)
+        return offset, len(line)
+
+    def _write(self, file: int, line: bytes) -> None:
+        rest = memoryview(line)
+        while rest:  # a disk that fills up takes a part, and refuses the next
+            rest = rest[os.write(file, rest) :]
+        self._size += len(line)
+
+
+class Syncer:
+    """Brings what was written to the disk, in a thread of its own and for all files of a run together.
+
+    It also remembers that something could not be written, for from then on nothing more may be paid for.
+
+    Args:
+        on_failure: Is called when something cannot be written, once.
+    """
+
+    def __init__(self, on_failure: Callable[[], None]) -> None:
+        self.failure: OSError | None = None
+        self._on_failure = on_failure
+        self._files: set[int] = set()
+        self._lock = threading.Lock()
+        self._wanted, self._closed = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def check(self) -> None:
+        """Raise a JournalError if something could not be written."""
+        if self.failure is not None:
+            raise JournalError(self.failure.errno, self.failure.strerror)
+
+    def fail(self, error: OSError) -> JournalError:
+        """Remember that something could not be written, and return what is to be raised."""
+        if self.failure is None:
+            self.failure = error
+            self._on_failure()
+        return JournalError(error.errno, error.strerror)
+
+    def add(self, file: int) -> None:
+        """See to it that what was written to a file is soon on the disk; it must not be closed before `close`."""
+        with self._lock:
+            self._files.add(file)
+        self._wanted.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="waybench-journal", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed.set()
+        self._wanted.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            self._wanted.wait()
+            self._wanted.clear()
+            with self._lock:
+                files, self._files = self._files, set()
+            for file in files:
+                try:
+                    os.fsync(file)
+                except OSError as error:
+                    self.fail(error)
+            self._closed.wait(SYNC_EVERY)
+
+
+class SampleTurns:
+    """The turns of one sample: those that the journal knows, then new ones that it keeps.
+
+    Args:
+        journal: The journal; None if there is none, as where replies cost nothing.
+        sample: The sample's id and epoch.
+        uuid: Its UUID, by which the log knows it.
+        head: What is known of its episode before the first reply.
+    """
+
+    def __init__(self, journal: Journal | None, sample: _Key, uuid: str, head: str) -> None:
+        self._journal = journal
+        self._sample = sample
+        self._uuid = uuid
+        self._turn = 0
+        self._seen = digest(head)
+        self._replayed = False
+
+    def known(self) -> ModelOutput | None:
+        """Return what the model has answered in the next turn already; None if it has to be asked.
+
+        Raises:
+            JournalError: If its reply could not be kept.
+        """
+        if self._journal is None:
+            return None
+        output = self._journal.known(self._sample, self._turn, self._seen)
+        self._replayed = output is not None
+        if output is None:
+            self._journal.check()
+        return output
+
+    def keep(self, output: ModelOutput, turn: TurnRecord) -> None:
+        """Keep a turn, if the journal does not know it.
+
+        Args:
+            output: What the model answered.
+            turn: What the turn came to.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        if self._journal is None:
+            return
+        if not self._replayed:
+            self._journal.keep(self._sample, self._turn, self._seen, output)
+        self._turn += 1
+        self._seen = digest([self._seen, turn._replace(usage=None).dumps()])
+
+    def end(self) -> None:
+        """Keep that the sample has ended."""
+        if self._journal is not None:
+            with suppress(JournalError):  # which the next request raises; without the line no turn is dropped
+                self._journal.end(self._sample, self._uuid)
+
+
+def digest(value: Json) -> str:
+    """Return the first half of the SHA-256 of a JSON value; other values in it count as their text."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def _line(data: Mapping[str, Json]) -> bytes:
+    text = json.dumps(data, separators=(",", ":")).encode("ascii")
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """Return a line's object; None if it is damaged."""
+    checksum, _, text = line.removesuffix(b"\n").partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(text):
+        return None
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None  # pyright: ignore[reportUnknownVariableType]

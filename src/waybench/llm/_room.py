@@ -1,0 +1,72 @@
+"""Telling that a disk is full, and which one."""
+
+import errno
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import cast
+
+from inspect_ai._util.appdirs import inspect_data_dir  # where the engine buffers samples; it has no public name
+
+_CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_WORDS = (*map(os.strerror, _CODES), "database or disk is full")  # where only an error's text is left
+_LITTLE = 1 << 20  # bytes; with less than this a file system counts as full
+
+
+def is_full(error: BaseException) -> bool:
+    """Return whether an error, or one that it follows from, says that there is no room left to write."""
+    return any(
+        (isinstance(each, OSError) and each.errno in _CODES)
+        or (isinstance(each, sqlite3.OperationalError) and _WORDS[-1] in str(each))
+        for each in _causes(error)
+    )
+
+
+def says_full(text: str) -> bool:
+    """Return whether the text of an error says so."""
+    return any(words in text for words in _WORDS)
+
+
+def full_message(out: Path) -> str:
+    """Return which of the folders that a run writes to has no room left, and what to do.
+
+    Args:
+        out: The folder of its logs.
+    """
+    folders = [out, Path(inspect_data_dir("samplebuffer")), Path(tempfile.gettempdir())]
+    full = [f"{folder} ({_size(free)} left)" for folder, free in _free(folders) if free < _LITTLE]
+    where = " and ".join(full) or " or ".join(map(str, folders)) + " (or a quota there)"
+    return (
+        f"no room left to write: {where}. Make room and run the same command again: it goes on where this run stopped, "
+        "and asks nothing again that was answered"
+    )
+
+
+def _free(folders: Iterable[Path]) -> Iterator[tuple[Path, int]]:
+    for folder in folders:
+        try:
+            yield folder, shutil.disk_usage(folder).free
+        except OSError:
+            continue
+
+
+def _size(count: int) -> str:
+    return f"{count:,} bytes"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all that it follows from or holds, each once: an error can be its own context's cause."""
+    left: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while left:
+        each = left.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        left += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            left += cast(Sequence[BaseException], each.exceptions)  # pyright: ignore[reportUnknownMemberType]
