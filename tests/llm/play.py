@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import waybench
+from tests.llm.forked import Command
 from tests.llm.model_server import Answer, Script
 from waybench.analysis import read_logs
 from waybench.core import EpisodeRecord, Item, play_out, policy
 
 MAZES = waybench.load("maze/alicia")
 MODEL = "openai-api/scripted/player"
+HANGS = 900.0  # seconds after which a run hangs, however busy the machine is
 
 Faults = Callable[[str, int, int], Answer | None]  # (item id, turn from 0, sent before) -> a fault, or None for good
 
@@ -31,22 +32,21 @@ def environment() -> dict[str, str]:
     return {**os.environ, "SCRIPTED_API_KEY": "none", "PYTHONWARNINGS": "ignore"}
 
 
-def waybench_(*arguments: str) -> subprocess.CompletedProcess[str]:
+def waybench_(*arguments: str) -> Command:
     """Run the command to its end."""
-    return subprocess.run(command(*arguments), capture_output=True, text=True, env=environment(), timeout=300)
+    run = Command(*arguments, environment=environment())
+    run.wait(HANGS)
+    return run
 
 
 @contextmanager
-def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(*arguments: str) -> Iterator[Command]:
     """Start the command, and see to it that it has ended when the block does."""
-    process = subprocess.Popen(
-        command(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
-    )
+    process = Command(*arguments, environment=environment())
     try:
         yield process
     finally:
         process.kill()
-        process.wait()
 
 
 def solution(item: Item[Any]) -> str:

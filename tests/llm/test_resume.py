@@ -2,18 +2,16 @@
 
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 from tests.llm.model_server import Answer, ModelServer, model_server
 from tests.llm.play import (
+    HANGS,
     MAZES,
     MODEL,
     Faults,
-    command,
     comparable,
-    environment,
     records,
     scripted,
     solution,
@@ -57,7 +55,7 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
     with model_server(scripted((5, 7, 9), _faults(0.1))) as server:
         arguments = _arguments(server, tmp_path / "killed", CONNECTIONS)
         with started(*arguments) as process:
-            deadline = time.monotonic() + 120
+            deadline = time.monotonic() + HANGS
             while sum(server.answered.values()) < without_kill // 2:
                 assert process.poll() is None and time.monotonic() < deadline
                 time.sleep(0.01)
@@ -90,23 +88,14 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
 def test_interrupted(tmp_path: Path) -> None:
     with model_server(scripted((5, 7, 9), _faults(0.2))) as server:
         arguments = _arguments(server, tmp_path, CONNECTIONS)
-        process = subprocess.Popen(
-            command(*arguments),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-            # A test runner's worker ignores Ctrl-C, and a child inherits that.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
-        deadline = time.monotonic() + 120
-        while sum(server.answered.values()) < 8:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        told = process.communicate(timeout=60)[1]
-    assert process.returncode == 130
-    assert "Run the same command again" in told and "Traceback" not in told
+        with started(*arguments) as process:
+            deadline = time.monotonic() + HANGS
+            while sum(server.answered.values()) < 8:
+                assert process.poll() is None and time.monotonic() < deadline
+                time.sleep(0.01)
+            os.kill(process.pid, signal.SIGINT)
+            assert process.wait(HANGS) == 130
+    assert "Run the same command again" in process.stderr and "Traceback" not in process.stderr
 
 
 def test_same_ladder_one_at_a_time(tmp_path: Path) -> None:

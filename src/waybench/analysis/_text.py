@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 
 # What has no look of its own or changes the look of what follows: control characters other than tab and newline, soft
 # hyphen, marks and overrides of writing direction, zero-width and invisible signs, line separators, tags, halves of
@@ -32,19 +34,18 @@ def one_line(text: str, limit: int) -> str:
     """Return a visible text on one line, cut in the middle to at most `limit` columns; both ends tell names apart."""
     flat = visible(" ".join(text[: 4 * limit].split()) if len(text) <= 4 * limit else f"{text[:limit]}…{text[-limit:]}")
     flat = flat.replace("\n", "␊").replace("\t", "␉")
-    if width(flat) <= limit:
+    widths = [0, *accumulate(map(_columns, flat))]  # of the first 0, 1, ... characters
+    if widths[-1] <= limit:
         return flat
     half = (limit - 1) // 2
-    head, tail = flat, flat
-    while width(head) > limit - 1 - half:
-        head = head[:-1]
-    while width(tail) > half:
-        tail = tail[1:]
-    return f"{head}…{tail}"
+    head = flat[: bisect_right(widths, limit - 1 - half) - 1]
+    return f"{head}…{flat[bisect_left(widths, widths[-1] - half) :]}"
 
 
 def width(text: str) -> int:
     """Return how many columns of a terminal a text takes: wide letters take two, combining marks none."""
-    return sum(
-        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text
-    )
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(sign: str) -> int:
+    return 0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1

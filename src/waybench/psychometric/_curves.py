@@ -231,7 +231,7 @@ class Fit:
 
     def rate(self, at: Array) -> Array:
         """Return the expected success rate at some difficulties."""
-        return np.asarray(self.weights @ self.curves.rates(at), dtype=np.float64)
+        return self.curves.sums(at, self.weights[None])[0]
 
     def band(self, at: Array, confidence: float) -> tuple[Array, Array]:
         """Return the ends of the success rate's interval at each of some difficulties, to a thousandth.

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
@@ -54,7 +55,13 @@ def drawn(spec: Mapping[str, Any], label: str) -> Markup:
         spec: The chart, as a Vega-Lite specification.
         label: What it shows, for those who cannot see it.
     """
-    return inline(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=_VEGA_LITE, allowed_base_urls=[]), label)
+    return inline(_converted(json.dumps(spec)), label)
+
+
+@lru_cache(maxsize=512)
+def _converted(spec: str) -> str:
+    """Return vl-convert's drawing; a site that is built again has most charts as they were."""
+    return vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
 
 
 def inline(svg: str, label: str) -> Markup:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
+from types import CodeType
 from typing import Any, cast
 
+from jinja2 import BytecodeCache, PackageLoader, StrictUndefined
 from jinja2 import Environment as Templates
-from jinja2 import PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from waybench._version import __version__
@@ -14,6 +16,23 @@ from waybench.core import plural
 from waybench.report._format import amount, anchor, heading, in_words, interval_text, money, percent, told
 
 SCRIPTS = "tables.js", "replay.js", "compare.js"  # ours; each page that has one names it
+
+
+class _Compiled(BytecodeCache):
+    """Keeps compiled templates, for a site that is built again and again while a run goes on."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._kept.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code is not None:
+            self._kept[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
 
 
 def templates(title: str) -> Templates:
@@ -29,6 +48,7 @@ def templates(title: str) -> Templates:
         autoescape=True,
         finalize=shown,
         undefined=StrictUndefined,
+        bytecode_cache=_COMPILED,
         trim_blocks=True,
         lstrip_blocks=True,
     )
