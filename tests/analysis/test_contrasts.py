@@ -310,10 +310,10 @@ def test_an_environments_kinds_are_told_apart() -> None:
 
     short, against = maps("a", *[move("move_right")] * 2), maps("b", *[move("move_up")] * 2)
     text, listed = told(short, against)
-    assert "A fails by plans that end elsewhere (1 of 1 failures), B by moves into obstacles (1 of 1 failures)." in text
+    assert "A fails by plans that end elsewhere (1 of 1 failure), B by moves into obstacles (1 of 1 failure)." in text
     assert [listed[side]["failures"] for side in ("first", "second")] == [{"strategic": 1}, {"blocked": 1}]
     text, listed = told(maps("a", *[move("jump")] * 2), maps("b", *["I cannot answer."] * 20))
-    assert "A fails by names that are no action (1 of 1 failures), B by replies that could not be read (1 of 1" in text
+    assert "A fails by names that are no action (1 of 1 failure), B by replies that could not be read (1 of 1" in text
     assert [listed[side]["failures"] for side in ("first", "second")] == [{"wrong_name": 1}, {"unparsed": 1}]
     assert (
         "Both fail by plans that end elsewhere (A 1 of 1, B 1 of 1 failures)."

@@ -105,7 +105,7 @@ def test_what_is_no_question(change: dict[str, Any], told: str) -> None:
         ({"actions": ["up", "up"]}, "no simple path of the map makes these moves"),
         ({"actions": ["jump", "up"]}, "no simple path of the map makes these moves"),  # back to where it began
         ({"actions": "jump"}, "actions: give a list of names"),
-        ({"actions": ["jump"] * 1000}, "actions: 1000 moves"),
+        ({"actions": ["jump"] * 1000}, "actions: 1,000 moves"),
         ({"path": ["hall"]}, "no simple path"),
     ],
 )

@@ -153,9 +153,10 @@ def test_floor_and_ceiling_are_printed_beside_the_score() -> None:
     made = rows(episodes)
     (found,) = by_level(made)
     assert found.rescaled is not None
-    # Of 20 searches 15 are found by who always moves west, and all by the oracle (docs/environments/voxel-find.md).
-    assert (found.rescaled.floor, found.rescaled.ceiling, found.rescaled.constant) == (0.75, 1, "Move West")
+    # Of 20 searches 14 are found by who says nothing, and all by the oracle (docs/environments/voxel-find.md). Always
+    # moving west finds 15, but where it is chosen on searches in other worlds it is no better than saying nothing.
+    assert (found.rescaled.floor, found.rescaled.ceiling, found.rescaled.constant) == (0.7, 1, "")
     assert found.best is not None
-    assert found.rescaled.mean.value == pytest.approx((found.best.value - 0.75) / 0.25)
+    assert found.rescaled.mean.value == pytest.approx((found.best.value - 0.7) / 0.3)
     told = text_table([found], totals=overall(made))
     assert 'on the same items "Move West" in every turn comes to 0.750, the oracle to 1.000' in " ".join(told.split())
