@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check bench docs playthroughs screenshots wheel-test lock clean
+.PHONY: help demo test test-slow test-all games check bench docs playthroughs screenshots wheel-test lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,8 +29,12 @@ test: $(VENV)/.stamp ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow"
 
 # pytest's status 5 means that no test has the marker.
-test-all: test $(VENV)/.games ## Run the tests, then the slow ones too
+test-slow: $(VENV)/.stamp games ## Run the slow tests alone
 	@$(PYTEST) -m slow || [ $$? -eq 5 ]
+
+test-all: test test-slow ## Run the tests, then the slow ones too
+
+games: $(VENV)/.games
 
 # The variable keeps pyright from asking a registry whether there is a newer one.
 check: $(VENV)/.stamp ## Check format, lint and types
