@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all crash check bench docs playthroughs screenshots wheel-test lock clean
+.PHONY: help demo test test-slow test-all games crash check bench docs playthroughs screenshots wheel-test lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,8 +30,12 @@ test: $(VENV)/.stamp ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow"
 
 # pytest's status 5 means that no test has the marker.
-test-all: test $(VENV)/.games ## Run the tests, then the slow ones too
+test-slow: $(VENV)/.stamp games ## Run the slow tests alone
 	@$(PYTEST) -m slow || [ $$? -eq 5 ]
+
+test-all: test test-slow ## Run the tests, then the slow ones too
+
+games: $(VENV)/.games
 
 crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
 	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/llm/test_crash.py

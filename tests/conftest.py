@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SETS = (
     "WAYBENCH_GOLDEN",
 )  # folders that may be one set of files or another: any file but not the folder may be missing
+# Seconds until a test gives up on what hangs: many times what it takes on a busy machine, and in no test's way.
+PATIENCE = 900
 GOLDEN = "golden "  # how the name of a property of a report begins that counts what was compared with published results
 
 _COMMON = {"deadline": None, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -84,7 +86,7 @@ def watchdog() -> Iterator[None]:
         raise TimeoutError("the test hangs")
 
     before = signal.signal(signal.SIGALRM, bark)
-    signal.alarm(120)
+    signal.alarm(PATIENCE)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)

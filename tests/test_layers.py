@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 import waybench
+from tests.conftest import PATIENCE
 from waybench.envs import registry
 
 SOURCE = Path(waybench.__file__).parent
@@ -183,7 +184,7 @@ def test_what_is_allowed_is_no_breach(where: str, text: str) -> None:
 def loaded_by(script: str) -> set[str]:
     """Return the top-level modules that a script has loaded in the end, in a process of its own."""
     script += "\nimport sys\nprint(*{name.partition('.')[0] for name in sys.modules})"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE)
     return set(done.stdout.split())
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from click.testing import Result
 
-Command = Callable[..., Result]  # runs `waybench ARGS...`
+from tests.conftest import PATIENCE
 
-PATIENCE = 60  # seconds until a process that hangs is killed, so that its test fails
+Command = Callable[..., Result]  # runs `waybench ARGS...`
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import PATIENCE
 from tests.report.pages import Site
 
 pytestmark = pytest.mark.slow  # minutes, and the wheel is tried with the demonstration as well
@@ -18,7 +19,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Run `waybench demo` and return its folder and what it printed."""
     out = tmp_path_factory.mktemp("demo") / "with a space"
     result = subprocess.run(
-        [sys.executable, "-m", "waybench", "demo", "--out", str(out)], capture_output=True, text=True, timeout=1200
+        [sys.executable, "-m", "waybench", "demo", "--out", str(out)], capture_output=True, text=True, timeout=PATIENCE
     )
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
@@ -96,7 +97,7 @@ def test_the_report_command_writes_the_same(demo: tuple[Path, str], tmp_path: Pa
         [sys.executable, "-m", "waybench", "report", str(out), "-o", str(tmp_path), "--title", "waybench demo"],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
     )
     assert again.returncode == 0, again.stderr
 

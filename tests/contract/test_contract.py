@@ -9,7 +9,7 @@ from waybench.testing import ENVIRONMENT_CHECKS, LEVEL_CHECKS, reachable_states,
 IDS = [entry.id for entry in registry.entries]
 PLACES = [(env_id, level) for env_id in IDS for level in waybench.load(env_id).sample_levels]
 
-MOST = 20_000
+MOST = 2_000
 # States that can be reached from the start of the first public item of the smallest level. A change of the rules
 # shows here; MOST + 1 stands for "more than that".
 REACHABLE = {

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.conftest import PATIENCE
 from waybench.envs import registry
 
 SCRIPT = """
@@ -25,7 +26,7 @@ def records(env_id: str, hash_seed: str) -> bytes:
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     return done.stdout
 

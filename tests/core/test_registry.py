@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import waybench
+from tests.conftest import PATIENCE
 from tests.toys import DIAL
 from waybench.core import Entry, Registry, UsageError, WaybenchError, unknown
 from waybench.envs import registry
@@ -138,7 +139,7 @@ def test_the_command_knows_an_installed_environment(install: Install) -> None:
 
     def waybench_(*args: str) -> str:
         command = [sys.executable, "-m", "waybench", *args]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=env).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE, env=env).stdout
 
     assert "toy/dial@1" in waybench_("list")
     assert '"env":"toy/dial"' in waybench_("generate", "toy", "--count", "1")

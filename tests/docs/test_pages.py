@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import shared
+from tests.conftest import PATIENCE, shared
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -18,7 +18,10 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 @pytest.mark.slow
 def test_generated_pages_are_up_to_date() -> None:
     result = subprocess.run(
-        [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"], capture_output=True, text=True, timeout=120
+        [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert result.returncode == 0, result.stderr
 
@@ -37,7 +40,7 @@ def test_the_guide_s_lines_to_score(tmp_path: Path) -> None:
         [sys.executable, "-m", "waybench", "score", str(tmp_path / "replies.jsonl")],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
         env={**os.environ, "WAYBENCH_DATA": str(shared("WAYBENCH_DATA", "data"))},
     )

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import PATIENCE
 from waybench.envs.textmap import DIRECTIONS, NEVER, PlaceMap, load_map, opposite
 from waybench.envs.textmap._questions import destination_questions, route_questions
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 300  # seconds
 
 # Inform 6: two rooms of one title; two dark ones; ways that no opposite leads back from, because there is none (the
 # roof to the foyer), because it leads elsewhere (the foyer to the pit) or because it is deadly (the tower to the roof).

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import waybench
+from tests.conftest import PATIENCE
 from tests.llm.forked import Command
 from tests.llm.model_server import Answer, Script
 from waybench.analysis import read_logs
@@ -17,7 +18,6 @@ from waybench.core import EpisodeRecord, Item, play_out, policy
 
 MAZES = waybench.load("maze/alicia")
 MODEL = "openai-api/scripted/player"
-HANGS = 900.0  # seconds after which a run hangs, however busy the machine is
 
 Faults = Callable[[str, int, int], Answer | None]  # (item id, turn from 0, sent before) -> a fault, or None for good
 
@@ -35,7 +35,7 @@ def environment() -> dict[str, str]:
 def waybench_(*arguments: str) -> Command:
     """Run the command to its end."""
     run = Command(*arguments, environment=environment())
-    run.wait(HANGS)
+    run.wait(PATIENCE)
     return run
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import PATIENCE
 from tests.llm.model_server import Answer, ModelServer, model_server
-from tests.llm.play import HANGS, MAZES, MODEL, Faults, comparable, records, scripted, solution, started, waybench_
+from tests.llm.play import MAZES, MODEL, Faults, comparable, records, scripted, solution, started, waybench_
 from waybench.analysis import read_logs, rows, searches
 
 DIMENSIONS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29)
@@ -66,7 +67,7 @@ def test_killed_and_resumed_it_decides_the_same_and_pays_nothing_twice(tmp_path:
     with model_server(scripted(DIMENSIONS, reaches(13, delay=0.1), 60)) as server:
         given = arguments(server, tmp_path / "killed")
         with started(*given) as process:
-            deadline = time.monotonic() + HANGS
+            deadline = time.monotonic() + PATIENCE
             while sum(server.answered.values()) < without_kill // 2:
                 assert process.poll() is None and time.monotonic() < deadline
                 time.sleep(0.01)

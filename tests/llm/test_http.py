@@ -15,7 +15,7 @@ FIRST = {
     "506": Answer("a reply that never arrives as a whole", cut=True),
     "507": Answer("a lone surrogate \ud800 in a reply"),
     "508": Answer("", finish="content_filter"),
-    "509": Answer("too late", delay=9),
+    "509": Answer("too late", delay=60),
 }
 TIMES = {"501": 2, "502": 1, "503": 1000, "506": 1, "509": 1}  # how often it goes wrong; the others: always
 WALL = Answer('{"movements": [{"direction": "up", "cells": 1}]}')
@@ -34,7 +34,7 @@ def test_faults_are_told_apart_and_paid_once(tmp_path: Path) -> None:
     with model_server(scripted((5, 7), faults)) as server:
         run = [
             *("run", "alicia", "--model", MODEL, "--model-base-url", server.url, "--out", str(tmp_path)),
-            *("-T", "max_dimension=7", "--max-retries", "2", "--timeout", "3", "--rerun", "0"),
+            *("-T", "max_dimension=7", "--max-retries", "2", "--timeout", "8", "--rerun", "0"),
         ]
         first = waybench_(*run)
         assert first.returncode == 1, first.stderr
@@ -82,13 +82,13 @@ def test_token_limit_ends_an_episode_and_time_limit_is_infrastructure(tmp_path: 
     slow, healed = "502", False
 
     def faults(item: str, turn: int, before: int) -> Answer | None:
-        return Answer("x" * 4000, delay=20 if item == slow and not healed else 0)
+        return Answer("x" * 4000, delay=60 if item == slow and not healed else 0)
 
     with model_server(scripted((5,), faults)) as server:
         run = [
             *("run", "alicia", "--model", MODEL, "--model-base-url", server.url, "--out", str(tmp_path)),
             *("-T", "max_dimension=5", "--limit", "2", "--attempts", "1", "--rerun", "0"),
-            *("--token-limit", "1500", "--time-limit", "8"),
+            *("--token-limit", "1500", "--time-limit", "15"),
         ]
         result = waybench_(*run)
         assert result.returncode == 1 and "limit on time" in result.stderr, result.stderr

@@ -13,7 +13,8 @@ from inspect_ai.model import ChatMessageAssistant, ModelCall, ModelOutput, Model
 from inspect_ai.util import Store
 
 import waybench
-from tests.llm.play import HANGS, comparable, environment, records, waybench_
+from tests.conftest import PATIENCE
+from tests.llm.play import comparable, environment, records, waybench_
 from waybench.core import Episode, play_out, policy, replay
 from waybench.llm import episode, play, stored_record, to_sample
 from waybench.llm._guard import guard
@@ -114,7 +115,7 @@ def test_the_engine_s_own_command(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         env=environment(),
-        timeout=HANGS,
+        timeout=PATIENCE,
     )
     assert result.returncode == 0, result.stderr
     assert "5_best" in result.stdout and "7_mean" in result.stdout

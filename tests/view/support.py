@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
+from tests.conftest import PATIENCE
 from waybench.view import Outcome, listen
 from waybench.view._serve import Server
 from waybench.view._site import Site
-
-PATIENCE = 120  # seconds until a test gives up on what should have happened
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import rustworkx as rx
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import PATIENCE
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench import _compile
 from waybench.core import Stream, UsageError
@@ -268,7 +269,7 @@ def test_numba_waits_until_it_is_needed() -> None:
         "paths.tally()\n"
         "assert 'numba' in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
 
 
 def test_it_compiles_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:

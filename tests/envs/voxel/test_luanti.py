@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tests.conftest import missing
+from tests.conftest import PATIENCE, missing
 from waybench.analysis import LoggedEpisode
 from waybench.cli import main
 from waybench.cli._report import build
@@ -213,9 +213,9 @@ def test_a_server_ends_when_this_process_is_killed() -> None:
         "print(server._process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     pid = int(done.stdout)
-    for _ in range(200):
+    for _ in range(20 * PATIENCE):
         state = Path(f"/proc/{pid}/stat")
         if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
             return

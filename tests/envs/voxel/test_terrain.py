@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.conftest import PATIENCE
 from waybench.core import UsageError
 from waybench.envs.voxel import _generate, terrain
 from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
@@ -25,7 +26,7 @@ def print_of(world: OwnTerrain, places: list[tuple[int, int]]) -> str:
 
 def test_other_processes_make_the_same_world() -> None:
     code = "from tests.envs.voxel.test_terrain import *; print(print_of(OwnTerrain(SEED), PLACES))"
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert other.stdout.strip() == print_of(OwnTerrain(SEED), PLACES)
 
 
