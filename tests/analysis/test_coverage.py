@@ -97,3 +97,30 @@ def test_few_clusters_that_are_much_alike(share: float) -> None:
         return holds(clustered_mean(right, [n // 6 for n in range(60)], 0, 1), share)
 
     assert sum(covers() for _ in range(600)) / 600 >= 0.87
+
+
+# Scores whose greatest value is far above most of what is seen: sums of steps, of errors and of achievements.
+FAR: dict[str, tuple[Callable[[Rng, int], Numbers], float, float]] = {
+    "50 steps, right at a third": (lambda rng, n: rng.binomial(50, 1 / 3, n).astype(np.float64), 50 / 3, 50),
+    "all of 50 steps or 10 of them": (lambda rng, n: np.where(rng.random(n) < 0.5, 50.0, 10.0), 30, 50),
+    "exponential sums, hardly cut": (lambda rng, n: rng.exponential(1.5, n).clip(max=30), 1.5, 30),
+    "log-normal sums": (lambda rng, n: rng.lognormal(np.log(3_000) - 0.5, 1, n), 3_000, 219_978),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAR)
+@pytest.mark.parametrize("items", [5, 10, 30])
+def test_far_bounds_make_intervals_no_worse(name: str, items: int) -> None:
+    drawn, truth, high = FAR[name]
+    rng = np.random.default_rng([items, *name.encode("ascii")])
+    free = bounded = 0
+    for _ in range(SAMPLES):
+        values = drawn(rng, items).tolist()
+        free += holds(clustered_mean(values, range(items)), truth)
+        found = clustered_mean(values, range(items), 0, high)
+        bounded += holds(found, truth)
+        assert found is not None
+        assert found.low is None or (found.low >= 0 and (found.high or 0) <= high)
+    assert bounded >= free - 0.005 * SAMPLES
+    assert bounded >= (0.86 if name == "log-normal sums" else 0.92) * SAMPLES
