@@ -19,6 +19,7 @@ class Answer:
         text: The completion.
         status: The HTTP status; anything but 200 is sent as an error.
         finish: The completion's finish reason.
+        code: The error's code; the status if not given.
         delay: Seconds before anything is sent.
         cut: Whether the connection is cut in the middle of the answer.
     """
@@ -26,6 +27,7 @@ class Answer:
     text: str = ""
     status: int = 200
     finish: str = "stop"
+    code: str = ""
     delay: float = 0.0
     cut: bool = False
 
@@ -106,7 +108,8 @@ def model_server(script: Script) -> Iterator[ModelServer]:
 
 
 def _error(answer: Answer) -> dict[str, Any]:
-    return {"error": {"message": f"scripted {answer.status}", "type": "scripted", "code": answer.status}}
+    message = answer.text or f"scripted {answer.status}"
+    return {"error": {"message": message, "type": "scripted", "code": answer.code or answer.status}}
 
 
 def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:

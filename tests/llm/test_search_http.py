@@ -67,6 +67,20 @@ def test_the_player_s_own_words_stay_in_sound_and_two_numbers_are_none(tmp_path:
     assert said[0] == "Well, **40** it is, of 32 to 32800."
 
 
+def test_a_conversation_that_is_too_long_is_no_answer(tmp_path: Path) -> None:
+    """The engine puts the provider's words in the place of a reply, and they have a number in them."""
+
+    def full(messages: Chat, before: int) -> Answer:
+        words = "This model's maximum context length is 10 tokens"
+        return Answer(words, status=400, code="context_length_exceeded")
+
+    _, found = run(full, tmp_path, "guessnum", "--limit", "1", "-T", "max_retries=0")
+    [record] = found.values()
+    [turn] = record.turns
+    assert (turn.outcome, turn.action) == ("truncated", None)
+    assert "longer than the player can read" in str(turn.reason)
+
+
 def test_a_teacher_s_answers_stand_in_the_chat(tmp_path: Path) -> None:
     arguments = ("dfs", "--limit", "3", "-T", "teacher_guided=true", "-T", "icl=1", "-T", "wording=code")
     server, found = run(walker, tmp_path, *arguments)

@@ -22,7 +22,8 @@ class Reply:
 
     Attributes:
         text: The raw reply.
-        stop: "stop"; "truncated" if the player ran into its output limit; "refused" if it or its provider declined.
+        stop: "stop"; "truncated" if the player ran into its output limit; "overflow" if the conversation was longer
+            than the player can read, and the text may be the provider's own; "refused" if it or its provider declined.
         usage: Tokens and time, if known.
     """
 
@@ -35,6 +36,9 @@ _NOT_CARRIED_OUT = {
     "truncated": Invalid(
         "The reply was cut off at the output limit before it was complete, so nothing of it was carried out.",
         Outcome.TRUNCATED,
+    ),
+    "overflow": Invalid(
+        "The conversation was longer than the player can read, so nothing was carried out.", Outcome.TRUNCATED
     ),
     "refused": Invalid("The reply was a refusal, so nothing of it was carried out.", Outcome.REFUSED),
 }
@@ -359,8 +363,7 @@ def replay(
             raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")
         if watch is not None:
             watch(episode, turn)
-        stop = turn.outcome if turn.outcome in _NOT_CARRIED_OUT else "stop"
-        again = episode.step(Reply(turn.reply, str(stop), turn.usage), put)
+        again = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), put)
         for name in TurnRecord._fields:
             _same(f"turn {number}: {name}", getattr(turn, name), getattr(again, name))
     # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
@@ -370,6 +373,14 @@ def replay(
     _same("end", record.end, episode.end_reason)
     _same("error", record.error, episode.error)
     return episode
+
+
+def _stop_of(turn: TurnRecord) -> str:
+    """Return why a recorded reply stopped: its outcome says it, and where two reasons share one, the turn's reason."""
+    for stop, invalid in _NOT_CARRIED_OUT.items():
+        if turn.outcome is invalid.outcome and turn.reason == invalid.reason:
+            return stop
+    return str(turn.outcome) if turn.outcome in _NOT_CARRIED_OUT else "stop"
 
 
 def _same(what: str, recorded: Json, simulated: Json) -> None:

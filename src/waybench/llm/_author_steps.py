@@ -106,6 +106,8 @@ def _judged(step: Step[D], reply: Reply, draft: D) -> tuple[str, D | Refused]:
     quoted = text[:longest] or "(nothing)"  # some providers take no empty message
     if reply.stop == "truncated":
         return quoted, Refused(["The reply was cut off at the output limit: give a shorter one."])
+    if reply.stop == "overflow":
+        return "(nothing)", Refused(["The conversation is longer than the model can read."])
     if reply.stop == "refused":
         return quoted, Refused(["The reply was a refusal: choose something that you can tell."])
     if len(text) > longest:

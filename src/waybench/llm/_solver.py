@@ -4,7 +4,7 @@ import time
 from statistics import fmean
 from typing import Any
 
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import ContentText, ModelOutput, get_model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
@@ -18,7 +18,8 @@ from waybench.llm._journal import SampleTurns
 from waybench.llm._run_journals import task_journals
 from waybench.llm._sample import KEY, Chat, open_episode, store_episode, stored_record
 
-_STOPS = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "refused"}
+# Where the conversation was too long, engine and providers put their own message in the place of a reply.
+_STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
 _OF_TIME = ("time", "working")
 _LONGEST_NAME = 200  # of the model that answered; it is the server's word
 _BETTER = {"higher": max, "lower": min, "": max}
@@ -85,16 +86,18 @@ def reply_of(output: ModelOutput, seconds: float) -> Reply:
         seconds: Time of the call, for providers that do not say it.
 
     Raises:
-        RuntimeError: If the provider answered without a completion.
+        RuntimeError: If the provider answered without a completion, or with an error in its place.
     """
-    if not output.choices:
+    if not output.choices or output.error:
         raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
+    if output.stop_reason == "unknown" and not output.completion.strip():
+        raise RuntimeError("the provider answered without text and without a known reason to stop")
     usage = output.usage
     cached = (usage.input_tokens_cache_read or 0) if usage else 0
     written = (usage.input_tokens_cache_write or 0) if usage else 0
     return Reply(
         output.completion,
-        _STOPS.get(output.stop_reason, "stop"),
+        "refused" if _is_refusal(output) else _STOPS.get(output.stop_reason, "stop"),
         Usage.reported(
             input_tokens=usage.input_tokens + cached + written if usage else 0,
             output_tokens=usage.output_tokens if usage else 0,
@@ -104,6 +107,12 @@ def reply_of(output: ModelOutput, seconds: float) -> Reply:
             model=output.model[:_LONGEST_NAME],
         ),
     )
+
+
+def _is_refusal(output: ModelOutput) -> bool:
+    """Return whether the provider marks the text as a refusal, whatever its reason to stop is."""
+    content = output.message.content
+    return not isinstance(content, str) and any(isinstance(part, ContentText) and part.refusal for part in content)
 
 
 @metric(scores="unreduced")
