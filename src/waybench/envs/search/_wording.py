@@ -13,6 +13,7 @@ from waybench.envs.search._walk import Terrain, Walk
 # As many as Python converts, unless it was told otherwise; a longer number ended the published program.
 MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
 MAX_CHARACTERS = 1_000_000
+LONG = 10_000  # characters from which on repetitions are left out
 
 _NUMBER = re.compile(r"\d+")
 _JOINTS = (".", ",", "/", ":")  # between digits they make one number of two
@@ -38,6 +39,9 @@ def read_number(reply: str, first: bool) -> int | Invalid:
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
     text = without_reasoning(reply)
+    if len(text) > LONG:
+        # What stands between two spaces is read alike wherever it stands, so that repetitions need not be read.
+        text = " ".join(dict.fromkeys(text.split()))
     only: int | None = None
     for found in _NUMBER.finditer(text):
         number = _whole(text, found)
