@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, cast
@@ -43,7 +43,7 @@ class ChartFiles:
         for figure in figures:
             svg, place = standalone(figure.wide), f"charts/{figure.name}"
             # First the picture: a drawing that is there tells the next report that its picture is there, too.
-            yield f"{place}.png", self._before(place, svg) or _picture(svg)
+            yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{place}.svg", svg
             yield f"{place}.json", json.dumps(_specification(figure), allow_nan=False) + "\n"
             self._listed.append({"name": figure.name, "caption": figure.caption})
@@ -60,11 +60,6 @@ class ChartFiles:
     def index(self) -> tuple[str, str]:
         """Return name and content of the list of them all, with their captions."""
         return "charts/index.json", json.dumps(self._listed, indent=1) + "\n"
-
-
-@lru_cache(maxsize=128)
-def _picture(svg: str) -> bytes:
-    return vl_convert.svg_to_png(svg, scale=SCALE)
 
 
 @cache
