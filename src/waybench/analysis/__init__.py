@@ -51,9 +51,7 @@ from waybench.analysis._ranges import over
 from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
 from waybench.analysis._repeats import Repeat, Repeats, repeats
 from waybench.analysis._rows import (
-    AFTER_PERFECT,
     EXAMPLES,
-    REPEATED,
     UNCONFIRMED,
     Anchors,
     Cluster,
@@ -62,11 +60,10 @@ from waybench.analysis._rows import (
     grouped,
     is_perfect,
     row,
-    rows,
-    set_aside,
 )
 from waybench.analysis._scores import score_frame
 from waybench.analysis._searches import Searched, search_text, searches
+from waybench.analysis._set_aside import AFTER_PERFECT, REPEATED, rows, set_aside
 from waybench.analysis._spread import Margins, Spread, margins, spread
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible

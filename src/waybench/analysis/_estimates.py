@@ -22,7 +22,8 @@ from waybench.analysis._items import (
     whole_items,
 )
 from waybench.analysis._ranges import Ranges, joint_ranges, over
-from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped, rows
+from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped
+from waybench.analysis._set_aside import rows
 from waybench.analysis._variance import Levels, levels_of_variance
 from waybench.core import Aggregate, End, Json, Metric
 from waybench.envs import registry

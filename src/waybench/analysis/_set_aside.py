@@ -1,0 +1,101 @@
+"""All rows of some episodes, and those of them that are set aside since they never count."""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+
+from waybench.analysis._episodes import LoggedEpisode
+from waybench.analysis._guard import Skipped, skipped
+from waybench.analysis._rows import Row, grouped, is_perfect, row
+from waybench.core import WaybenchError
+from waybench.envs import registry
+
+REPEATED = "repeated"
+AFTER_PERFECT = "after a perfect attempt"
+
+
+def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], None] | None = None) -> list[Row]:
+    """Return one row for each episode, in the given order, as `set_aside` leaves them.
+
+    Args:
+        episodes: The episodes; those of a later run come later.
+        on_problem: Is told of each episode that is passed over since it cannot be measured; if None, it is an error.
+
+    Raises:
+        UsageError: If an episode's environment is not installed.
+        DataError: If a record lacks what its environment's metrics need.
+    """
+    made: list[Row] = []
+    for episode in episodes:
+        try:
+            made.append(row(episode))
+        except WaybenchError as error:
+            problem = skipped(episode.log, error, episode.sample)
+            if on_problem is None:
+                raise type(error)(str(problem).removeprefix("skipped ")) from None
+            on_problem(problem)
+    return set_aside(made)
+
+
+def set_aside(made: Iterable[Row]) -> list[Row]:
+    """Return rows with those set aside that never count.
+
+    Three kinds do not:
+
+    * "does not replay": those that the caller says a new simulation does not confirm (see `row`);
+    * "repeated": of several runs of one model with the same settings, the last one with an attempt at an item that
+      ended without an infrastructure error gives all attempts at that item, or else the last one, for attempts of
+      different runs are no series; within a run, the same holds for episodes of the same item and attempt;
+    * "after a perfect attempt": attempts at an item with a higher number than its first perfect one, whatever they
+      came to, for a run that skips them must have the same scores; only where the best attempt at an item is its
+      score, and with a teacher no attempt is perfect.
+
+    Args:
+        made: The rows, those of a later run later.
+    """
+    listed = list(made)
+    _set_aside_earlier_runs(listed)
+    _set_aside_repeated(listed)
+    _set_aside_after_perfect(listed)
+    return listed
+
+
+def _set_aside_earlier_runs(made: list[Row]) -> None:
+    def same(row: Row) -> Hashable:
+        return row.group, row.level, row.item, row.instance
+
+    order = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in made))}
+    valid = [position for position, row in enumerate(made) if not row.aside]
+    for positions in grouped(valid, lambda position: same(made[position])).values():
+        last = max((made[position] for position in positions), key=lambda row: (not row.error, order[row.run]))
+        for position in positions:
+            if made[position].run != last.run:
+                made[position] = replace(made[position], aside=REPEATED)
+
+
+def _set_aside_repeated(made: list[Row]) -> None:
+    def same(row: Row) -> Hashable:
+        return row.group, row.level, row.item, row.instance, row.attempt
+
+    valid = [position for position, row in enumerate(made) if not row.aside]
+    for positions in grouped(valid, lambda position: same(made[position])).values():
+        kept = max(positions, key=lambda position: (not made[position].error, position))
+        for position in positions:
+            if position != kept:
+                made[position] = replace(made[position], aside=REPEATED)
+
+
+def _set_aside_after_perfect(made: list[Row]) -> None:
+    def same(row: Row) -> Hashable:
+        return row.group, row.level, row.item, row.instance
+
+    kept = [position for position, row in enumerate(made) if not row.aside]
+    for positions in grouped(kept, lambda position: same(made[position])).values():
+        environment = registry.load(made[positions[0]].group.env)
+        if not environment.best_of:
+            continue
+        headline = environment.metrics[0]
+        scores = {made[p].attempt: made[p].metrics[headline.name] for p in positions if not made[p].guided}
+        perfect = [attempt for attempt, score in scores.items() if is_perfect(score, headline)]
+        for position in positions:
+            if perfect and made[position].attempt > min(perfect):
+                made[position] = replace(made[position], aside=AFTER_PERFECT)
