@@ -43,28 +43,29 @@ def test_it_says_what_a_build_comes_to(log: Path, tmp_path: Path) -> None:
     assert not (site / "index.html").exists()
     appear(log, tmp_path)
     (tmp_path / log.name.replace("alicia", "broken")).write_bytes(b"no log")
-    (note,) = build_once((tmp_path,), site, "title").notes
+    note, total = build_once((tmp_path,), site, "title").notes
     assert note.startswith("waybench: skipped ") and "broken" in note and "\n" not in note
+    assert "summary.json names all" in total and "\n" not in total
     assert "<title>title</title>" in (site / "index.html").read_text()
     broken = build_once((tmp_path / "nowhere",), site, "title")
     assert (broken.empty, broken.problem.startswith(f"no folder {tmp_path / 'nowhere'}")) == (False, True)
 
 
-def test_a_record_that_is_none_is_told_and_leaves_the_last_site(log: Path, tmp_path: Path) -> None:
-    def pages() -> dict[Path, bytes]:
-        return {path: path.read_bytes() for path in (tmp_path / "site").rglob("*.html")}
+def test_a_record_that_is_none_is_skipped_and_named_and_the_others_stay(log: Path, tmp_path: Path) -> None:
+    def replays() -> set[str]:
+        return {path.name for path in (tmp_path / "site" / "replays").glob("*.html")}
 
     appear(log, tmp_path)
     assert not build_once((tmp_path,), tmp_path / "site", "title").problem
-    before = pages()
-    assert before
+    before = replays()
     damaged = _LOG.read_eval_log(str(log))
     damaged.samples[0].metadata["waybench"] = "{}"
     _LOG.write_eval_log(damaged, str(tmp_path / log.name))
-    broken = build_once((tmp_path,), tmp_path / "site", "title")
-    assert f"{log.name}: sample {damaged.samples[0].id}: " in broken.problem
-    assert "\n" not in broken.problem and not broken.empty
-    assert pages() == before
+    built = build_once((tmp_path,), tmp_path / "site", "title")
+    assert not built.problem and not built.empty
+    named, _ = built.notes
+    assert log.name in named and str(damaged.samples[0].id) in named and "\n" not in named
+    assert len(replays()) == len(before) - 1
 
 
 @pytest.mark.parametrize(
