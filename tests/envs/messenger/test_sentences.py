@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from waybench.envs.messenger._sentences import _MOVES, _MOVING, _SAID, UNKNOWN, 
 CAST = PUBLISHED + FURTHER
 
 
+@cache
 def words(text: str) -> str:
     return f" {' '.join(re.findall(r'[a-z]+', text.lower()))} "
 
