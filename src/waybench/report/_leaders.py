@@ -53,6 +53,7 @@ class Leader:
         metric: What the score is, with its unit.
         score: The score.
         interval: Its interval, as text.
+        unbounded: Which bound the score does not have, as "no lower bound"; "" if it has both.
         normalised: The score between floor (0) and ceiling (100) of the same items with its interval, as text; "" if
             that is nothing new.
         part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
@@ -77,6 +78,7 @@ class Leader:
     metric: str
     score: Number
     interval: str
+    unbounded: str
     normalised: str
     part: float | None
     note: str
@@ -191,7 +193,8 @@ def _leader(
         apart=group.apart,
         metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
         score=Number(mean_text(mean.value if mean else None, measured.metric), mean.value if mean else None),
-        interval=ends and ends + _no_bounds(metric),
+        interval=ends,
+        unbounded=_no_bounds(metric) if ends else "",
         normalised=_normalised(total, metric) if mean is whole else "",
         part=part(mean.value if mean else None, metric),
         note=note,
@@ -236,7 +239,7 @@ def _normalised(total: Estimate, metric: Metric) -> str:
 def _no_bounds(metric: Metric) -> str:
     """Return which bound a score does not have, for its interval; "" if it has both."""
     missing = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
-    return f", no {' or '.join(missing)} bound" if missing else ""
+    return f"no {' or '.join(missing)} bound" if missing else ""
 
 
 def _ended(last: Estimate) -> bool:
