@@ -17,7 +17,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	if $$p $(PYTHON_WORKS); then echo $$p; break; fi; done)
 
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
-PYTEST := $(BIN)/python -m pytest -q -n $(JOBS)
+# Tests of a file stay together, for they share what is made for them; and what is compiled is kept for the next time.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile

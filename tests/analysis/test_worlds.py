@@ -2,17 +2,21 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 from tests.analysis.worlds import FIND, searched
 from tests.report.pages import site
-from waybench.analysis import by_level, pairs, rows, text_table
+from waybench.analysis import LoggedEpisode, by_level, pairs, rows, text_table
 
-EPISODES = [*searched("oracle", "own"), *searched("null", "luanti"), *searched("oracle", "luanti", "beta")]
+
+@cache
+def episodes() -> list[LoggedEpisode]:
+    return [*searched("oracle", "own"), *searched("null", "luanti"), *searched("oracle", "luanti", "beta")]
 
 
 def test_groups_say_what_keeps_them_apart() -> None:
-    found = {(row.group.model, row.group.apart) for row in rows(EPISODES)}
+    found = {(row.group.model, row.group.apart) for row in rows(episodes())}
     assert found == {
         ("alpha", ()),
         ("alpha", ("engine: luanti",)),
@@ -22,7 +26,7 @@ def test_groups_say_what_keeps_them_apart() -> None:
 
 
 def test_text_tables() -> None:
-    own, other = text_table(by_level(rows(EPISODES))).split("\n\n")
+    own, other = text_table(by_level(rows(episodes()))).split("\n\n")
     assert own.splitlines()[0].split("  ")[0] == FIND.title
     assert [line.split() for line in own.splitlines()[2:]] == [["alpha", "1.000"]]
     assert other.splitlines()[0].split("  ")[0] == f"{FIND.title}, engine: luanti"
@@ -30,12 +34,12 @@ def test_text_tables() -> None:
 
 
 def test_no_pair_is_of_two_worlds() -> None:
-    found = pairs(rows(EPISODES), ["score"])
+    found = pairs(rows(episodes()), ["score"])
     assert [(pair.first.apart, pair.second.apart) for pair in found] == [(("engine: luanti",),) * 2]
 
 
 def test_the_report_has_a_section_and_a_page_for_each(tmp_path: Path) -> None:
-    made = site(tmp_path, EPISODES)
+    made = site(tmp_path, episodes())
     ids = re.findall(r'<h2 id="([^"]+)">([^<]+)', made.home.html)
     own, other = "Find a biome (after SmartPlay)", "Find a biome (after SmartPlay), engine: luanti"
     (apart,) = (name for name in made.tasks if name != "voxel-find")
