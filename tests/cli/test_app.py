@@ -107,6 +107,18 @@ def test_an_interrupt_has_status_130(command: Command, list_raises: Raises) -> N
     assert command("list").exit_code == 130
 
 
+def test_an_interrupt_of_what_is_being_imported_has_the_same_status(tmp_path: Path) -> None:
+    # Many modules run strings when they are imported, and the interpreter remembers that one was interrupted.
+    (tmp_path / "interrupted.py").write_text(
+        "import click, waybench.cli._list\n"
+        "waybench.cli._list.list_ = click.Command('list', callback=lambda: exec('raise KeyboardInterrupt'))\n"
+        "from waybench.cli import main\n"
+        "main(['list'])\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.strip()) == (130, "")
+
+
 def test_a_commands_own_status_is_kept(command: Command, list_raises: Raises) -> None:
     list_raises(click.exceptions.Exit(3))
     assert command("list").exit_code == 3

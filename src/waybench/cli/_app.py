@@ -84,6 +84,9 @@ class App(click.Group):
         try:
             status = super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
         except (click.exceptions.Abort, KeyboardInterrupt):
+            # An interrupt within `exec` of a string, as of many modules that are being imported, is remembered by the
+            # interpreter even when it is caught: `python -m waybench` would end by the signal. The next `exec` forgets.
+            exec("")
             status = INTERRUPTED
         except click.ClickException as error:
             context = error.ctx if isinstance(error, click.UsageError) else None
