@@ -30,9 +30,14 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def mark(page: Any) -> Callable[[], None]:
-    """Leave a mark on the page as it is loaded; return what waits until it has been loaded again."""
+    """Mark the page; return a function that waits until it has been loaded again, as a whole."""
     page.evaluate("document.documentElement.className = 'marked'")
-    return lambda: page.locator("html:not(.marked)").wait_for(state="attached", timeout=1000 * PATIENCE)
+
+    def again() -> None:
+        page.locator("html:not(.marked)").wait_for(state="attached", timeout=1000 * PATIENCE)
+        page.wait_for_load_state("load", timeout=1000 * PATIENCE)  # what the reader did is restored by then
+
+    return again
 
 
 def text(page: Any) -> str:
