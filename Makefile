@@ -39,7 +39,7 @@ test-all: test test-slow ## Run the tests, then the slow ones too
 games: $(VENV)/.games
 
 crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
-	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/llm/test_crash.py
+	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/eval/test_crash.py
 
 # The variable keeps pyright from asking a registry whether there is a newer one.
 check: $(VENV)/.stamp ## Check format, lint and types

@@ -6,7 +6,7 @@ import numpy as np
 import statsmodels.api as sm
 
 from benchmarks._timing import Comparison, compare
-from waybench.psychometric import Goal, Offer, Seeker, Shape, Trial, fitted
+from waybench.stats import Goal, Offer, Seeker, Shape, Trial, fitted
 from waybench.tasks import HORIZONS
 
 PLACES = HORIZONS["horizon_maze"].levels

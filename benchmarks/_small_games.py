@@ -5,8 +5,8 @@ from typing import Any
 
 import waybench
 from benchmarks._timing import Comparison, compare
-from waybench.agent import Choice
 from waybench.core import Environment, Episode, Item, Stream
+from waybench.smartplay import Choice
 
 # Environment -> level, source options, and the steps a second of the published code on two cores, its observations and
 # histories included (shared/specs/smartplay.md, 14).

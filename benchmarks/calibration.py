@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.psychometric import Goal, Offer, Seeker, Shape, Trial, fitted, simulated
+from waybench.stats import Goal, Offer, Seeker, Shape, Trial, fitted, simulated
 from waybench.tasks import HORIZONS
 
 Rates = Callable[[float], float]

@@ -9,7 +9,7 @@ from typing import Any
 
 from waybench.core import Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
 from waybench.envs import registry
-from waybench.grid import TREES
+from waybench.spaces import TREES
 
 FOLDER = Path(__file__).parent / "environments"
 

@@ -15,44 +15,44 @@ from tests.conftest import PATIENCE
 from waybench.envs import registry
 
 SOURCE = Path(waybench.__file__).parent
-BOTTOM = {"core", "_version"}
-PLAYED = BOTTOM | {"grid", "graph", "agent", "envs"}
+BOTTOM = {"core", "_late", "_version"}
+PLAYED = BOTTOM | {"spaces", "smartplay", "envs"}
 
 # Package -> the parts of waybench that it may import, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "_version": set(),
     "_compile": set(),
     "_svg": set(),
+    "_late": set(),
     "core": {"_version"},
-    "grid": BOTTOM,
-    "graph": BOTTOM,
-    "agent": BOTTOM,
-    "envs": BOTTOM | {"_compile", "_svg", "grid", "graph", "agent"},
+    "spaces": BOTTOM,
+    "smartplay": BOTTOM,
+    "envs": BOTTOM | {"_compile", "_svg", "spaces", "smartplay"},
     "testing": BOTTOM,
     "data": BOTTOM,
+    "stats": BOTTOM,
     "gym": PLAYED,
-    "games": PLAYED,
-    "psychometric": BOTTOM,
-    "llm": PLAYED | {"psychometric"},
-    "tasks": PLAYED | {"llm", "data", "psychometric"},
-    "analysis": PLAYED | {"psychometric"},
-    "report": PLAYED | {"analysis"},
+    "eval": PLAYED | {"stats"},
+    "tasks": PLAYED | {"eval", "data", "stats"},
+    "contrib": PLAYED | {"eval"},
+    "analysis": PLAYED | {"stats"},
+    "report": PLAYED | {"analysis", "stats"},
     "view": BOTTOM,
-    "cli": PLAYED | {"data", "psychometric", "gym", "games", "llm", "tasks", "analysis", "report", "view", "testing"},
+    "cli": PLAYED | {"data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "report", "view", "testing"},
     "__main__": {"cli"},
     "": BOTTOM | {"envs"},  # waybench/__init__.py
 }
 
 # Library -> the packages that may import it. `analysis` has one module for it, which asks for logs.
 ONLY_IMPORTED_BY = {
-    "inspect_ai": {"llm", "tasks", "analysis"},
+    "inspect_ai": {"eval", "tasks", "contrib", "analysis"},
     "gymnasium": {"gym"},
-    "jericho": {"games"},
+    "jericho": {"contrib"},
     "anyio": {"view"},
     "starlette": {"view"},
     "uvicorn": {"view"},
 }
-STDLIB_ONLY = {"_version", "_svg", "core", "grid", "graph", "agent", ""}
+STDLIB_ONLY = {"_version", "_svg", "_late", "core", "spaces", "smartplay", ""}
 
 
 class Import(NamedTuple):
@@ -122,7 +122,7 @@ def test_imports_keep_to_the_layers(path: Path) -> None:
 def test_one_module_of_the_analysis_asks_inspect() -> None:
     readers = [
         path.name
-        for path in (SOURCE / "analysis").glob("*.py")
+        for path in (SOURCE / "analysis").rglob("*.py")
         if any(each.what.startswith("inspect_ai") for each in imports_of(path.read_text("utf-8"), *module_name(path)))
     ]
     assert len(readers) <= 1, f"{readers}: ask for logs in one place"
@@ -133,23 +133,23 @@ def test_one_module_of_the_analysis_asks_inspect() -> None:
     [
         ("core._x", "import numpy"),
         ("core._x", "import waybench.envs"),
-        ("core._x", "def late():\n    from waybench import grid"),
-        ("core._x", "from ..grid import Lattice"),
-        ("core._x", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from waybench.grid import Lattice"),
-        ("grid._x", "from waybench.envs.maze import Maze"),
-        ("grid._x", "from waybench.core._random import Stream"),
-        ("grid._x", "from waybench.core import _random"),
+        ("core._x", "def late():\n    from waybench import spaces"),
+        ("core._x", "from ..spaces import Lattice"),
+        ("core._x", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from waybench.spaces import Lattice"),
+        ("spaces._x", "from waybench.envs.maze import Maze"),
+        ("spaces._x", "from waybench.core._random import Stream"),
+        ("spaces._x", "from waybench.core import _random"),
         ("envs.maze._x", "from waybench.envs.bandit import Bandit"),
         ("envs.maze._x", "from waybench.envs import registry"),
-        ("envs.maze._x", "import waybench.llm"),
+        ("envs.maze._x", "import waybench.eval"),
         ("envs.maze._x", "import inspect_ai"),
         ("envs.maze._x", "import gymnasium.spaces"),
         ("cli._x", "from inspect_ai import eval"),
-        ("report._x", "from waybench.llm import play"),
+        ("report._x", "from waybench.eval import play"),
         ("report._x", "from waybench import tasks"),
         ("envs.maze._x", "import jericho"),
-        ("games._x", "from waybench.llm import play"),
-        ("llm._x", "from waybench.cli import main"),
+        ("contrib._x", "from waybench.tasks import load"),
+        ("eval._x", "from waybench.cli import main"),
         ("report._x", "from waybench.view import serve"),
         ("view._x", "from waybench.report import write_report"),
         ("cli._x", "import starlette.applications"),
@@ -167,12 +167,12 @@ def test_a_breach_is_found(where: str, text: str) -> None:
     [
         ("core._x", "import json\nfrom waybench._version import __version__"),
         ("core._x", "from waybench.core._random import Stream\nfrom ._random import Stream"),
-        ("envs.maze._x", "from waybench.core import Stream\nfrom waybench.grid import Lattice"),
-        ("envs.maze._x", "from waybench.envs.maze._maze import Maze"),
+        ("envs.maze._x", "from waybench.core import Stream\nfrom waybench.spaces import Lattice"),
+        ("envs.maze._x", "from waybench.envs.maze._instance import Maze"),
         ("envs.maze._x", "import_module('waybench.envs.bandit')"),
         ("envs._index", "from waybench.core import Entry"),
         ("gym._x", "import gymnasium"),
-        ("llm._x", "from inspect_ai.model import get_model\nfrom waybench.envs import registry"),
+        ("eval._x", "from inspect_ai.model import get_model\nfrom waybench.envs import registry"),
         ("cli._x", "from waybench import __version__\nfrom waybench.report import write"),
     ],
 )

@@ -4,7 +4,7 @@ The package is lazy: importing it loads neither numpy nor the evaluation engine.
 
 * `waybench.core`: games, wordings, episodes, records, policies, metrics (standard library only);
 * `waybench.envs`: the catalogue of environments;
-* `waybench.llm`, `waybench.tasks`: the Inspect layer and the task names that users type;
+* `waybench.eval`, `waybench.tasks`: the Inspect layer and the task names that users type;
 * `waybench.analysis`, `waybench.report`: logs to estimates to a site;
 * `waybench.testing`: contract tests for environments of your own.
 """

@@ -6,10 +6,11 @@ import pytest
 from scipy import stats
 
 import waybench
-from waybench.agent import CAPABILITIES, RECORDED, capability_scores
-from waybench.analysis import Agent, LoggedEpisode, agents, clustered_mean, rows
+from waybench.analysis import Agent, LoggedEpisode, agents, rows
 from waybench.analysis._agents import HumanScore, _range
 from waybench.core import play_out, policy
+from waybench.smartplay import CAPABILITIES, RECORDED, capability_scores
+from waybench.stats import clustered_mean
 
 
 def played(who: str, model: str = "vendor/model", count: int = 4, **options: Any) -> list[LoggedEpisode]:

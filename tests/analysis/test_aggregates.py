@@ -11,22 +11,10 @@ import pytest
 from scipy import stats
 
 import waybench
-from waybench.analysis import (
-    Cluster,
-    Estimate,
-    LoggedEpisode,
-    Mean,
-    Row,
-    by_level,
-    clustered_mean,
-    estimate,
-    jackknifed,
-    overall,
-    rows,
-    text_table,
-)
+from waybench.analysis import Cluster, Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, text_table
 from waybench.core import End, play_out, policy
 from waybench.envs.crafter import ACHIEVEMENTS, crafter_score, success_rates
+from waybench.stats import Mean, clustered_mean, jackknifed
 
 CRAFTER = waybench.load("crafter/survival")
 (AGGREGATE,) = CRAFTER.aggregates

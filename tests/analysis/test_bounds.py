@@ -5,7 +5,8 @@ import pytest
 
 from tests.analysis.episodes import detour, failed, item, logged, played
 from tests.analysis.searches import searched
-from waybench.analysis import estimate, levels_of_variance, overall, rows, score_frame
+from waybench.analysis import estimate, overall, rows, score_frame
+from waybench.stats import levels_of_variance
 
 
 def test_nothing_missing_has_no_bounds() -> None:

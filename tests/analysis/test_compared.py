@@ -12,7 +12,6 @@ from tests.analysis.searches import answered, items, searched
 from waybench.analysis import (
     LoggedEpisode,
     change_text,
-    clustered_mean,
     estimate,
     example_changes,
     labels,
@@ -24,6 +23,7 @@ from waybench.analysis import (
     text_table,
 )
 from waybench.core import Item
+from waybench.stats import clustered_mean
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.metrics[:2]

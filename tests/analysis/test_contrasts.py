@@ -31,8 +31,8 @@ from waybench.analysis import (
     rows,
     verdict_sentence,
 )
-from waybench.analysis._statsmodels import holm
 from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
+from waybench.stats._statsmodels import holm
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
 LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")

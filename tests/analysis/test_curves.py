@@ -5,8 +5,9 @@ import pytest
 
 from tests.analysis.episodes import detour, failed, item
 from tests.analysis.searches import answered, items, searched
-from waybench.analysis import LoggedEpisode, clustered_mean, curve, estimate, overall, rows, tidy
+from waybench.analysis import LoggedEpisode, curve, estimate, overall, rows, tidy
 from waybench.analysis._curves import contributions
+from waybench.stats import clustered_mean
 
 # Three cases, of which the optimal policy takes 2, 3 and 1 steps.
 UNEQUAL = [[1.0, 1.0], [1.0, 0.0, 1.0], [0.0]]

@@ -21,10 +21,10 @@ from waybench.analysis import (
     rows,
     success_curves,
 )
-from waybench.analysis._horizon import ALTERNATIVES
+from waybench.analysis.horizons._horizon import ALTERNATIVES
 from waybench.core import play_out, policy
 from waybench.envs import registry
-from waybench.psychometric import Curves, Fit, Shape, Tried, fitted, quantiles
+from waybench.stats import Curves, Fit, Shape, Tried, fitted, quantiles
 
 PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
 
@@ -170,7 +170,7 @@ def test_attempts_that_end_with_a_perfect_one_do_not_move_a_horizon() -> None:
 def test_intervals_of_ladders_hold_the_truth(
     monkeypatch: pytest.MonkeyPatch, slope: float, apart: float, perfect: float
 ) -> None:
-    monkeypatch.setattr("waybench.analysis._horizon.ALTERNATIVES", {})  # they take most of the time
+    monkeypatch.setattr("waybench.analysis.horizons._horizon.ALTERNATIVES", {})  # they take most of the time
     rng, repeats, truth = np.random.default_rng(11), 400, 13.0
     held = 0
     for _ in range(repeats):

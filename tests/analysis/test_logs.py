@@ -12,7 +12,7 @@ import pytest
 
 from waybench.analysis import LoggedEpisode, Skipped, estimate, labels, overall, read_logs, rows
 from waybench.core import UsageError
-from waybench.llm import evaluate
+from waybench.eval import evaluate
 from waybench.tasks import TASKS, load_task
 
 _LOG: Any = inspect_log  # its types are not complete
@@ -173,6 +173,6 @@ def test_a_record_that_is_none_is_passed_over_and_named(whole: Path, tmp_path: P
 
 @pytest.mark.slow
 def test_reading_ahead_in_other_processes_is_the_same(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.analysis._logs._BATCH", 1)
-    monkeypatch.setattr("waybench.analysis._logs._WORTH_PROCESSES", 1)
+    monkeypatch.setattr("waybench.analysis.logs._logs._BATCH", 1)
+    monkeypatch.setattr("waybench.analysis.logs._logs._WORTH_PROCESSES", 1)
     assert list(read_logs(whole.parent, processes=2)) == list(read_logs(whole.parent))

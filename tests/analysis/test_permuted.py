@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from waybench.analysis._permuted import sign_flipped
-from waybench.analysis._statsmodels import holm
+from waybench.stats._permuted import sign_flipped
+from waybench.stats._statsmodels import holm
 
 
 def counted(differences: list[float]) -> float:

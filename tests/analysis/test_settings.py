@@ -9,7 +9,7 @@ import pytest
 
 from tests.analysis.test_logs import run
 from waybench.analysis import by_level, labels, ledger, logged_models, read_logs, rows
-from waybench.analysis._settings import host
+from waybench.analysis.logs._settings import host
 from waybench.core import UsageError
 
 _LOG: Any = inspect_log  # its types are not complete

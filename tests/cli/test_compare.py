@@ -8,7 +8,7 @@ import pytest
 
 from tests.analysis.foreign import BROKEN, RIGHT, WRONG, ask
 from tests.cli.support import Command, one_line_error
-from waybench.llm import evaluate
+from waybench.eval import evaluate
 from waybench.tasks import TASKS, load_task
 
 

@@ -5,9 +5,9 @@ import pytest
 
 import waybench
 from tests.cli.support import Command, lines_of, one_line_error, plan
-from tests.llm.model_server import Answer, model_server
-from tests.llm.play import MODEL
-from tests.llm.scripted_author import LENGTH, OBJECTIVES, author
+from tests.eval.model_server import Answer, model_server
+from tests.eval.play import MODEL
+from tests.eval.scripted_author import LENGTH, OBJECTIVES, author
 from waybench.envs.tilemap import MapFile
 
 

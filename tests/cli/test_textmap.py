@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import Command, one_line_error
-from tests.games import TableEngine
+from tests.contrib.game_maps import TableEngine
 from waybench.core import UsageError
 from waybench.envs.textmap import load_map
 

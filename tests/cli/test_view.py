@@ -13,7 +13,7 @@ import pytest
 from tests.cli.support import Command, one_line_error, watched
 from tests.view.support import PATIENCE, asked, until
 from waybench.cli._view import build_once
-from waybench.llm import evaluate
+from waybench.eval import evaluate
 from waybench.tasks import TASKS, load_task
 from waybench.view import listen
 

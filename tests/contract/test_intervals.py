@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.analysis import Anchoring, Estimate, LoggedEpisode, Mean, by_level, overall, row, set_aside
+from waybench.analysis import Anchoring, Estimate, LoggedEpisode, by_level, overall, row, set_aside
 from waybench.core import Bounded, Environment, EpisodeRecord, play_out, policy
 from waybench.envs import registry
+from waybench.stats import Mean
 
 COUNTS = (2, 3)  # with so few items intervals are widest
 MOST_ITEMS = 200  # in which so many clusters are looked for

@@ -19,14 +19,15 @@ import pytest
 from tests.conftest import shared
 from waybench.cli._scoring import score_line
 from waybench.core import Invalid
-from waybench.envs.textmap._answer import Trajectory, published_answer, sound_answer, trajectory
-from waybench.envs.textmap._labels import Labels, path_labels
-from waybench.envs.textmap._load import load_map
-from waybench.envs.textmap._map import NEVER, PlaceMap
-from waybench.envs.textmap._prefix import PUBLISHED_STEPS, all_names, track, walkthrough
-from waybench.envs.textmap._prompts import CHAT, COMPLETION, opening, question_text
-from waybench.envs.textmap._routes import routes
-from waybench.envs.textmap._score import (
+from waybench.envs.textmap.map._labels import Labels, path_labels
+from waybench.envs.textmap.map._load import load_map
+from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
+from waybench.envs.textmap.map._prefix import PUBLISHED_STEPS, all_names, track, walkthrough
+from waybench.envs.textmap.map._routes import routes
+from waybench.envs.textmap.map._similar import similarity
+from waybench.envs.textmap.questions._answer import Trajectory, published_answer, sound_answer, trajectory
+from waybench.envs.textmap.questions._prompts import CHAT, COMPLETION, opening, question_text
+from waybench.envs.textmap.questions._score import (
     PAPER,
     SOUND,
     Difference,
@@ -37,7 +38,6 @@ from waybench.envs.textmap._score import (
     reasoning,
     success,
 )
-from waybench.envs.textmap._similar import similarity
 
 Compared = Callable[[str, str, int], None]
 

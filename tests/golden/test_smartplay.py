@@ -10,10 +10,10 @@ import pytest
 
 import waybench
 from tests.conftest import shared
-from waybench.agent import history_text, manual_text, published_match
 from waybench.core import End, Environment, Episode, Stream, replay
 from waybench.envs.bandit._instance import PUBLISHED as BANDITS
 from waybench.envs.rps._instance import PUBLISHED as MATCHES
+from waybench.smartplay import history_text, manual_text, published_match
 
 Compared = Callable[[str, str, int], None]
 Env = Environment[Any, Any, Any]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import shared
-from waybench.agent import CAPABILITIES, RECORDED, capability_scores, degrees
+from waybench.smartplay import CAPABILITIES, RECORDED, capability_scores, degrees
 
 Compared = Callable[[str, str, int], None]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from waybench.agent import MANNERS, AgentGame, AgentWording, Choice, manual_text
 from waybench.core import End
-from waybench.envs.messenger._case import Actor, Case
-from waybench.envs.messenger._rules import RoleRules
-from waybench.envs.messenger._text import ACTIONS, ADVICE, CONTEXT
+from waybench.envs.messenger._game import RoleRules
+from waybench.envs.messenger._instance import Actor, Case
+from waybench.envs.messenger._wording import ACTIONS, ADVICE, CONTEXT
+from waybench.smartplay import MANNERS, AgentGame, AgentWording, Choice, manual_text
 
 Compared = Callable[[str, str, int], None]
 HISTORY = 2

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from waybench.agent import MANNERS, AgentGame, AgentWording, Choice
 from waybench.core import End, Stream
 from waybench.envs.crafter import ACHIEVEMENTS, SurvivalRules, Wilds, World, published_seed
 from waybench.envs.crafter._engine import beings_of, body_of, create, daylight
@@ -40,8 +39,9 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._scores import STEPS
-from waybench.envs.crafter._text import ACTIONS, OUTSIDE
+from waybench.envs.crafter._metrics import STEPS
+from waybench.envs.crafter._wording import ACTIONS, OUTSIDE
+from waybench.smartplay import MANNERS, AgentGame, AgentWording, Choice
 
 Compared = Callable[[str, str, int], None]
 HISTORY = 2  # of the published program; Table 1 has 5

@@ -11,9 +11,9 @@ import pytest
 
 from tests.analysis.test_agents import played
 from tests.report.pages import site
-from waybench.agent import CAPABILITIES
-from waybench.report._radar import Web, radar_spec, ring_values
-from waybench.report._svg import drawn
+from waybench.report.charts._radar import Web, radar_spec, ring_values
+from waybench.report.charts._svg import drawn
+from waybench.smartplay import CAPABILITIES
 
 AXES = ["up", "right", "left"]
 

@@ -10,7 +10,7 @@ from tests.browser import Visits
 from tests.report import sites
 from tests.report.pages import Page
 from waybench.core import EpisodeRecord
-from waybench.envs.maze._draw import draw
+from waybench.envs.maze._drawing import draw
 
 pytestmark = pytest.mark.slow
 GUESS = "search/guessnum"

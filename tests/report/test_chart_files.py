@@ -18,14 +18,14 @@ from tests.analysis.searches import searched
 from tests.report.test_chart import EPISODES, plot_of
 from waybench.analysis import rows, success_curves
 from waybench.report import write_report
-from waybench.report._chart import WIDE, chart, chart_spec
-from waybench.report._chart_files import FONT, SCALE, ChartFiles, palette, standalone
-from waybench.report._figures import Figure
-from waybench.report._outcomes import outcomes_spec
-from waybench.report._radar import Web, radar_spec
-from waybench.report._success import WIDE as PANELS
-from waybench.report._success import Player, success_spec
-from waybench.report._svg import drawn, inline
+from waybench.report.charts._chart import WIDE, chart, chart_spec
+from waybench.report.charts._chart_files import FONT, SCALE, ChartFiles, palette, standalone
+from waybench.report.charts._figures import Figure
+from waybench.report.charts._outcomes import outcomes_spec
+from waybench.report.charts._radar import Web, radar_spec
+from waybench.report.charts._success import WIDE as PANELS
+from waybench.report.charts._success import Player, success_spec
+from waybench.report.charts._svg import drawn, inline
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "vendor/<script>alert(1)</script> var(--c0)"

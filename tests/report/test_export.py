@@ -22,7 +22,7 @@ from tests.analysis.test_frames import group, row
 from waybench._version import __version__
 from waybench.analysis import Column, Frame, by_level, episode_frame, overall, rows, score_frame
 from waybench.report import SUMMARY_SCHEMA, write_report
-from waybench.report._tables import FRAME_SCHEMA, cell, files
+from waybench.report.tables._tables import FRAME_SCHEMA, cell, files
 
 WIDE = ("\uff1d", "\uff0b", "\uff0d", "\uff20")  # = + - @ as they are typed in Chinese or Japanese
 HOSTILE = [

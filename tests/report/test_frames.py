@@ -13,7 +13,7 @@ import waybench
 from waybench.analysis import LoggedEpisode
 from waybench.core import play_out, policy
 from waybench.envs import registry
-from waybench.envs.maze._draw import draw
+from waybench.envs.maze._drawing import draw
 from waybench.report import write_report
 from waybench.report._families import family
 from waybench.report._replay import MOST_FRAMES, Frames, by_prefixes, frames

@@ -12,10 +12,11 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
-from waybench.analysis import LoggedEpisode, Mean, by_level, horizons, leading, overall, row, rows, set_aside
+from waybench.analysis import LoggedEpisode, by_level, horizons, leading, overall, row, rows, set_aside
 from waybench.core import Price, Usage
 from waybench.report import write_report
-from waybench.report._leaders import Leader, Leaders, leaders
+from waybench.report.tables._leaders import Leader, Leaders, leaders
+from waybench.stats import Mean
 
 WAYS = [5, 7, 9]
 

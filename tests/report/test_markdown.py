@@ -11,7 +11,7 @@ from tests.analysis.episodes import detour, failed, item, logged, played
 from tests.analysis.searches import searched
 from waybench.analysis import LoggedEpisode, estimate, visible
 from waybench.report import write_report
-from waybench.report._markdown import escaped
+from waybench.report.tables._markdown import escaped
 
 # As GitHub reads it: tables, and links that nobody marked as such.
 PARSER = MarkdownIt("gfm-like")

@@ -21,8 +21,8 @@ from waybench.analysis import (
     rows,
     success_curves,
 )
-from waybench.analysis._horizon import ALTERNATIVES
-from waybench.report._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
+from waybench.analysis.horizons._horizon import ALTERNATIVES
+from waybench.report.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
 
 SOLVED = "Solved, whatever the score: the exit is reached, in whatever way."
 FAR, NEAR, LOST = "vendor/far", "vendor/near", "vendor/lost"

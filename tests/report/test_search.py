@@ -14,10 +14,10 @@ from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode, Measure, as_metric, estimate, example_changes, measure, rows
 from waybench.core import Metric
 from waybench.report import write_report
-from waybench.report._chart import WIDE, Plot, chart_spec
 from waybench.report._families import family
 from waybench.report._format import part, value_text
-from waybench.report._points import by_examples, by_step
+from waybench.report.charts._chart import WIDE, Plot, chart_spec
+from waybench.report.charts._points import by_examples, by_step
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.metrics[:2]

@@ -9,7 +9,7 @@ import pytest
 
 import waybench
 from waybench.core import End, Episode, EpisodeRecord, Item, policy
-from waybench.llm import Ladder
+from waybench.eval import Ladder
 from waybench.tasks import TASKS
 
 MAZES = waybench.load("maze/alicia")

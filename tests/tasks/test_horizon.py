@@ -10,9 +10,9 @@ import pytest
 
 from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, policy, resolve
 from waybench.envs import registry
-from waybench.llm import HorizonSearch
-from waybench.llm._errors import PrerequisiteError
-from waybench.psychometric import Seeker, Trial
+from waybench.eval import HorizonSearch
+from waybench.eval._errors import PrerequisiteError
+from waybench.stats import Seeker, Trial
 from waybench.tasks import HORIZONS, TASKS
 from waybench.tasks._horizon import Plan, horizon_plan, horizon_quote, read_budget
 

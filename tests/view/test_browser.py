@@ -10,7 +10,7 @@ import pytest
 from tests.browser import Visits
 from tests.cli.support import watched
 from tests.view.support import PATIENCE, served, until
-from waybench.llm import evaluate
+from waybench.eval import evaluate
 from waybench.tasks import TASKS, load_task
 from waybench.view._site import Site
 

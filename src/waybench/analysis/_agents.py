@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from scipy import stats
 
-from waybench.agent import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
-from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
 from waybench.analysis._items import at_items, item_values
 from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, declared, grouped
 from waybench.core import Json, Range
 from waybench.envs import registry
+from waybench.smartplay import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
+from waybench.stats import CONFIDENCE, Mean, clustered_mean
 
 HUMAN = "human"  # the metric that is the human-normalised score
 _SAME = ("protocol", "wording")  # what all settings of one agent have in common

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from waybench.analysis._intervals import Mean, clustered_mean
 from waybench.analysis._items import ItemKey, Measured
 from waybench.analysis._rows import Anchors, Cluster, Row
 from waybench.core import (
@@ -22,6 +21,7 @@ from waybench.core import (
     policy,
 )
 from waybench.envs import registry
+from waybench.stats import Mean, clustered_mean
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
 MOST_CONSTANTS = 16  # replies tried at an item

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.stats import Mean, clustered_mean
 
 C = TypeVar("C", bound=Hashable)
 

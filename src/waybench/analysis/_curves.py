@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import fsum
 from statistics import fmean
 
-from waybench.analysis._intervals import Mean, clustered_mean
+from waybench.stats import Mean, clustered_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,6 @@ from waybench.analysis._anchors import Rescaled, rescaled
 from waybench.analysis._ceilings import beaten_items, without_ceilings
 from waybench.analysis._clusters import Figure, figures, macro
 from waybench.analysis._curves import Curve, curve
-from waybench.analysis._episodes import LoggedEpisode
-from waybench.analysis._intervals import Mean, clustered_mean, jackknifed
 from waybench.analysis._items import (
     ItemKey,
     Measured,
@@ -24,9 +22,10 @@ from waybench.analysis._items import (
 from waybench.analysis._ranges import Ranges, joint_ranges, over
 from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped
 from waybench.analysis._set_aside import rows
-from waybench.analysis._variance import Levels, levels_of_variance
+from waybench.analysis.logs import LoggedEpisode
 from waybench.core import Aggregate, End, Json, Metric
 from waybench.envs import registry
+from waybench.stats import Levels, Mean, clustered_mean, jackknifed, levels_of_variance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

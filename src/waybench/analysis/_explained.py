@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._rows import Cluster, Group, Row, grouped
+from waybench.analysis.logs import LoggedEpisode
 from waybench.core import EpisodeRecord, Json
 from waybench.envs import registry
 

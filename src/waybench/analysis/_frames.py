@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from waybench.analysis._intervals import CONFIDENCE, Mean
 from waybench.analysis._rows import EXAMPLES, Group, declared, grouped
 from waybench.core import Json, Option
 from waybench.envs import registry
+from waybench.stats import CONFIDENCE, Mean
 
 OPTION = "option."  # what the names of columns of options begin with
 _KINDS: dict[type, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}

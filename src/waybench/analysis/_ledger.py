@@ -7,10 +7,10 @@ from math import fsum
 from typing import TypeVar, cast
 
 from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
-from waybench.analysis._intervals import Mean, clustered_mean
 from waybench.analysis._items import ItemKey, at_items, whole_items
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.core import End, Json
+from waybench.stats import Mean, clustered_mean
 
 THOUSAND = 1000.0
 

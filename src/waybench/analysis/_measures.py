@@ -6,10 +6,10 @@ from statistics import fmean
 from typing import Any
 
 from waybench.analysis._estimates import Estimate
-from waybench.analysis._intervals import Mean
 from waybench.analysis._rows import Row
 from waybench.core import Aggregate, Environment, EpisodeRecord, Metric, Series
 from waybench.envs import registry
+from waybench.stats import Mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.analysis._intervals import CONFIDENCE, Mean, clustered_mean
 from waybench.analysis._items import ItemKey
-from waybench.analysis._permuted import EXACT_CLUSTERS, cluster_sums, sign_flipped
-from waybench.analysis._statsmodels import mcnemar
 from waybench.core import Metric
+from waybench.stats import CONFIDENCE, EXACT_CLUSTERS, Mean, cluster_sums, clustered_mean, mcnemar, sign_flipped
 
 
 class PairedTest(NamedTuple):

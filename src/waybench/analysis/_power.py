@@ -9,12 +9,11 @@ from statistics import fmean, pvariance, variance
 import numpy as np
 from scipy import optimize, stats
 
-from waybench.analysis._answers import Answers
-from waybench.analysis._contrasts import ALPHA, bounded
 from waybench.analysis._items import ItemKey
 from waybench.analysis._rows import grouped
-from waybench.analysis._statsmodels import t_power, z_power
+from waybench.analysis.comparisons import ALPHA, Answers, bounded
 from waybench.core import UsageError, plural
+from waybench.stats import t_power, z_power
 
 POWER = 0.8
 FEW = 30  # items of a pilot, of which little can be said

@@ -8,9 +8,9 @@ from scipy import stats
 
 from waybench.analysis._estimates import by_cluster
 from waybench.analysis._explained import Variables, explained
-from waybench.analysis._intervals import CONFIDENCE
 from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.core import Json
+from waybench.stats import CONFIDENCE
 
 FEWEST = 5  # clusters, below which a line says nothing
 

@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from waybench.analysis._episodes import LoggedEpisode
 from waybench.analysis._ranges import Ranges, record_ranges
+from waybench.analysis.logs import SCALARS, LoggedEpisode
 from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range
 from waybench.envs import registry
 
 UNCONFIRMED = "does not replay"
-PLAIN = (str, int, float, bool, type(None))
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
 
 T = TypeVar("T")
@@ -268,7 +267,7 @@ def row(
             version=record.env_version,
             # An option that came after the record was written had its default then.
             options=tuple(
-                (name, value if isinstance(value, PLAIN) else json.dumps(value, default=str))
+                (name, value if isinstance(value, SCALARS) else json.dumps(value, default=str))
                 for name, value in options.items()
             ),
             key=str(item["key"]),

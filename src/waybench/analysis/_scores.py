@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from waybench.analysis._estimates import Estimate
 from waybench.analysis._frames import Fact, Frame, columns, group_columns
-from waybench.analysis._intervals import CONFIDENCE, Mean
 from waybench.analysis._tidy import OUTCOME
 from waybench.core import Aggregate, Metric, Outcome, Series
 from waybench.envs import registry
+from waybench.stats import CONFIDENCE, Mean
 
 _STATISTICS = {
     "best": "the mean over items of the best attempt's headline metric, where that is an item's score, and otherwise "

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 
-from waybench.analysis._episodes import LoggedEpisode
-from waybench.analysis._guard import Skipped, skipped
 from waybench.analysis._rows import Row, grouped, is_perfect, row
+from waybench.analysis.logs import LoggedEpisode, Skipped, skipped
 from waybench.core import WaybenchError
 from waybench.envs import registry
 

@@ -10,8 +10,8 @@ from waybench.cli._choice import assignments
 from waybench.core import Environment, Item, Json, UsageError
 
 if TYPE_CHECKING:
+    from waybench.contrib.authored_maps import Authored, OpenAuthor
     from waybench.core import WaybenchError
-    from waybench.llm import Authored, OpenAuthor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,7 +75,7 @@ def opened(
             model cannot be had.
     """
     from waybench.cli._run import model_arguments
-    from waybench.llm import open_author  # seconds to import
+    from waybench.contrib.authored_maps import open_author  # seconds to import
 
     given = {name: value for name, value in config.items() if value is not None}
     defaults = {"max_retries": _RETRIES, "max_connections": _AT_ONCE}

@@ -60,7 +60,7 @@ def known_horizon(rate: float) -> float:
 def demo(out: Path) -> None:
     """Let the embedded players play, without a key or a network, and write the report."""
     from waybench.analysis import read_logs, rows, searches
-    from waybench.llm import check_folder, evaluate  # seconds to import
+    from waybench.eval import check_folder, evaluate  # seconds to import
 
     check_folder(out)
     prepare_folder(out)

@@ -207,7 +207,7 @@ def run(
         for entry in map(task_entry, dict.fromkeys(tasks))
         for values in combinations(each, given)
     ]
-    from waybench.llm import check_folder, check_player, evaluate  # seconds to import
+    from waybench.eval import check_folder, check_player, evaluate  # seconds to import
 
     check_folder(out)
     prepare_folder(out)

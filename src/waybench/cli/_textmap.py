@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from waybench.cli._run import prepare_folder
+from waybench.contrib.game_maps import GameMap, Story, map_game, read_commands, read_names
 from waybench.core import UsageError, plural
 from waybench.envs.textmap import MOST_PATHS, NEVER, Written, write_map
-from waybench.games import GameMap, Story, map_game, read_commands, read_names
 
 _FILE = click.Path(path_type=Path)
 _NAME = re.compile(r"[\w-]{1,60}", re.ASCII)

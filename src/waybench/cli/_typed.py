@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from waybench.core import Episode, Invalid, Json
-from waybench.grid import DIRECTIONS
+from waybench.spaces import DIRECTIONS
 
 MOVEMENTS = "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself."
 

@@ -4,15 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from waybench.agent import CAPABILITIES, FORMULAS, RECORDED, Capability
 from waybench.analysis import Agent, Group, mean_text, one_line, setting
 from waybench.core import Metric
 from waybench.envs import registry
-from waybench.report._figures import Figure
 from waybench.report._files import slug
 from waybench.report._format import interval_text
-from waybench.report._radar import Web, radar_spec
-from waybench.report._svg import drawn
+from waybench.report.charts import Figure, Web, drawn, radar_spec
+from waybench.smartplay import CAPABILITIES, FORMULAS, RECORDED, Capability
 
 _SHORT = {
     "BanditTwoArmedHighLowFixed": "Bandit",

@@ -7,10 +7,8 @@ from itertools import chain
 from jinja2 import Environment as Templates
 
 from waybench.analysis import Estimate, Frame, Row, column_frame, episode_frame, score_frame
-from waybench.report._chart_files import ChartFiles
-from waybench.report._leaders import Leaders
-from waybench.report._markdown import markdown
-from waybench.report._tables import files
+from waybench.report.charts import ChartFiles
+from waybench.report.tables import Leaders, files, markdown
 
 _SCHEMA = "summary.schema.json"
 

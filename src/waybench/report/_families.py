@@ -103,7 +103,7 @@ _FAMILIES: dict[str, Any] = {
         levels="dimensions",
         item="maze",
         items="mazes",
-        drawer="waybench.envs.maze._draw:draw",
+        drawer="waybench.envs.maze._drawing:draw",
         legend=(
             "The ring is the entrance, the square the exit. The line is the way walked, pale and wide around it what "
             "was walked more than once. A dot marks where a request ended, and a cross where a movement hit a wall or "
@@ -123,7 +123,7 @@ _FAMILIES: dict[str, Any] = {
         item="map",
         items="maps",
         metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
-        drawer="waybench.envs.tilemap._draw:draw",
+        drawer="waybench.envs.tilemap._drawing:draw",
         legend=(
             "The ring is where the player began, and the squares are the objectives with their numbers. The line is "
             "the way that was walked, or straight where beings were in it, and a dot marks where a plan ended."
@@ -158,8 +158,8 @@ _FAMILIES: dict[str, Any] = {
             "Reasoning": ("reasoning_easy", "reasoning_hard"),
             "Success in minigames": ("success_known", "success_new"),
         },
-        drawer="waybench.envs.textmap._draw:draw",
-        framer="waybench.envs.textmap._draw:draw_frames",
+        drawer="waybench.envs.textmap.drawing._draw:draw",
+        framer="waybench.envs.textmap.drawing._draw:draw_frames",
         legend=(
             "Lines are moves, with north at the top as far as they agree on it, and up, down, in and out aslant. Where "
             "they lead both ways, the half next to a place is the way from there: solid if it was walked, dashed if it "
@@ -185,7 +185,7 @@ _FAMILIES: dict[str, Any] = {
         level="number of machines",
         levels="numbers of machines",
         metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
-        drawer="waybench.envs.bandit._draw:draw",
+        drawer="waybench.envs.bandit._drawing:draw",
         legend=(
             "A bar is the share of a machine's pulls that paid, and below it is what it gave on average. Each pull is "
             "a cell in its machine's row: high if it paid, low if it took. The triangle is below the last one."
@@ -204,7 +204,7 @@ _FAMILIES: dict[str, Any] = {
         level="level of opponents",
         levels="levels of opponents",
         metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
-        drawer="waybench.envs.rps._draw:draw",
+        drawer="waybench.envs.rps._drawing:draw",
         legend=(
             "Above, how often each choice was made, and what a win with it is worth. Below, the choices of each round: "
             "R, P or S, with a triangle upwards for a win, downwards for a defeat, and a line for a tie."
@@ -225,8 +225,8 @@ _FAMILIES: dict[str, Any] = {
         item="puzzle",
         items="puzzles",
         metrics=("score", "human", "completed", "optimal_rate", "first_mistake", "illegal", "unnamed", "unparsed"),
-        drawer="waybench.envs.hanoi._draw:draw",
-        framer="waybench.envs.hanoi._draw:draw_frames",
+        drawer="waybench.envs.hanoi._drawing:draw",
+        framer="waybench.envs.hanoi._drawing:draw_frames",
         legend=(
             "The rods at the start and after each move, with an edge around the disk that was moved. A cross on a line "
             "from rod to rod is a move that is not allowed."
@@ -256,7 +256,7 @@ _FAMILIES: dict[str, Any] = {
             "met_decoy",
             "met_goal",
         ),
-        drawer="waybench.envs.messenger._draw:draw",
+        drawer="waybench.envs.messenger._drawing:draw",
         legend=(
             "The ring is where the player began, and the squares are where the enemy (E), the message (M), the goal "
             "(G) and decoys (D) did. The solid line is the player's way, dashed ones are those of the others, and dots "
@@ -277,8 +277,8 @@ _FAMILIES: dict[str, Any] = {
         item="world",
         items="worlds",
         metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
-        drawer="waybench.envs.crafter._draw:draw",
-        framer="waybench.envs.crafter._draw:draw_frames",
+        drawer="waybench.envs.crafter._drawing:draw",
+        framer="waybench.envs.crafter._drawing:draw_frames",
         legend=(
             "The ring is where the player began and the line its way; the dot is where it was last, with the direction "
             "it faced, and dashes are around what it saw there. Numbers are achievements, listed beside the map, where "
@@ -297,8 +297,8 @@ _FAMILIES: dict[str, Any] = {
         item="search",
         items="searches",
         metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
-        drawer="waybench.envs.voxel._draw:draw",
-        framer="waybench.envs.voxel._draw:draw_frames",
+        drawer="waybench.envs.voxel._drawing:draw",
+        framer="waybench.envs.voxel._drawing:draw_frames",
         legend=(
             "The map from above, north at the top, with the biomes that count outlined. The ring is where the player "
             "began, the square the goal that was nearest then, the line its way, and the dot where it was last, with a "
@@ -325,7 +325,7 @@ _FAMILIES: dict[str, Any] = {
 }
 
 _GUESSES = {
-    "drawer": "waybench.envs.search._draw_number:draw",
+    "drawer": "waybench.envs.search._drawing_number:draw",
     "legend": (
         "The upper line is the whole range, with what is still possible shaded, the guesses above it and the number "
         "itself below. Each row is a guess: shaded is what was possible before it, by the distance from the number on "
@@ -343,8 +343,8 @@ _WALKS = {
     ),
     "reference": "the algorithm's order of first visits (amber)",
 }
-_DEPTH = {**_WALKS, "drawer": "waybench.envs.search._draw_walk:draw_depth"}
-_BREADTH = {**_WALKS, "drawer": "waybench.envs.search._draw_walk:draw_breadth"}
+_DEPTH = {**_WALKS, "drawer": "waybench.envs.search._drawing_walk:draw_depth"}
+_BREADTH = {**_WALKS, "drawer": "waybench.envs.search._drawing_walk:draw_breadth"}
 
 # What environments are drawn by, where their family has not one drawing for all.
 _DRAWN: dict[str, Any] = dict(zip((*_BASE, *_EMBODIED), (_GUESSES, _DEPTH, _BREADTH) * 2, strict=True))

@@ -4,8 +4,9 @@ import re
 from math import floor, log10
 from typing import NamedTuple
 
-from waybench.analysis import NOTHING, Estimate, Mean, mean_text
+from waybench.analysis import NOTHING, Estimate, mean_text
 from waybench.core import Metric
+from waybench.stats import Mean
 
 LONGEST_REPLY = 20_000
 REPLIES_OF_A_PAGE = 3_000_000  # characters of all replies of a page, beyond which each is cut shorter

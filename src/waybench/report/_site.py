@@ -11,7 +11,6 @@ from jinja2 import Environment as Templates
 
 from waybench._version import __version__
 from waybench.analysis import (
-    CONFIDENCE,
     Estimate,
     Group,
     LoggedEpisode,
@@ -45,26 +44,31 @@ from waybench.analysis import (
 from waybench.core import Price, UsageError
 from waybench.envs import registry
 from waybench.report._agents import agent_tables
-from waybench.report._aggregates import of_model
-from waybench.report._chart_files import ChartFiles
-from waybench.report._compare import comparison
-from waybench.report._drawn import clusters, prompt
-from waybench.report._episode import conversation
 from waybench.report._export import exports
-from waybench.report._failed import Failed
 from waybench.report._families import Family, family
 from waybench.report._files import READABLE, Folder, slug
 from waybench.report._gathered import Gathered, Played
-from waybench.report._home import Compared, Section, sections
-from waybench.report._leaders import OUTCOMES, leaders
-from waybench.report._ledger import ledger_page
-from waybench.report._models import model
-from waybench.report._reach import leading_of
 from waybench.report._replay import frames, undrawn
-from waybench.report._results import Attempt, Item, Results, item_kinds
 from waybench.report._simulated import Simulated
 from waybench.report._templates import assets, templates
-from waybench.report._verdicts import MOST, Verdicts
+from waybench.report.charts import ChartFiles
+from waybench.report.pages import (
+    MOST,
+    Attempt,
+    Compared,
+    Item,
+    Results,
+    Section,
+    Verdicts,
+    comparison,
+    conversation,
+    item_kinds,
+    ledger_page,
+    model,
+    sections,
+)
+from waybench.report.tables import OUTCOMES, Failed, clusters, leaders, leading_of, of_model, prompt
+from waybench.stats import CONFIDENCE
 
 SUMMARY_SCHEMA = 2
 _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all

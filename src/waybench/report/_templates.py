@@ -11,9 +11,10 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from waybench._version import __version__
-from waybench.analysis import CONFIDENCE, mean_text, one_line, visible
+from waybench.analysis import mean_text, one_line, visible
 from waybench.core import plural
 from waybench.report._format import amount, anchor, heading, in_words, interval_text, money, percent, told
+from waybench.stats import CONFIDENCE
 
 SCRIPTS = "tables.js", "replay.js", "compare.js"  # ours; each page that has one names it
 

@@ -8,7 +8,7 @@ from inspect_ai import Task
 
 from waybench.core import Item, UsageError
 from waybench.envs import registry
-from waybench.llm import Ladder
+from waybench.eval import Ladder
 from waybench.tasks._declare import declared, played
 
 

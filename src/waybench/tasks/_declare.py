@@ -8,7 +8,7 @@ from inspect_ai import SampleSource, Task, task
 from inspect_ai.dataset import Dataset, MemoryDataset
 
 from waybench.core import Environment, Item, Json, Option, resolve
-from waybench.llm import episode, one_line_errors, play, to_sample
+from waybench.eval import episode, one_line_errors, play, to_sample
 from waybench.tasks._index import TASKS
 
 _ENTRIES = {entry.name: entry for entry in TASKS}

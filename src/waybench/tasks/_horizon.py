@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from inspect_ai import Task
 
 from waybench.core import Axis, Environment, Json, Price, UsageError, plural, read_prices
-from waybench.llm import HorizonSearch, Stratum, strata
-from waybench.psychometric import Goal, Offer, forecast
+from waybench.eval import HorizonSearch, Stratum, strata
+from waybench.stats import Goal, Offer, forecast
 from waybench.tasks._declare import declared, played
 from waybench.tasks._scales import HORIZONS
 

@@ -2,7 +2,7 @@
 
 from inspect_ai.model import modelapi
 
-from waybench.llm import EmbeddedPlayer, by_level, episode, play
+from waybench.eval import EmbeddedPlayer, by_level, episode, play
 from waybench.tasks._alicia import alicia
 from waybench.tasks._gtb import gtb, gtb_state, gtb_stepwise
 from waybench.tasks._horizon import (

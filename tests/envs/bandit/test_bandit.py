@@ -9,9 +9,9 @@ import pytest
 import waybench
 from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
 from waybench.envs.bandit import SETTINGS, BanditRules
+from waybench.envs.bandit._game import Machines
 from waybench.envs.bandit._instance import Bandit, decode
 from waybench.envs.bandit._players import beta, thompson
-from waybench.envs.bandit._rules import Machines
 
 ENVIRONMENT = waybench.load("bandit/arms")
 RULES = BanditRules()

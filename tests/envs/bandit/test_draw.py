@@ -8,7 +8,7 @@ import pytest
 import waybench
 from tests.drawings import box, dots, inside, number, parts, steps, texts, told, written
 from waybench.core import Episode, play_out, policy
-from waybench.envs.bandit._draw import MOST_ROOM, ROOM, draw
+from waybench.envs.bandit._drawing import MOST_ROOM, ROOM, draw
 
 ARMS = waybench.load("bandit/arms")
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")

@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 
 import waybench
-from waybench.agent import HUMANS
 from waybench.core import DataError, End, EpisodeRecord, Outcome, Stream, UsageError, play_out, policy, replay
 from waybench.envs.crafter import (
     ACHIEVEMENTS,
     SurvivalRules,
     Wilds,
     World,
-    _draw,
     crafter_score,
     published_seed,
     success_rates,
 )
-from waybench.envs.crafter._draw import draw, draw_frames
+from waybench.envs.crafter import _drawing as _draw
+from waybench.envs.crafter._drawing import draw, draw_frames
 from waybench.envs.crafter._engine import advance, begin, beings_of, body_of, create
 from waybench.envs.crafter._ids import ASLEEP, BEING, CLOCK, EAST_OF, ENERGY, HEALTH, MADE, NAMES, SIZE, SOUTH_OF, X, Y
 from waybench.envs.crafter._players import CHOOSERS
-from waybench.envs.crafter._text import ACTIONS, OUTSIDE
 from waybench.envs.crafter._view import View
+from waybench.envs.crafter._wording import ACTIONS, OUTSIDE
+from waybench.smartplay import HUMANS
 
 ENV: Any = waybench.load("crafter/survival")
 PAPER, SOUND = SurvivalRules(published=True), SurvivalRules(published=False)

@@ -11,7 +11,7 @@ import waybench
 from waybench.core import DataError, End, Episode, Outcome, Stream, UsageError, play_out, policy
 from waybench.envs.hanoi import HanoiRules, distance
 from waybench.envs.hanoi._instance import Towers, decode
-from waybench.envs.hanoi._scores import most_steps
+from waybench.envs.hanoi._metrics import most_steps
 from waybench.envs.hanoi._solve import Position, best_moves, moved, position_of, random_score, stacks
 
 ENVIRONMENT = waybench.load("hanoi/rods")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.envs.messenger.games import ENV, case, played
 from waybench.core import play_out, policy
-from waybench.envs.messenger._draw import draw, trail
+from waybench.envs.messenger._drawing import draw, trail
 
 
 def parts(svg: str, name: str) -> list[dict[str, str]]:

@@ -11,8 +11,8 @@ from tests.envs.messenger.games import EAST, ENV, KINDS, NORTH, STAY, First, at,
 from waybench.core import EpisodeRecord, Stream, play_out, policy
 from waybench.envs.messenger import World
 from waybench.envs.messenger._engine import advance, begin, collide, moved
+from waybench.envs.messenger._metrics import EXPECTED
 from waybench.envs.messenger._players import CHOOSERS, _board, _met, _risk, _sets
-from waybench.envs.messenger._scores import EXPECTED
 
 EPISODES = 20_000
 

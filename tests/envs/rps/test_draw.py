@@ -7,7 +7,7 @@ import pytest
 import waybench
 from tests.drawings import box, dots, inside, parts, steps, texts, told, written
 from waybench.core import Episode, play_out, policy
-from waybench.envs.rps._draw import ROOM, draw
+from waybench.envs.rps._drawing import ROOM, draw
 
 ROUNDS = waybench.load("rps/rounds")
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")

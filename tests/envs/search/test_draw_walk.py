@@ -12,7 +12,7 @@ import waybench
 from tests.drawings import Point, box, dots, inside, number, parts, points, read, steps, texts, told, written
 from tests.envs.search.cases import SQUARE, TREE, WALKS, after, breadth_first, depth_first, graph, neighbours, trees
 from waybench.core import play_out, policy
-from waybench.envs.search._draw_walk import MOST_NODES, draw_breadth, draw_depth
+from waybench.envs.search._drawing_walk import MOST_NODES, draw_breadth, draw_depth
 from waybench.envs.search._walk import decode
 
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")

@@ -23,9 +23,9 @@ from tests.envs.textmap import test_minigame as minigame
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item, reply
 from waybench.core import Episode, Item, TurnRecord, play_out, policy
 from waybench.envs.textmap import Edge, Extraction, MapQuestion, Minigame, PlaceMap, load_map
-from waybench.envs.textmap._draw import draw, draw_frames
-from waybench.envs.textmap._draw_board import _board, board
-from waybench.envs.textmap._draw_layout import bearing, layout
+from waybench.envs.textmap.drawing._board import _board, board
+from waybench.envs.textmap.drawing._draw import draw, draw_frames
+from waybench.envs.textmap.drawing._layout import bearing, layout
 
 HOSTILE = "</title><script>alert(1)</script>&\"'\0\u202e"
 SHAPES = {"svg", "g", "path", "circle", "text", "tspan", "title", "use"}
@@ -152,7 +152,7 @@ def test_names_cover_neither_places_nor_names(data_dir: Callable[..., Path]) -> 
 
 def test_the_same_in_every_process() -> None:
     code = (
-        "import waybench, hashlib; from waybench.envs.textmap._draw import draw; "
+        "import waybench, hashlib; from waybench.envs.textmap.drawing._draw import draw; "
         "found = waybench.load('textmap/route').source('draw', 3).item(0).instance; "
         "print(hashlib.sha256(draw(found).encode()).hexdigest())"
     )

@@ -12,10 +12,10 @@ from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import DataError, Episode, Item, Reply, Stream, play_out, policy
 from waybench.envs.textmap import Extraction, MapQuestion, PlaceMap, Step, extractions, load_map
-from waybench.envs.textmap._answer import Hop
-from waybench.envs.textmap._extract import decode_extraction, named_extraction
-from waybench.envs.textmap._score import PAPER, SOUND
-from waybench.envs.textmap._sketch import Sketch, result
+from waybench.envs.textmap.extract._instance import decode_extraction, named_extraction
+from waybench.envs.textmap.extract._triplet_graph import Sketch, result
+from waybench.envs.textmap.questions._answer import Hop
+from waybench.envs.textmap.questions._score import PAPER, SOUND
 
 ENV = waybench.load("textmap/extract")
 PAPERS_GAMES = ("zork1", "night", "partyfoul", "plundered", "spirit", "temple")

@@ -8,7 +8,9 @@ import pytest
 
 from tests.envs.textmap import HOUSE, edge, of_edges
 from waybench.core import DataError, UsageError
-from waybench.envs.textmap._instance import (
+from waybench.envs.textmap.map._load import walkthrough_text
+from waybench.envs.textmap.map._place_map import PlaceMap
+from waybench.envs.textmap.questions._instance import (
     MapQuestion,
     cut,
     decode_destination,
@@ -17,8 +19,6 @@ from waybench.envs.textmap._instance import (
     published_map,
     size_class,
 )
-from waybench.envs.textmap._load import walkthrough_text
-from waybench.envs.textmap._map import PlaceMap
 
 ROUTE = MapQuestion(cut(HOUSE, 5), 5, "attic", "garden")
 DESTINATION = MapQuestion(cut(HOUSE, 9), 9, "attic", "garden", (HOUSE.edges[2], HOUSE.edges[3]))

@@ -14,11 +14,11 @@ from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import DataError, Invalid, Item, Stream, UsageError, play_out, policy
 from waybench.envs.textmap import NEVER, Minigame, PlaceMap, Step, load_map, minigames, opposite
-from waybench.envs.textmap._minigame import decode_minigame, named_minigame
-from waybench.envs.textmap._minigame_play import Choosing
-from waybench.envs.textmap._prefix import walkthrough
-from waybench.envs.textmap._world_items import drawn_world, size_stream
-from waybench.envs.textmap._world_play import Play
+from waybench.envs.textmap.map._prefix import walkthrough
+from waybench.envs.textmap.minigame._game import Choosing
+from waybench.envs.textmap.minigame._instance import decode_minigame, named_minigame
+from waybench.envs.textmap.worlds._items import drawn_world, size_stream
+from waybench.envs.textmap.worlds._play import Play
 
 ENV = waybench.load("textmap/minigame")
 

@@ -15,9 +15,10 @@ from tests.conftest import PATIENCE
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench import _compile
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap import PlaceMap, _kernel, _paths
-from waybench.envs.textmap._labels import Rule, path_labels
-from waybench.envs.textmap._paths import Choice, Paths
+from waybench.envs.textmap import PlaceMap
+from waybench.envs.textmap.map import _kernel, _paths
+from waybench.envs.textmap.map._labels import Rule, path_labels
+from waybench.envs.textmap.map._paths import Choice, Paths
 
 Path = tuple[int, ...]
 

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from waybench.core import UsageError
-from waybench.envs.textmap._answer import RELEASED
-from waybench.envs.textmap._map import NEVER, Edge, PlaceMap, Step
-from waybench.envs.textmap._prefix import (
+from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap.map._prefix import (
     Names,
     all_names,
     fitting_cut,
@@ -19,7 +18,16 @@ from waybench.envs.textmap._prefix import (
     walkthrough,
     with_ids,
 )
-from waybench.envs.textmap._prompts import CHAT, PAPER_EXAMPLES, PLAIN, TEMPLATES, Template, opening, question_text
+from waybench.envs.textmap.questions._answer import RELEASED
+from waybench.envs.textmap.questions._prompts import (
+    CHAT,
+    PAPER_EXAMPLES,
+    PLAIN,
+    TEMPLATES,
+    Template,
+    opening,
+    question_text,
+)
 
 
 class Ask(NamedTuple):

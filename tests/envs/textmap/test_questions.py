@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap import NEVER, PlaceMap
-from waybench.envs.textmap._counts import Counts, count_questions
-from waybench.envs.textmap._labels import Labels, Rule, path_labels
-from waybench.envs.textmap._paths import Choice
-from waybench.envs.textmap._questions import (
+from waybench.envs.textmap.map._counts import Counts, count_questions
+from waybench.envs.textmap.map._labels import Labels, Rule, path_labels
+from waybench.envs.textmap.map._paths import Choice
+from waybench.envs.textmap.questions._questions import (
     destination_id,
     destination_question,
     destination_questions,

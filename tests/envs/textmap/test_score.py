@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waybench.envs.textmap._answer import Hop
-from waybench.envs.textmap._map import NEVER, Edge, PlaceMap
-from waybench.envs.textmap._score import (
+from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap
+from waybench.envs.textmap.map._similar import distance, similarity
+from waybench.envs.textmap.questions._answer import Hop
+from waybench.envs.textmap.questions._score import (
     PAPER,
     SOUND,
     Ground,
@@ -21,7 +22,6 @@ from waybench.envs.textmap._score import (
     reasoning,
     success,
 )
-from waybench.envs.textmap._similar import distance, similarity
 
 
 class Ask(NamedTuple):

@@ -8,7 +8,8 @@ import pytest
 
 import waybench
 from waybench.core import Item, UsageError, set_hash
-from waybench.envs.textmap import MapQuestion, _questions
+from waybench.envs.textmap import MapQuestion
+from waybench.envs.textmap.questions import _questions
 
 ROUTE, DESTINATION = waybench.load("textmap/route"), waybench.load("textmap/destination")
 BOTH = pytest.mark.parametrize("environment", [ROUTE, DESTINATION], ids=["route", "destination"])

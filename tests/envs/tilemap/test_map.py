@@ -9,7 +9,7 @@ import pytest
 from tests.envs.tilemap.maps import GTB, RECORD
 from waybench.core import DataError, UsageError
 from waybench.envs.tilemap import MapFile, TileMap, outside, tile_list, tour
-from waybench.envs.tilemap._tilemap import prove
+from waybench.envs.tilemap._environment import prove
 
 
 def changed(**fields: Any) -> dict[str, Any]:

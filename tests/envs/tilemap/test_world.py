@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from waybench.core import Item, Json, UsageError, resolve, set_hash
-from waybench.envs.tilemap._map import TileMap, decode
-from waybench.envs.tilemap._world_biomes import BIOMES
-from waybench.envs.tilemap._world_source import WORLD_OPTIONS, WorldSource
+from waybench.envs.tilemap._instance import TileMap, decode
+from waybench.envs.tilemap.worlds._biomes import BIOMES
+from waybench.envs.tilemap.worlds._source import WORLD_OPTIONS, WorldSource
 
 LEVELS = range(1, 10)
 MOST_TILES = {1: 30, 2: 45}  # and 60 at higher levels

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from waybench.core import play_out, policy
 from waybench.envs.voxel import FIND, terrain
 from waybench.envs.voxel._blocks import BIOMES
-from waybench.envs.voxel._draw import draw, draw_frames
+from waybench.envs.voxel._drawing import draw, draw_frames
 
 
 def parts(svg: str, name: str) -> list[Any]:

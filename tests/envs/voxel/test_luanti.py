@@ -22,16 +22,17 @@ from waybench.analysis import LoggedEpisode
 from waybench.cli import main
 from waybench.cli._report import build
 from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_out, policy, replay
-from waybench.envs.voxel import FIND, SearchSource, _luanti, _server, _terrain
-from waybench.envs.voxel._blockworld import LENGTHS, BlockWorld, eye_of, rays
-from waybench.envs.voxel._describe import Raw
-from waybench.envs.voxel._draw import draw
-from waybench.envs.voxel._engines import ENGINES
+from waybench.envs.voxel import FIND, SearchSource
+from waybench.envs.voxel._drawing import draw
+from waybench.envs.voxel._instance import bounds, level_of, prove
 from waybench.envs.voxel._look import fan
-from waybench.envs.voxel._luanti import LuantiTerrain, called
-from waybench.envs.voxel._search import bounds, level_of, prove
-from waybench.envs.voxel._server import Server
-from waybench.envs.voxel._terrain import Body
+from waybench.envs.voxel._wording import Raw
+from waybench.envs.voxel.engines import _luanti, _server, _terrain
+from waybench.envs.voxel.engines._blockworld import LENGTHS, BlockWorld, eye_of, rays
+from waybench.envs.voxel.engines._engines import ENGINES
+from waybench.envs.voxel.engines._luanti import LuantiTerrain, called
+from waybench.envs.voxel.engines._server import Server
+from waybench.envs.voxel.engines._terrain import Body
 from waybench.report import write_report
 
 REAL = pytest.mark.slow
@@ -208,7 +209,7 @@ def test_a_server_ends_with_its_world_and_listens_to_this_machine_alone() -> Non
 def test_a_server_ends_when_this_process_is_killed() -> None:
     code = (
         "import os, signal\n"
-        "from waybench.envs.voxel._server import Server\n"
+        "from waybench.envs.voxel.engines._server import Server\n"
         "server = Server(1)\n"
         "print(server._process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

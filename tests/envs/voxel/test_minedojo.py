@@ -13,12 +13,13 @@ import pytest
 
 from waybench.analysis import LoggedEpisode, rows
 from waybench.core import DataError, LiveError, Stream, UsageError, play_out, policy, replay
-from waybench.envs.voxel import FIND, FindRules, SearchSource, _terrain, terrain
-from waybench.envs.voxel._describe import describe
-from waybench.envs.voxel._draw import draw
-from waybench.envs.voxel._engines import CREATIVE, ENGINES, MINECRAFT_BIOMES
-from waybench.envs.voxel._minedojo import MISSING, MinedojoTerrain, raw_of, settings
-from waybench.envs.voxel._search import decode, level_of, prove
+from waybench.envs.voxel import FIND, FindRules, SearchSource, terrain
+from waybench.envs.voxel._drawing import draw
+from waybench.envs.voxel._instance import decode, level_of, prove
+from waybench.envs.voxel._wording import describe
+from waybench.envs.voxel.engines import _terrain
+from waybench.envs.voxel.engines._engines import CREATIVE, ENGINES, MINECRAFT_BIOMES
+from waybench.envs.voxel.engines._minedojo import MISSING, MinedojoTerrain, raw_of, settings
 from waybench.report import write_report
 
 MINEDOJO: dict[str, Any] = {"engine": "minedojo", "goal": "plains"}
@@ -204,7 +205,7 @@ def test_no_maps_and_no_levels() -> None:
 
 
 def test_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.envs.voxel._minedojo.installed", lambda: False)
+    monkeypatch.setattr("waybench.envs.voxel.engines._minedojo.installed", lambda: False)
     with pytest.raises(UsageError) as caught:
         terrain("minedojo", 1, "plains")
     assert str(caught.value) == MISSING

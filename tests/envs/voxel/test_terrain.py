@@ -10,10 +10,11 @@ import pytest
 
 from tests.conftest import PATIENCE
 from waybench.core import UsageError
-from waybench.envs.voxel import _generate, terrain
+from waybench.envs.voxel import terrain
 from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
-from waybench.envs.voxel._engines import ENGINES
-from waybench.envs.voxel._own import OwnTerrain, wanted
+from waybench.envs.voxel.engines import _generate
+from waybench.envs.voxel.engines._engines import ENGINES
+from waybench.envs.voxel.engines._own import OwnTerrain, wanted
 
 SEED = 20_231_001
 PLACES = [(x, z) for x in (-90, -17, -16, -1, 0, 15, 16, 200) for z in (-33, 0, 31)]

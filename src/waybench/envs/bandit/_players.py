@@ -1,8 +1,8 @@
 """Players of slot machines."""
 
 from waybench.core import Stream
+from waybench.envs.bandit._game import Machines
 from waybench.envs.bandit._instance import Bandit
-from waybench.envs.bandit._rules import Machines
 
 _MOST_COUNTED = 200  # pulls of a machine; of more, their proportion
 

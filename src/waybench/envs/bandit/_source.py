@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
+from waybench.envs.bandit._game import values
 from waybench.envs.bandit._instance import LARGEST_DRAW, SETTINGS, Arm, Bandit
-from waybench.envs.bandit._rules import values
 
 VERSION = 1  # of the generator; part of every item's key
 FEWEST, MOST = 2, 50  # machines that are drawn

@@ -1,8 +1,8 @@
 """How a life in Crafter ends: by what took the last health. Who lives on to the last step meets the limit."""
 
-from waybench.agent import UNNAMED, steps_of
 from waybench.core import EpisodeRecord, FailureKind
 from waybench.envs.crafter._ids import HARMS
+from waybench.smartplay import UNNAMED, steps_of
 
 _DEATHS = {
     "zombie": FailureKind("zombie", "being killed by a zombie", "A zombie took the last health."),

@@ -1,13 +1,13 @@
 """Scripted players. Oracle and heuristic see the true map."""
 
-from waybench.agent import thinking_players
 from waybench.core import Stream
 from waybench.envs.crafter import _plans as plans
-from waybench.envs.crafter._case import Wilds
 from waybench.envs.crafter._engine import World
 from waybench.envs.crafter._ids import COW, DO, DRINK, FOOD, LAVA, NOOP, SOUTH, TREE, WATER, WEST
-from waybench.envs.crafter._text import ACTIONS
+from waybench.envs.crafter._instance import Wilds
 from waybench.envs.crafter._view import STEPS, View
+from waybench.envs.crafter._wording import ACTIONS
+from waybench.smartplay import thinking_players
 
 _ORACLE = (
     plans.rest,

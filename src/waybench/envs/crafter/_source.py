@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from waybench.core import Item, Json, Source, Stream, UsageError
-from waybench.envs.crafter._case import SEEDS, Wilds
+from waybench.envs.crafter._instance import SEEDS, Wilds
 
 VERSION = 1  # of the generator; part of every item's key
 LEVEL = 1

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from waybench.agent import UNNAMED
 from waybench.core import EpisodeRecord, FailureKind, Outcome, main_cause
-from waybench.envs.hanoi._scores import tried
+from waybench.envs.hanoi._metrics import tried
+from waybench.smartplay import UNNAMED
 
 ILLEGAL = FailureKind("illegal", "moves that are not allowed", "Of the moves that lead nowhere, most were not allowed.")
 DETOUR = FailureKind(

@@ -1,8 +1,8 @@
 """Players of the puzzle."""
 
 from waybench.core import Stream
+from waybench.envs.hanoi._game import HanoiRules, Puzzle
 from waybench.envs.hanoi._instance import Towers
-from waybench.envs.hanoi._rules import HanoiRules, Puzzle
 from waybench.envs.hanoi._solve import MOVES, best_moves
 
 _RULES = HanoiRules(published=True)

@@ -1,10 +1,10 @@
 """Mazes: a plan of movements from the entrance to the exit (AliciaBench)."""
 
-from waybench.envs.maze._alicia import ALICIA
+from waybench.envs.maze._environment import ALICIA
 from waybench.envs.maze._game import MazeGame, MazeState, Movement, Plan
-from waybench.envs.maze._generator import MazeSource
-from waybench.envs.maze._maze import Maze
+from waybench.envs.maze._instance import Maze
 from waybench.envs.maze._players import noisy_success
+from waybench.envs.maze._source import MazeSource
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording, Representation
 
 __all__ = [

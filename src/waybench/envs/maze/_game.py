@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array
-from waybench.envs.maze._maze import Maze, movements
-from waybench.grid import DIRECTIONS
+from waybench.envs.maze._instance import Maze, movements
+from waybench.spaces import DIRECTIONS
 
 
 class Movement(NamedTuple):

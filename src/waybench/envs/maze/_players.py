@@ -2,7 +2,7 @@
 
 from waybench.core import Stream
 from waybench.envs.maze._game import MazeState, Movement, Plan
-from waybench.envs.maze._maze import Maze, movements
+from waybench.envs.maze._instance import Maze, movements
 
 _RIGHT_OF = {"up": "right", "right": "down", "down": "left", "left": "up"}
 _BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}

@@ -6,8 +6,8 @@ from typing import Any
 
 from waybench.core import Invalid, Transition, Wording, is_array, is_object, last_object, shown
 from waybench.envs.maze._game import MazeState, Movement, Plan
-from waybench.envs.maze._maze import Maze
-from waybench.grid import DIRECTIONS
+from waybench.envs.maze._instance import Maze
+from waybench.spaces import DIRECTIONS
 
 # Protocol text: the prompt as AliciaBench's description prints it (shared/papers/aliciabench.txt, "What do I ask the
 # LLM in each request?"). {map} and {x},{y} stand where the description has maze 501's; {legend} stands for the two

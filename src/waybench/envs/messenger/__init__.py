@@ -1,9 +1,17 @@
 """Messenger: a message is brought to a goal past an enemy, and a manual tells who is who (SmartPlay)."""
 
-from waybench.envs.messenger._case import Actor, Case
 from waybench.envs.messenger._engine import World
-from waybench.envs.messenger._roles import ROLES
-from waybench.envs.messenger._rules import RoleRules
+from waybench.envs.messenger._environment import ROLES
+from waybench.envs.messenger._game import RoleRules
+from waybench.envs.messenger._instance import Actor, Case
 from waybench.envs.messenger._source import DrawnGames, PublishedGames
 
-__all__ = ["ROLES", "Actor", "Case", "DrawnGames", "PublishedGames", "RoleRules", "World"]
+__all__ = [
+    "ROLES",
+    "Actor",
+    "Case",
+    "DrawnGames",
+    "PublishedGames",
+    "RoleRules",
+    "World",
+]

@@ -7,8 +7,8 @@ agent moves by two, all others by one, so that they can overlap by half a cell, 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from waybench.envs.messenger._case import Case, role_name
 from waybench.envs.messenger._cast import CHASER, FLEEING, IMMOVABLE
+from waybench.envs.messenger._instance import Case, role_name
 
 Place = tuple[int, int]  # (x, y) of the north-western corner, in half cells
 

@@ -1,7 +1,7 @@
 """How a delivery fails: by what the agent met, or by what it had not done when its steps ran out."""
 
-from waybench.agent import UNNAMED, steps_of
 from waybench.core import TURN_LIMIT, EpisodeRecord, FailureKind
+from waybench.smartplay import UNNAMED, steps_of
 
 UNPRODUCTIVE = FailureKind(
     "unproductive", "moves against the edge", "The steps ran out, and at least half of them were against the edge."

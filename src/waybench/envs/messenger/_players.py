@@ -5,11 +5,11 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from waybench.agent import thinking_players
 from waybench.core import Stream
-from waybench.envs.messenger._case import Case
 from waybench.envs.messenger._cast import CHASER, FLEEING, IMMOVABLE
 from waybench.envs.messenger._engine import OPTIONS, REST, Place, World, collide, walked
+from waybench.envs.messenger._instance import Case
+from waybench.smartplay import thinking_players
 
 ACTIONS = range(REST + 1)
 _MOST = 400  # plans that are looked at before the best of them is taken

@@ -8,8 +8,8 @@ from itertools import permutations, product
 from pathlib import Path
 
 from waybench.core import DataError, Item, Json, Option, Source, Stream, UsageError, is_array, is_object
-from waybench.envs.messenger._case import LARGEST, SIZE, SMALLEST, STAGES, Actor, Case, is_sentence
 from waybench.envs.messenger._cast import CASTS, ENEMY, GOAL, IMMOVABLE, KINDS, MESSAGE, PUBLISHED, ROLES
+from waybench.envs.messenger._instance import LARGEST, SIZE, SMALLEST, STAGES, Actor, Case, is_sentence
 from waybench.envs.messenger._sentences import UNKNOWN, sentence
 
 VERSION = 1  # of the generator; part of every item's key

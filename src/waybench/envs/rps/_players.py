@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from waybench.core import Stream
+from waybench.envs.rps._game import Rounds, values
 from waybench.envs.rps._instance import Match
-from waybench.envs.rps._rules import Rounds, values
 from waybench.envs.rps._strategies import beats
 
 

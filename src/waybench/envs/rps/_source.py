@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError, unknown
+from waybench.envs.rps._game import values
 from waybench.envs.rps._instance import LARGEST_DRAW, SETTINGS, Match, Pair
-from waybench.envs.rps._rules import values
 from waybench.envs.rps._strategies import FIXED, STRATEGIES
 
 VERSION = 1  # of the generator; part of every item's key

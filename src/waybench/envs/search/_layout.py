@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.graph import Graph
+from waybench.spaces import Graph
 
 ACROSS = 34  # units from node to node in a layer
 AHEAD = 37  # units both ways where layers stand upright

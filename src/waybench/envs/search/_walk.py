@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from waybench.core import DataError, End, Facts, Game, Instance, Json, Outcome, Stream, Transition, is_array, is_object
 from waybench.envs.search._number import whole
-from waybench.graph import Graph
+from waybench.spaces import Graph
 
 LARGEST = 10_000  # nodes
 SPARE = 5  # interactions beyond the optimum of a breadth-first search, as in both published modes (20 for 15 nodes)

@@ -1,11 +1,11 @@
 """Tile maps: plans of moves from objective to objective (GameTraversalBenchmark)."""
 
 from waybench.envs.tilemap._board import MOVES, Crew, Place, Plan, Style
+from waybench.envs.tilemap._environment import GTB, STATE, STEPWISE
 from waybench.envs.tilemap._file import MapFile
 from waybench.envs.tilemap._game import TileGame
-from waybench.envs.tilemap._map import Objective, TileMap, outside, tile_list, tour
-from waybench.envs.tilemap._tilemap import GTB, STATE, STEPWISE
-from waybench.envs.tilemap._world_source import WorldSource
+from waybench.envs.tilemap._instance import Objective, TileMap, outside, tile_list, tour
+from waybench.envs.tilemap.worlds import WorldSource
 
 __all__ = [
     "GTB",

@@ -3,8 +3,8 @@
 from waybench.core import End, EpisodeRecord
 from waybench.envs.tilemap._board import start, style_of
 from waybench.envs.tilemap._foresight import foresee
-from waybench.envs.tilemap._map import decode
-from waybench.envs.tilemap._scores import SINGLE_MOVES, tally
+from waybench.envs.tilemap._instance import decode
+from waybench.envs.tilemap._metrics import SINGLE_MOVES, tally
 from waybench.envs.tilemap._shortfall import tour_pays
 
 

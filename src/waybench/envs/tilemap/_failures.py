@@ -12,7 +12,7 @@ from waybench.core import (
     main_cause,
 )
 from waybench.envs.tilemap._board import MOVES
-from waybench.envs.tilemap._map import decode
+from waybench.envs.tilemap._instance import decode
 from waybench.envs.tilemap._protocol import PROTOCOLS
 
 ENEMY = FailureKind("enemy", "meeting an enemy", "Most objectives were lost because an enemy met the player.")

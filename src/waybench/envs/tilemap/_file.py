@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from waybench.core import DataError, Item, Json, Source, UsageError, is_array, is_object, plural
-from waybench.envs.tilemap._map import TileMap, decode, outside
+from waybench.envs.tilemap._instance import TileMap, decode, outside
 
 LARGEST_FILE = 1 << 30  # bytes
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array, is_object
 from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried, start
-from waybench.envs.tilemap._map import TileMap, tour
+from waybench.envs.tilemap._instance import TileMap, tour
 from waybench.envs.tilemap._walk import plan_of, walk
 
 MOST_NAMES = 20_000  # names in one plan

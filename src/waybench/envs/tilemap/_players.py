@@ -5,9 +5,9 @@ from functools import lru_cache
 from waybench.core import Stream
 from waybench.envs.tilemap._board import MOVES, Place, Plan
 from waybench.envs.tilemap._foresight import foresee
-from waybench.envs.tilemap._map import TileMap, tile_list
+from waybench.envs.tilemap._instance import TileMap, tile_list
 from waybench.envs.tilemap._walk import plan_of
-from waybench.grid import Floor
+from waybench.spaces import Floor
 
 _BY_STEP = {step: name for name, step in MOVES.items()}
 LONGEST_RANDOM = 90  # moves; 264 for a published map then, where the published player of this kind has 278

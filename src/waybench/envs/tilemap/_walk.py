@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from waybench.envs.tilemap._beings import step_beings
 from waybench.envs.tilemap._board import MOVES, Board, Place, Plan
-from waybench.envs.tilemap._map import tile_list
+from waybench.envs.tilemap._instance import tile_list
 
 OBJECT_ACTIONS = ("pick_object", "hit_enemy")
 ENEMY = "#"

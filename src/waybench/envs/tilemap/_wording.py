@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from waybench.core import Invalid, Memory, Transition, Wording, plural
 from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style
-from waybench.envs.tilemap._map import TileMap
+from waybench.envs.tilemap._instance import TileMap
 from waybench.envs.tilemap._protocol import GIVEN_UP
 from waybench.envs.tilemap._reply import published_plan, sound_plan
 

@@ -1,8 +1,8 @@
 """How a search for a biome fails: by getting stuck, by walking away from it, or by its steps."""
 
-from waybench.agent import UNNAMED
 from waybench.core import TURN_LIMIT, EpisodeRecord, FailureKind
-from waybench.envs.voxel._scores import progress
+from waybench.envs.voxel._metrics import progress
+from waybench.smartplay import UNNAMED
 
 UNPRODUCTIVE = FailureKind(
     "unproductive", "walks that get stuck", "The steps ran out, and in at least half of them the walker did not get on."

@@ -1,9 +1,9 @@
 """Players of the search."""
 
 from waybench.core import Stream
-from waybench.envs.voxel._describe import ACTIONS
-from waybench.envs.voxel._rules import FindRules, World
-from waybench.envs.voxel._search import Search
+from waybench.envs.voxel._game import FindRules, World
+from waybench.envs.voxel._instance import Search
+from waybench.envs.voxel._wording import ACTIONS
 
 _RULES = FindRules(published=True)
 _SLOW = 4.0  # blocks; who comes less far in a step tries another direction

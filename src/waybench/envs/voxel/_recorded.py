@@ -5,8 +5,8 @@ a minute, which is too long for every report. tests/envs/voxel/test_recorded.py 
 """
 
 from waybench.core import EpisodeRecord, ReferenceScores
-from waybench.envs.voxel._describe import ACTIONS
-from waybench.envs.voxel._engines import OWN
+from waybench.envs.voxel._wording import ACTIONS
+from waybench.envs.voxel.engines import OWN
 
 _STEPS = 200
 # Beginnings of the instances' hashes. First where a thought comes before each action, so that chance has drawn in other

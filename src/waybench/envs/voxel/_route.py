@@ -6,9 +6,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from waybench._compile import compiled
-from waybench.envs.voxel._generate import CELL, Bytes, Ints
-from waybench.envs.voxel._search import Search, nearest
-from waybench.envs.voxel._terrain import chart
+from waybench.envs.voxel._instance import Search, nearest
+from waybench.envs.voxel.engines import CELL, Bytes, Ints, chart
 
 _BESIDE = 160  # blocks around start and goal in which ways are looked for
 _DRY, _WET = 4, 9  # what a cell costs, on land and in water, where one is slower

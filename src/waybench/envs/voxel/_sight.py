@@ -2,8 +2,8 @@
 
 from math import ceil, floor
 
-from waybench.envs.voxel._describe import LONGEST, NOTHING, SPREAD, WIDEST
-from waybench.envs.voxel._search import Search, nearest, world_of
+from waybench.envs.voxel._instance import Search, nearest, world_of
+from waybench.envs.voxel._wording import LONGEST, NOTHING, SPREAD, WIDEST
 
 _CELL = 4  # blocks along each side of a cell, the distance to whose middle is known
 _INTO = 1e-6  # blocks from where a ray meets a block's side to a place in the block
@@ -33,7 +33,7 @@ def goal_in_sight(search: Search) -> bool:
 
 def _seen(search: Search) -> set[tuple[int, int]]:
     """Return the columns of all blocks that the rays meet."""
-    from waybench.envs.voxel._blockworld import eye_of, rays  # numpy and numba, which nothing else here needs
+    from waybench.envs.voxel.engines import eye_of, rays  # numpy and numba, which nothing else here needs
 
     world = world_of(search)
     start = world.stand(search.x, search.z)

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
-from waybench.envs.voxel._engines import ENGINES, OWN
-from waybench.envs.voxel._search import FARTHEST, LEVELS, MOST_SEED, Search, bounds, prove
+from waybench.envs.voxel._instance import FARTHEST, LEVELS, MOST_SEED, Search, bounds, prove
 from waybench.envs.voxel._sight import goal_in_sight
-from waybench.envs.voxel._terrain import chart
+from waybench.envs.voxel.engines import ENGINES, OWN, chart
 
 VERSION = 1  # of the terrain and of how starts are chosen; part of every item's key
 ANY, UNSEEN = "any", "unseen"

@@ -1,0 +1,22 @@
+"""Names of a package that are imported when they are first used (PEP 562)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package some of whose modules are slow to import.
+
+    Args:
+        package: The package's name.
+        modules: Public names, by the module of the package that defines them.
+    """
+    homes = {name: module for module, names in modules.items() for name in names}
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{homes[name]}"), name)
+
+    return get

@@ -1,0 +1,151 @@
+"""What one player came to at one test, item by item: of our episodes, or of the logs of any task."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from waybench.analysis._items import ItemKey, at_items, item_values, key_of, measured
+from waybench.analysis._labels import LONGEST
+from waybench.analysis._measures import measure
+from waybench.analysis._ranges import over
+from waybench.analysis._rows import Group, Row, grouped
+from waybench.analysis._text import one_line
+from waybench.analysis.comparisons._failures import failure, failure_kinds
+from waybench.analysis.comparisons._pairs import asked
+from waybench.core import GENERAL_FAILURES, End, EpisodeRecord, FailureKind, Json, Metric, UsageError, unknown
+from waybench.envs import registry
+
+SOLVED = "solved"  # what every environment can be compared by, beside its metrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What one player, with one set of settings, came to at one test.
+
+    Attributes:
+        model: The model as the user named it.
+        task: The task's name.
+        test: What was asked, and what it is judged by: only answers to the same test are compared.
+        name: The test's name.
+        told: What tells the test from others of this name, as words by name.
+        settings: How the model was asked, and whatever else is not the test's.
+        metric: What a value is.
+        inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
+        values: What a single attempt gives on average, by item.
+        missing: Items of which all attempts ended in infrastructure errors.
+        undefined: Items that were tried and have no value, as where no answer could be read.
+        failures: How the attempts that failed did, by item.
+        failure_kinds: All kinds in which an attempt at the test can fail.
+        attempts: Number of attempts that count, by item.
+        inputs: What stands for the words that were shown, by item; none where an item's instance says it.
+        logs: The logs that it comes from.
+    """
+
+    model: str
+    task: str
+    test: Hashable
+    name: str
+    told: Mapping[str, str] = field(default_factory=dict[str, str])
+    settings: Mapping[str, Json]
+    metric: Metric
+    inferred: bool = False
+    values: Mapping[ItemKey, float]
+    missing: frozenset[ItemKey]
+    undefined: frozenset[ItemKey]
+    failures: Mapping[ItemKey, Sequence[FailureKind]]
+    failure_kinds: Sequence[FailureKind] = GENERAL_FAILURES
+    attempts: Mapping[ItemKey, int]
+    inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
+    logs: frozenset[str]
+
+    @property
+    def asked(self) -> set[ItemKey]:
+        """All items that it was asked."""
+        return {*self.values, *self.missing, *self.undefined}
+
+
+def answers(all_rows: Iterable[Row], metric: str = "", *, needed: bool = True) -> list[Answers]:
+    """Return what every model with its settings came to at every test.
+
+    Args:
+        all_rows: The rows.
+        metric: The metric's name, or "solved"; by default what an environment is judged by (`measure`). Environments
+            that have no such metric are left out.
+        needed: Whether some environment must have it.
+
+    Raises:
+        UsageError: If no environment has a needed metric, or a single item has no value of it.
+    """
+    by_group = grouped((row for row in all_rows if not row.aside), lambda row: row.group)
+    found = [one for group, some in by_group.items() if (one := _answers(group, some, metric))]
+    if by_group and needed and not found:
+        envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}
+        raise UsageError(unknown("metric", metric, {SOLVED, *(m.name for env in envs.values() for m in env.metrics)}))
+    return found
+
+
+def _answers(group: Group, some: Sequence[Row], name: str) -> Answers | None:
+    env = registry.load(group.env)
+    items = at_items(some)
+    judged = measure(env, any(row.guided for row in some))
+    metric = judged.metric if not name else _SOLVED if name == SOLVED else _named(env.metrics, name)
+    if metric is None:
+        return None
+    if metric.per is not None:
+        values = _whole(metric, items)
+    elif metric is _SOLVED:
+        values = item_values(items, env.metrics[0], lambda row: float(row.end == End.SOLVED))
+    elif judged.metric is metric:
+        values = item_values(items, env.metrics[0], judged.value)
+    else:
+        values = item_values(items, env.metrics[0], lambda row, name=metric.name: row.metrics[name])
+    metric = over(metric, some)
+    kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
+    test = asked(group)
+    own = {option for option, _ in test[-1]}
+    return Answers(
+        model=group.model,
+        task=group.task,
+        test=(test, metric.name),
+        name=env.title,
+        told={
+            "version": str(group.version),
+            "key": group.key,
+            **{option: one_line(str(value), LONGEST) for option, value in group.options if option in own},
+        },
+        settings={option: value for option, value in group.options if option not in own},
+        metric=metric,
+        values=values,
+        missing=frozenset({key_of(row) for row in some} - items.keys()),
+        undefined=frozenset(items.keys() - values.keys()),
+        failures=kinds,
+        failure_kinds=failure_kinds(group.env),
+        attempts={key: len(item) for key, item in items.items()},
+        logs=frozenset(row.log for row in some),
+    )
+
+
+def _named(metrics: Iterable[Metric], name: str) -> Metric | None:
+    return next((metric for metric in metrics if metric.name == name), None)
+
+
+def _whole(metric: Metric, items: Mapping[ItemKey, Sequence[Row]]) -> Mapping[ItemKey, float]:
+    """Return the values of a metric that is a share, where each item that counts in it is one of what it is a share of.
+
+    Raises:
+        UsageError: If the items have weights.
+    """
+    if not items:
+        return {}
+    found = measured(items, registry.load(next(iter(items.values()))[0].group.env).metrics[0], metric)
+    if any(size != 1 for size in found.sizes or ()):
+        raise UsageError(
+            f"metric {metric.name!r} counts parts of items, so that no item has a value: choose another one"
+        )
+    return found.values
+
+
+def _is_solved(record: EpisodeRecord) -> float:
+    return float(record.end == End.SOLVED)
+
+
+_SOLVED = Metric(name=SOLVED, of=_is_solved, title="Solved", doc="Whether it was solved.", low=0, high=1)

@@ -1,0 +1,43 @@
+"""Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
+
+from waybench.analysis.horizons._horizon import (
+    REACH_CONFIDENCE,
+    SHARES,
+    Expected,
+    Horizon,
+    Place,
+    SuccessCurve,
+    horizons,
+    leading,
+    success_curves,
+)
+from waybench.analysis.horizons._horizon_frame import horizon_frame
+from waybench.analysis.horizons._horizon_text import (
+    difficulty_text,
+    horizon_table,
+    horizon_text,
+    horizon_told,
+    success_text,
+)
+from waybench.analysis.horizons._searches import Searched, search_text, searches
+
+__all__ = [
+    "REACH_CONFIDENCE",
+    "SHARES",
+    "Expected",
+    "Horizon",
+    "Place",
+    "Searched",
+    "SuccessCurve",
+    "difficulty_text",
+    "horizon_frame",
+    "horizon_table",
+    "horizon_text",
+    "horizon_told",
+    "horizons",
+    "leading",
+    "search_text",
+    "searches",
+    "success_curves",
+    "success_text",
+]

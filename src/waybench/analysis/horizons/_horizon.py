@@ -1,0 +1,295 @@
+"""How far a player reaches: the difficulty at which it still solves a share of the items."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from math import inf, isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from waybench.analysis._items import ItemKey, at_items, count_items, perfections, telling
+from waybench.analysis._rows import Cluster, Group, Row, grouped
+from waybench.core import Axis, End, Json
+from waybench.envs import registry
+from waybench.stats import REACH_CONFIDENCE, Array, Fit, Shape, fitted
+
+SHARES = (0.5, 0.8)
+FEWEST = 2  # places on an axis: one alone says nothing of how success falls
+_OUTSIDE = 1e9  # greater than any difficulty
+_DRAWN = 25  # places at which a curve is told
+# What else could be taken for granted of curves, one thing at a time.
+ALTERNATIVES: Mapping[str, Shape] = {
+    "link: logistic": Shape(links=("logistic",)),
+    "link: probit": Shape(links=("normal",)),
+    "link: complementary log-log": Shape(links=("gumbel",)),
+    "prior: slopes twice as free": Shape(spread=2.0),
+    "lapse: none": Shape(lapse={0.0: 1.0}),
+    "axis: linear": Shape(log=False),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Horizon:
+    """The difficulty at which a player solves a share of the items.
+
+    Attributes:
+        group: Model, task and settings.
+        axis: Name of what makes items hard.
+        share: The share.
+        value: The difficulty; None where that is not between what was tried (see `side`).
+        low: Lower end of its 90 % interval; None where it is not between what was tried.
+        high: Upper end, likewise.
+        side: "beyond" where the hardest items that were tried are within reach, "below" where not even the easiest
+            ones are; "" between.
+        easiest: The least difficulty that was tried.
+        hardest: The greatest one.
+        trials: Number of attempts.
+        items: Number of items that they were made at.
+        clusters: Number of independent clusters that they come from.
+        sensitivity: The value under other assumptions (`ALTERNATIVES`), by their names; None where it is not between
+            what was tried. Of an environment's first axis alone.
+        sides: The sides of these values, likewise.
+        known: Whether the interval leaves out some of what was tried. If it does not, there were too few items.
+    """
+
+    group: Group
+    axis: str
+    share: float
+    value: float | None
+    low: float | None
+    high: float | None
+    side: str
+    easiest: float
+    hardest: float
+    trials: int
+    items: int
+    clusters: int
+    sensitivity: Mapping[str, float | None]
+    sides: Mapping[str, str]
+    known: bool = True
+
+    def under(self, assumption: str) -> "Horizon":
+        """Return the horizon under another assumption, of which no interval is known."""
+        return replace(
+            self,
+            value=self.sensitivity[assumption],
+            side=self.sides[assumption],
+            low=None,
+            high=None,
+            sensitivity={},
+            sides={},
+        )
+
+    @property
+    def order(self) -> float:
+        """What horizons of one axis are sorted by: those beyond what was tried last, those below it first."""
+        if self.value is not None:
+            return self.value
+        return _OUTSIDE + self.hardest if self.side == "beyond" else self.easiest - _OUTSIDE
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the horizon as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+class Place(NamedTuple):
+    """What happened at one difficulty.
+
+    Attributes:
+        at: The difficulty.
+        solved: Share of its items that a single attempt solves, from 0 to 1.
+        items: Number of its items.
+        trials: Number of attempts at them.
+    """
+
+    at: float
+    solved: float
+    items: int
+    trials: int
+
+
+class Expected(NamedTuple):
+    """What a curve is at one difficulty.
+
+    Attributes:
+        at: The difficulty.
+        rate: The expected success rate.
+        low: Lower end of its 90 % interval at this difficulty.
+        high: Upper end.
+    """
+
+    at: float
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuccessCurve:
+    """How the success of a player falls along an axis.
+
+    Attributes:
+        group: Model, task and settings.
+        axis: Name of what makes items hard.
+        horizons: How far it reaches, for `SHARES`.
+        places: What happened, by difficulty, rising.
+        line: The fitted curve from the least difficulty that was tried to the greatest.
+    """
+
+    group: Group
+    axis: str
+    horizons: tuple[Horizon, ...]
+    places: tuple[Place, ...]
+    line: tuple[Expected, ...]
+
+
+def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
+    """Return the horizons of every model, task and settings on every axis of its environment, for `SHARES`.
+
+    A horizon is of single attempts, and each item is a trial: whether it was solved, or the share of its attempts that
+    solved it. Where attempts end with a perfect one, items at which a player is good have fewer of them, and all
+    attempts as trials would find too small a horizon: a player to whom mazes of one dimension are more or less hard
+    would have it in 42 to 90 % of its 90 % intervals. So an item counts as `single_attempt` says.
+
+    Items are clustered as they were drawn. Left out are episodes with a teacher, whose merit it is, and axes of which
+    fewer than two places were tried.
+    """
+    return [horizon for tried in _tried(all_rows) for horizon in tried.horizons()]
+
+
+def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
+    """Return how success falls along every axis on which `horizons` finds some, with these."""
+    return [
+        SuccessCurve(
+            group=tried.group,
+            axis=tried.axis.name,
+            horizons=tuple(tried.horizons()),
+            places=tuple(tried.places()),
+            line=tuple(tried.line()),
+        )
+        for tried in _tried(all_rows)
+    ]
+
+
+def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
+    """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis."""
+    return {
+        each.group: each
+        for each in found
+        if each.share == SHARES[0] and each.axis == registry.load(each.group.env).axes[0].name
+    }
+
+
+class _Item(NamedTuple):
+    """An item: what it is, its difficulty, the share of attempts that solve it, how many tell that, and all of them."""
+
+    key: ItemKey
+    at: float
+    solved: float
+    told_by: int
+    trials: int
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.key.cluster
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What a group tried on an axis."""
+
+    group: Group
+    axis: Axis
+    items: Sequence[_Item]
+    alternatives: Mapping[str, Shape]
+
+    @cached_property
+    def at(self) -> Array:
+        return np.array([item.at for item in self.items], dtype=np.float64)
+
+    @cached_property
+    def clusters(self) -> list[int]:
+        numbers: dict[Cluster, int] = {}
+        return [numbers.setdefault(item.cluster, len(numbers)) for item in self.items]
+
+    def fit(self, shape: Shape) -> Fit:
+        solved = np.array([item.solved for item in self.items], dtype=np.float64)
+        return fitted(shape, self.at, solved, self.clusters, [item.told_by for item in self.items])
+
+    @cached_property
+    def plain(self) -> Fit:
+        return self.fit(Shape())
+
+    def horizons(self) -> Iterator[Horizon]:
+        others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
+        for share in SHARES:
+            yield self._horizon(share, {name: self._reach(other, share)[0] for name, other in others.items()})
+
+    def _reach(self, fit: Fit, share: float) -> tuple[float, float, float]:
+        """Return a horizon and the ends of its interval.
+
+        Where all attempts solved their items the horizon is beyond the hardest of them, and where none did, below the
+        easiest: between these it would be a guess from what is taken for granted of curves.
+        """
+        value, low, high = fit.reach(share, REACH_CONFIDENCE)
+        solved = {item.solved for item in self.items}
+        if solved == {1.0}:
+            return inf, low, inf
+        return (-inf, -inf, high) if solved == {0.0} else (value, low, high)
+
+    def _horizon(self, share: float, others: Mapping[str, float]) -> Horizon:
+        easiest, hardest = float(self.at.min()), float(self.at.max())
+
+        def within(value: float) -> float | None:
+            return value if isfinite(value) and easiest <= value <= hardest else None
+
+        def side(value: float) -> str:
+            return "" if within(value) is not None else "beyond" if value > hardest else "below"
+
+        value, low, high = self._reach(self.plain, share)
+        return Horizon(
+            group=self.group,
+            axis=self.axis.name,
+            share=share,
+            value=within(value),
+            low=within(low),
+            high=within(high),
+            side=side(value),
+            easiest=easiest,
+            hardest=hardest,
+            trials=sum(item.trials for item in self.items),
+            items=count_items(item.key for item in self.items),
+            clusters=max(self.clusters) + 1,
+            sensitivity={name: within(other) for name, other in others.items()},
+            sides={name: side(other) for name, other in others.items()},
+            known=low >= easiest or high <= hardest,
+        )
+
+    def places(self) -> Iterator[Place]:
+        for at, some in sorted(grouped(self.items, lambda item: item.at).items()):
+            share = sum(item.solved for item in some) / len(some)
+            yield Place(at, share, count_items(item.key for item in some), sum(item.trials for item in some))
+
+    def line(self) -> Iterator[Expected]:
+        at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _DRAWN)
+        rates, (low, high) = self.plain.rate(at), self.plain.band(at, REACH_CONFIDENCE)
+        for each in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
+            yield Expected(*each)
+
+
+def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
+    free = [row for row in all_rows if row.counts and not row.guided]
+    for group, own in grouped(free, lambda row: row.group).items():
+        env = registry.load(group.env)
+        tried = at_items(own) if env.axes else {}
+        for number, axis in enumerate(env.axes):
+            items: list[_Item] = []
+            for key, some in tried.items():
+                at = some[0].axes.get(axis.name)
+                if at is not None and at > 0:
+                    told = telling(some, perfections(some, env.metrics[0]))
+                    solved = sum(row.end == End.SOLVED for row in told) / len(told)
+                    items.append(_Item(key, at, solved, len(told), len(some)))
+            if len({item.at for item in items}) >= FEWEST:
+                yield _Tried(group, axis, items, {} if number else ALTERNATIVES)

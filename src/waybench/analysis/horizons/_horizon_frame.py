@@ -1,0 +1,71 @@
+"""The frame of horizons."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from waybench.analysis._frames import Fact, Frame, Meaning, columns, group_columns
+from waybench.analysis.horizons._horizon import ALTERNATIVES, REACH_CONFIDENCE, Horizon
+from waybench.envs import registry
+
+_ENDS = (
+    f"of the {100 * REACH_CONFIDENCE:.0f} % interval, which holds the difficulty with this probability; null where it "
+    "is not between what was tried."
+)
+_FACTS: Sequence[Fact[Horizon]] = (
+    Fact("share", float, lambda one: one.share, "The share of the items that a single attempt still solves there."),
+    Fact(
+        "value",
+        float,
+        lambda one: one.value,
+        "The difficulty, in the unit of the axis; null where it is not between what was tried (see side).",
+    ),
+    Fact("low", float, lambda one: one.low, f"Lower end {_ENDS}"),
+    Fact("high", float, lambda one: one.high, f"Upper end {_ENDS}"),
+    Fact(
+        "side",
+        str,
+        lambda one: one.side,
+        "beyond where the hardest items are within reach, below where not even the easiest ones are; empty between.",
+    ),
+    Fact("easiest", float, lambda one: one.easiest, "The least difficulty that was tried."),
+    Fact("hardest", float, lambda one: one.hardest, "The greatest one."),
+    Fact("items", int, lambda one: one.items, "Items that were tried."),
+    Fact("attempts", int, lambda one: one.trials, "Attempts at them that count."),
+    Fact("clusters", int, lambda one: one.clusters, "Independent clusters that the items come from."),
+)
+
+
+def horizon_frame(horizons: Iterable[Horizon]) -> Frame:
+    """Return the frame of horizons: a row for each axis and share, with the value under other assumptions.
+
+    Args:
+        horizons: The horizons.
+    """
+    listed = list(horizons)
+    who, options = group_columns(each.group for each in listed)
+    doc = (
+        "One row for each horizon: the difficulty at which a model still solves a share of the items, on each axis of "
+        "difficulty that a task has."
+    )
+    axis: Fact[Horizon] = Fact(
+        "axis", str, lambda one: one.axis, "Name of what makes items hard.", meanings=_axes(listed)
+    )
+    return Frame("horizons", doc, (*who, *columns([axis, *_FACTS, *_others()], listed), *options))
+
+
+def _axes(horizons: Iterable[Horizon]) -> tuple[Meaning, ...]:
+    return tuple(
+        Meaning(env=env, doc=" ".join(f"{axis.name}: {axis.doc}" for axis in registry.load(env).axes))
+        for env in dict.fromkeys(each.group.env for each in horizons)
+    )
+
+
+def _others() -> Iterable[Fact[Horizon]]:
+    for name in ALTERNATIVES:
+        yield Fact(
+            "under." + re.sub(r"\W+", "_", name),
+            float,
+            lambda one, name=name: one.sensitivity.get(name),
+            f"The value under another assumption about the curve ({name}); null where it is not between what was "
+            "tried, and on all axes but the first.",
+        )

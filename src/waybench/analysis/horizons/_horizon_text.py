@@ -1,0 +1,76 @@
+"""Horizons in words, and as a table of plain text."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from waybench.analysis._labels import labels, settings_order
+from waybench.analysis._rows import grouped
+from waybench.analysis._table import aligned
+from waybench.analysis.horizons._horizon import SHARES, Horizon
+from waybench.core import Environment
+from waybench.envs import registry
+
+_TOO_FEW = "too few items to tell"
+
+
+class Told(NamedTuple):
+    """A horizon in words.
+
+    Attributes:
+        place: Where it is: "23", "beyond 41", "below 5".
+        ends: Its interval: "19 to 29", "over 33", "under 7", "too few items to tell"; "" if it is nowhere between what
+            was tried.
+    """
+
+    place: str
+    ends: str
+
+
+def horizon_table(found: Iterable[Horizon]) -> str:
+    """Return the horizons on each environment's first axis as an aligned table of plain text; "" if there are none."""
+    listed = [each for each in found if each.axis == registry.load(each.group.env).axes[0].name]
+    tables: list[str] = []
+    for env_id, some in grouped(listed, lambda each: each.group.env).items():
+        env = registry.load(env_id)
+        names = labels(each.group for each in some)
+        title = f"{env.title}: {env.axes[0].title.lower()} at which a share is still solved"
+        lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
+        by_group = grouped(some, lambda each: each.group)
+        models = list(dict.fromkeys(group.model for group in by_group))
+        for group in sorted(by_group, key=lambda one: (models.index(one.model), settings_order(one, by_group))):
+            own = by_group[group]
+            lines.append([names[group], *(horizon_text(each) for each in own)])
+        tables.append("\n".join(part for part in (aligned(lines), success_text(env)) if part))
+    return "\n\n".join(tables)
+
+
+def success_text(env: Environment[Any, Any, Any]) -> str:
+    """Return in a sentence what an environment's horizons count as solved; "" if it does not say."""
+    return f"Solved, whatever the score: {env.success}." if env.success else ""
+
+
+def horizon_text(horizon: Horizon) -> str:
+    """Return a horizon in words: "23 (19 to 29)", "beyond 41 (over 33)", "below 5 (under 7)"."""
+    told = horizon_told(horizon)
+    return f"{told.place} ({told.ends})" if told.ends else told.place
+
+
+def horizon_told(horizon: Horizon) -> Told:
+    """Return a horizon and its interval in words."""
+    low = "" if horizon.low is None else difficulty_text(horizon.low)
+    high = "" if horizon.high is None else difficulty_text(horizon.high)
+    rest = "" if horizon.known else _TOO_FEW
+    if horizon.side == "beyond":
+        return Told(f"beyond {difficulty_text(horizon.hardest)}", f"over {low}" if low else rest)
+    if horizon.side == "below":
+        return Told(f"below {difficulty_text(horizon.easiest)}", f"under {high}" if high else rest)
+    assert horizon.value is not None
+    ends = (
+        f"{low} to {high}" if low and high else f"over {low}" if low else f"under {high}" if high else "ends not known"
+    )
+    return Told(difficulty_text(horizon.value), ends)
+
+
+def difficulty_text(value: float) -> str:
+    """Return a difficulty with three digits that count, or more before the point: "9.12", "1,240"."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

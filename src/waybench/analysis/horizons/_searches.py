@@ -1,0 +1,141 @@
+"""What the searches for horizons have found, and why they stopped."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.analysis._labels import labels
+from waybench.analysis._ledger import whole
+from waybench.analysis._rows import Group, Row, grouped
+from waybench.analysis.horizons._horizon_text import difficulty_text
+from waybench.analysis.logs import LoggedEpisode
+from waybench.core import End, plural
+from waybench.envs import registry
+from waybench.stats import STOPS, Goal, Seeker, Trial
+
+_ENDS = ("lowest", "highest")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """A search for a horizon.
+
+    Attributes:
+        group: Model, task and settings.
+        axis: Name of what makes items hard.
+        goal: What was to be found out.
+        value: The horizon.
+        low: Lower end of its 90 % interval.
+        high: Upper end.
+        easiest: The least difficulty that could be tried.
+        hardest: The greatest one.
+        trials: Number of episodes.
+        errors: Infrastructure errors, which are no trials.
+        tokens: Tokens of all episodes; None if not known.
+        cost: Dollars of all episodes; None if not known.
+        without_failure: The greatest difficulty that was tried, where every trial was solved; None otherwise.
+        stop: Why it ended, a key of `STOPS`; "" if it has not.
+    """
+
+    group: Group
+    axis: str
+    goal: Goal
+    value: float
+    low: float
+    high: float
+    easiest: float
+    hardest: float
+    trials: int
+    errors: int
+    tokens: int | None
+    cost: float | None
+    without_failure: float | None
+    stop: str
+
+    @property
+    def text(self) -> str:
+        """The horizon in words, with its interval."""
+        title = next(each.title for each in registry.load(self.group.env).axes if each.name == self.axis).lower()
+        horizon = f"{100 * self.goal.share:.0f} % horizon"
+        # Where no trial failed, what is said of harder ones is a guess from what is taken for granted of curves.
+        passed = self.hardest if self.stop == "beyond" or self.without_failure is None else self.without_failure
+        if self.stop == "beyond" or self.value > self.hardest or self.without_failure is not None:
+            least = difficulty_text(min(max(self.low, self.easiest), passed))
+            return f"{horizon} beyond {title} {difficulty_text(passed)} (90 %: over {least})"
+        if self.stop == "below" or self.value < self.easiest:
+            most = difficulty_text(min(self.high, self.hardest))
+            return f"{horizon} below {title} {difficulty_text(self.easiest)} (90 %: under {most})"
+        value, low, high = map(difficulty_text, (self.value, self.low, self.high))
+        return f"{horizon} at {title} {value} (90 %: {low} to {high})"
+
+
+def searches(episodes: Sequence[LoggedEpisode], made: Sequence[Row], unfinished: bool = False) -> list[Searched]:
+    """Return what each search has found, in order of first appearance.
+
+    What is found here is what the search itself has gone by: its own trials. `horizons` has all attempts.
+
+    Args:
+        episodes: The episodes.
+        made: Their rows.
+        unfinished: Whether searches that have no reason to end may have been interrupted.
+    """
+    pairs = [(episode, row) for episode, row in zip(episodes, made, strict=True) if _goal(episode.search)]
+    return [
+        _searched(group, own, unfinished)
+        for (group, _), own in grouped(pairs, lambda pair: (pair[1].group, pair[0].run)).items()
+    ]
+
+
+def _goal(search: Mapping[str, Any]) -> Goal | None:
+    """Return what a search is to find out; None of what is no plan of one."""
+    try:
+        names = ("share", "precision", "most", "budget", "batch")
+        if not all(0 < float(search[name]) < 1e9 for name in (*_ENDS, "share", "precision", "most", "batch")):
+            return None
+        return Goal(**{name: search[name] for name in names}) if search["lowest"] < search["highest"] else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished: bool) -> Searched:
+    plan, goal = own[0][0].search, _goal(own[0][0].search)
+    assert goal is not None
+    axis, lowest, highest = str(plan["axis"]), float(plan["lowest"]), float(plan["highest"])
+    counted = [row for _, row in own if row.counts and row.axes.get(axis) is not None]
+    trials = [Trial(row.axes[axis] or 0.0, row.end == End.SOLVED, None, 1.0) for row in counted]
+    known = Seeker(goal, lowest, highest).state(trials)
+    stop = known.stop(lowest, highest)
+    if not stop and not unfinished:
+        stop = "supply" if goal.budget is None else "budget"
+    return Searched(
+        group=group,
+        axis=axis,
+        goal=goal,
+        **known.reach._asdict(),
+        easiest=lowest,
+        hardest=highest,
+        trials=len(trials),
+        errors=sum(row.error for _, row in own),
+        tokens=whole(row.tokens for row in counted),
+        cost=whole(row.cost for row in counted),
+        without_failure=max(trial.at for trial in trials) if trials and all(t.solved for t in trials) else None,
+        stop=stop,
+    )
+
+
+def search_text(found: Sequence[Searched]) -> str:
+    """Return what searches have found and why they stopped, a line each; "" if there are none."""
+    names = labels(each.group for each in found)
+    return "\n".join(f"{each.group.task}, {names[each.group]}: {each.text}; {_course(each)}" for each in found)
+
+
+def _course(each: Searched) -> str:
+    parts = [plural(each.trials, "episode")]
+    if each.tokens:
+        parts.append(plural(each.tokens, "token"))
+    if each.cost is not None:
+        parts.append(f"{each.cost:.2f} USD")
+    if each.errors:
+        parts.append(plural(each.errors, "infrastructure error"))
+    why = f"stopped: {STOPS[each.stop]}" if each.stop else "interrupted: the same command goes on"
+    return f"{', '.join(parts)}; {why}"

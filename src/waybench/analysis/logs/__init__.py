@@ -1,0 +1,28 @@
+"""Reading episodes from Inspect logs."""
+
+from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
+from waybench.analysis.logs._guard import Skipped, skipped
+from waybench.analysis.logs._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
+from waybench.analysis.logs._logs import NoEpisodesError, logged_models, read_logs
+from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, settings_of_any
+
+__all__ = [
+    "SCALARS",
+    "SERVER",
+    "SHOWN",
+    "Log",
+    "LoggedEpisode",
+    "NoEpisodesError",
+    "Seen",
+    "Skipped",
+    "as_number",
+    "is_embedded",
+    "logged_models",
+    "newest",
+    "read_logs",
+    "read_samples",
+    "runs",
+    "settings_of_any",
+    "skipped",
+    "to_stderr",
+]

@@ -1,0 +1,186 @@
+"""What is asked of Inspect: which logs there are, what they say of their runs and samples, and samples themselves."""
+
+import hashlib
+import logging
+import math
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from waybench.analysis.logs._guard import Skipped, check_parts, sample_part, skipped
+from waybench.core import Json, UsageError
+
+KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
+OF_TIME = ("time", "working", "operator")  # limits that are no limits of a test
+# Values of scores that Inspect knows as numbers; the words in any case.
+_LETTERS = {"C", "P", "I", "N"}
+_WORDS = {"yes", "no", "true", "false"}
+
+
+class Seen(NamedTuple):
+    """What a log's summary says of a sample.
+
+    Attributes:
+        id: Its id.
+        epoch: Its epoch, from 1.
+        clean: Whether it ended without an error and within the limits on time.
+        ours: Whether it is an episode of ours.
+        error: Whether an error ended it.
+        limit: The limit that ended it; "" if none did.
+        scores: Its scores by scorer, as they are; of ours none.
+        asked: Stands for what was asked: SHA-256 of the beginning of the input, which is all that a summary has.
+    """
+
+    id: Any
+    epoch: int
+    clean: bool
+    ours: bool
+    error: bool
+    limit: str
+    scores: Mapping[str, Any]
+    asked: str
+
+
+class Log(NamedTuple):
+    """A log: where it is, its header, and its samples."""
+
+    location: str
+    header: Any
+    samples: tuple[Seen, ...]
+
+
+def to_stderr(problem: Skipped) -> None:
+    """Tell of a problem."""
+    print(f"waybench: {problem}", file=sys.stderr)
+
+
+def runs(directories: Sequence[Path], told: Callable[[Skipped], None]) -> list[list[Log]]:
+    """Return the logs of each run in some directories, the oldest first; runs by model and task, later ones last.
+
+    Args:
+        directories: Folders with logs, in any depth.
+        told: Is told of each file that cannot be read, and why.
+
+    Raises:
+        UsageError: If a directory does not exist.
+    """
+    found: dict[str, dict[str, Log]] = defaultdict(dict)
+    for log in logs_in(directories, told):
+        found[log.header.eval.task_id][log.location] = log
+    in_order = [sorted(logs.values(), key=_age) for logs in found.values()]
+    return sorted(
+        in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _age(logs[-1]))
+    )
+
+
+def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
+    """Yield the logs of a run, the oldest first, with those samples that are to be taken from each.
+
+    Each sample is taken from the newest log in which it is clean, or else from the newest that has it.
+    """
+    best: dict[tuple[Any, int], tuple[bool, int]] = {}
+    for number, log in enumerate(logs):
+        for one in log.samples:
+            best[one.id, one.epoch] = max(best.get((one.id, one.epoch), (False, -1)), (one.clean, number))
+    for number, log in enumerate(logs):
+        wanted = [one for one in log.samples if best[one.id, one.epoch][1] == number]
+        if wanted:
+            yield log, wanted
+
+
+def logs_in(directories: Sequence[Path], told: Callable[[Skipped], None]) -> Iterator[Log]:
+    """Yield all logs in some directories, as `runs` finds them."""
+    from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
+
+    _quieten()
+    for directory in directories:
+        if not os.path.isdir(directory):  # False also for a name that is too long to be one
+            raise UsageError(f"no folder {directory}: give the folder that `waybench run --out` wrote")
+        for info in list_eval_logs(str(directory.absolute())):
+            # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
+            try:
+                check_parts(info.name)
+                header = read_eval_log(info, header_only=True)
+                # The log's own list of samples has only those that the task began with, not those a ladder added.
+                samples = tuple(map(_seen, read_eval_log_sample_summaries(info)))
+            except Exception as error:
+                told(skipped(info.name, error))
+                continue
+            yield Log(info.name, header, samples)
+
+
+def _seen(summary: Any) -> Seen:
+    clean = bool(summary.completed) and not summary.error and summary.limit not in OF_TIME
+    ours = KEY in summary.metadata
+    scores: dict[str, Any] = {} if ours else summary.scores or {}
+    return Seen(
+        id=summary.id,
+        epoch=summary.epoch,
+        clean=clean,
+        ours=ours,
+        error=bool(summary.error) or not summary.completed,
+        limit=str(summary.limit or ""),
+        scores={name: score.value for name, score in scores.items()},
+        asked="" if ours else hashlib.sha256(repr(_texts(summary.input)).encode("utf-8", "replace")).hexdigest(),
+    )
+
+
+def _texts(asked: Any) -> list[str]:
+    # Messages have ids of their own, which say nothing of what is asked.
+    return [asked] if isinstance(asked, str) else [f"{message.role}: {message.text}" for message in asked]
+
+
+def _age(log: Log) -> tuple[str, str]:
+    return str(log.header.eval.created), log.location
+
+
+def read_samples(location: str, some: Sequence[tuple[Any, int]], unused: Collection[str]) -> list[Any]:
+    """Read some samples (id and epoch of each) of a log, without those of their fields that are not used.
+
+    Raises:
+        DataError: If one of them is larger or deeper than what is read (`check_parts`).
+    """
+    from inspect_ai.log import read_eval_log_samples_by_id
+
+    check_parts(location, [sample_part(*one) for one in some])
+    _quieten()
+    return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=set(unused))
+
+
+def _quieten() -> None:
+    logging.getLogger("asyncio").addFilter(_worth_telling)  # the same one is added once
+
+
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """Keep from the terminal what asyncio says of tasks that Inspect's reader leaves behind at a damaged sample.
+
+    It is said when such a task is thrown away, some time after the error itself has been told.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, RuntimeError) and "asynchronous generator is already running" in str(error))
+
+
+def as_number(value: Json) -> float | None:
+    """Return the value of a score as a number, as Inspect takes it (C is 1, P 0.5, I and N 0); None if it is none.
+
+    Where Inspect knows no number it takes 0, with a warning; here such a value is missing.
+    """
+    from inspect_ai.scorer import value_to_float
+
+    if isinstance(value, str):
+        if value not in _LETTERS and value.lower() not in _WORDS and not _is_number(value):
+            return None
+    elif not isinstance(value, int | float):
+        return None
+    number = value_to_float()(value)
+    return number if math.isfinite(number) else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,226 @@
+"""Reading episodes out of Inspect's logs, one sample at a time."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
+from waybench.analysis.logs._guard import Skipped, sample_part, sizes, skipped
+from waybench.analysis.logs._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, to_stderr
+from waybench.analysis.logs._settings import of_record, settings_of
+from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
+
+_SEARCH = "waybench_search"
+_UNUSED = {"events", "timelines", "messages", "output"}
+_BATCH = 100  # samples in memory at a time, and of large ones fewer
+_BATCH_BYTES = 1 << 26
+_WORTH_PROCESSES = 20  # batches from which on another process, which takes seconds to begin, saves time
+
+
+class NoEpisodesError(UsageError):
+    """There are folders, and no episodes in them; there may be when a run has gone on."""
+
+
+def read_logs(
+    *directories: Path, on_problem: Callable[[Skipped], None] | None = None, processes: int = 1
+) -> Iterator[LoggedEpisode]:
+    """Read the episodes of all logs in some directories, finished runs and interrupted ones alike.
+
+    A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
+    for it may have been interrupted while it took that over. Each sample is read from the newest log in which it has
+    ended without an error, or else from the newest that has it. A file that cannot be read is passed over, and so is a
+    sample that holds no record, or one of an environment that is not installed, or that is larger or deeper than what
+    is read (512 MiB, 5 million values, 100 brackets within each other).
+
+    Args:
+        *directories: Folders with logs, in any depth.
+        on_problem: Is told of each file and sample that is passed over, and why; by default stderr is, in one line.
+        processes: In how many processes large runs are read ahead. With more than one, the main module must be one
+            that can be imported, as for Python's `multiprocessing`.
+
+    Yields:
+        Episodes, in the order of models, tasks and runs, later runs last.
+
+    Raises:
+        UsageError: If a directory does not exist.
+        NoEpisodesError: If none of them has an episode of a waybench task that can be read; a UsageError, too.
+    """
+    told = on_problem or to_stderr
+    found = False
+    chosen = [
+        (log, [(one.id, one.epoch) for one in wanted if one.ours])
+        for logs in runs(directories, told)
+        for log, wanted in newest(logs)
+    ]
+    headers = {log.location: (log.header, settings_of(log.header)) for log, _ in chosen}
+    for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], told, processes):
+        if sample.head is None:
+            continue
+        header, settings = headers[location]
+        try:
+            record = _record(sample)
+            own = of_record(record, settings)
+        except (WaybenchError, RecursionError) as error:
+            told(skipped(location, error, sample.name))
+            continue
+        found = True
+        yield LoggedEpisode(
+            model=str(header.eval.model),
+            task=header.eval.task.removeprefix("waybench/"),
+            record=record,
+            settings=own,
+            log=location,
+            sample=sample.name,
+            run=header.eval.task_id,
+            search=_search(sample.search),
+        )
+    if not found:
+        where = ", ".join(map(str, directories))
+        raise NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
+
+
+def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[str]:
+    """Return the names of all models with logs in some directories, without the embedded players, in order.
+
+    Args:
+        *directories: Folders with logs, in any depth.
+        on_problem: Is told of each file that is passed over, as in `read_logs`.
+
+    Raises:
+        UsageError: If a directory does not exist.
+    """
+    names = {str(log.header.eval.model) for log in logs_in(directories, on_problem or to_stderr)}
+    return sorted(name for name in names if not is_embedded(name))
+
+
+class _Sample(NamedTuple):
+    """What is wanted of a sample.
+
+    Attributes:
+        name: Its id.
+        head: What is known of its episode before the first reply; None if it has no episode.
+        progress: What became of it.
+        error: What went wrong; "" if nothing did.
+        limit: The limit that ended it; "" if none did.
+        search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
+    """
+
+    name: str
+    head: str | None = None
+    progress: Any = None
+    error: str = ""
+    limit: str = ""
+    search: str = ""
+
+
+class _Unread(NamedTuple):
+    """A sample that cannot be read, and why."""
+
+    name: str
+    error: str
+
+
+def _samples(
+    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]], told: Callable[[Skipped], None], processes: int
+) -> Iterator[tuple[str, _Sample]]:
+    """Yield the wanted samples of some logs (their location, and id and epoch of each), with the log's location."""
+    batches = [(log, some) for log, wanted in logs for some in _batches(log, wanted)]
+    for (location, _), found in zip(batches, _read_all(batches, processes), strict=True):
+        for sample in found:
+            if isinstance(sample, _Unread):
+                told(skipped(location, sample.error, sample.name))
+            else:
+                yield location, sample
+
+
+def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
+    size_of = sizes(location)
+    batch: list[tuple[Any, int]] = []
+    size = 0
+    for one in wanted:
+        own = size_of.get(sample_part(*one), 0)
+        if batch and (len(batch) == _BATCH or size + own > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += own
+    if batch:
+        yield batch
+
+
+def _read_all(
+    batches: Sequence[tuple[str, Sequence[tuple[Any, int]]]], processes: int
+) -> Iterator[list[_Sample | _Unread]]:
+    """Yield what is read of some batches of samples, in their order."""
+    if processes < 2 or len(batches) < _WORTH_PROCESSES:
+        yield from (_batch(location, wanted) for location, wanted in batches)
+        return
+    # A new interpreter each, for a copy of this one would have its threads' locks without the threads.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        ahead: deque[Future[list[_Sample | _Unread]]] = deque()
+        for location, wanted in batches:
+            ahead.append(pool.submit(_batch, location, wanted))
+            if len(ahead) > 2 * processes:  # what is read ahead is in memory
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+
+
+def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
+    try:
+        return [_plain(sample) for sample in read_samples(location, wanted, _UNUSED)]
+    except Exception:  # one of them cannot be read, and it is not said which
+        return [_each(location, one) for one in wanted]
+
+
+def _each(location: str, one: tuple[Any, int]) -> _Sample | _Unread:
+    try:
+        (sample,) = read_samples(location, [one], _UNUSED)
+        return _plain(sample)
+    except Exception as error:
+        return _Unread(str(one[0]), str(error) or type(error).__name__)
+
+
+def _plain(sample: Any) -> _Sample:
+    name, metadata = str(sample.id), sample.metadata
+    if KEY not in metadata:
+        return _Sample(name)
+    error = str(sample.error.message)[:2000] if sample.error else ""
+    limit = str(sample.limit.type) if sample.limit else ""
+    search = str(metadata.get(_SEARCH, ""))
+    return _Sample(name, metadata[KEY], _progress(sample), error or ("error" if sample.error else ""), limit, search)
+
+
+def _search(plan: str) -> Mapping[str, Json]:
+    """Return what a search is for, nothing of what is not understood: it decides no score."""
+    try:
+        found: Any = json.loads(plan) if plan else {}
+    except ValueError:
+        return {}
+    return cast(dict[str, Json], found) if isinstance(found, dict) else {}
+
+
+def _progress(sample: Any) -> Any:
+    """Return what became of an episode, which its sample's store holds, and its score once more.
+
+    Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store.
+    """
+    scores: dict[str, Any] = sample.scores or {}
+    scored: list[Any] = [score.metadata[KEY] for score in scores.values() if score.metadata and KEY in score.metadata]
+    return sample.store.get(KEY) or (scored[0] if scored else None)
+
+
+def _record(sample: _Sample) -> EpisodeRecord:
+    assert sample.head is not None
+    record = EpisodeRecord.assemble(sample.head, sample.progress)
+    if sample.error:
+        return replace(record, end=End.INFRASTRUCTURE, error=record.error or sample.error)
+    if record.end is None:
+        end = End.TURN_LIMIT if sample.limit and sample.limit not in OF_TIME else End.INFRASTRUCTURE
+        return replace(record, end=end, error=f"stopped by a limit: {sample.limit or 'interruption'}")
+    return record

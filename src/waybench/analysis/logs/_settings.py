@@ -1,0 +1,129 @@
+"""What tells runs of one model at one task apart and is in no record, as the header of Inspect's log has it."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from waybench.core import EpisodeRecord, Json
+from waybench.envs import registry
+
+SCALARS = (str, int, float, bool, type(None))
+SERVER = "server"  # the setting that says which server was asked, where the user named one
+_ROLE = "role."  # what the names of settings that say who had another role begin with
+# Settings of Inspect's that decide how requests are sent, not what is asked.
+_TRANSPORT = {
+    *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
+    *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
+}
+# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
+SHOWN = ("prefix_tokens", "tokenizer")
+# Limits that end an episode as a part of the test, unlike those on time.
+_LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
+# Names of what may be a secret, which says nothing of how a model was asked. "max_tokens" is none.
+_SECRET = re.compile(
+    r"(^|[_-])(key|token|secret|password|passwd|credentials?|auth|authorization|cookie)$|api_?keys?|headers",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_USUAL = ("", "/v1")  # paths of servers
+
+
+def settings_of(header: Any) -> dict[str, Json]:
+    """Return the settings of a run: how its items were drawn, how the model was asked, and which server was.
+
+    Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
+    that may be a secret is among the settings, and of an address only `host` is.
+
+    Args:
+        header: The log's header.
+    """
+    drawn, args = _drawn(), header.eval.task_args
+    return _plain(
+        {
+            **{name: value for name, value in args.items() if name in drawn},
+            **{name: args.get(name) for name in SHOWN if args.get(SHOWN[0])},
+            **_asked_how(header),
+        }
+    )
+
+
+def settings_of_any(header: Any) -> dict[str, Json]:
+    """Return the settings of a run of a task that is not ours: all of its parameters, and how the model was asked.
+
+    Args:
+        header: The log's header.
+    """
+    return _plain({**_harmless(dict(header.eval.task_args)), **_asked_how(header)})
+
+
+def _asked_how(header: Any) -> dict[str, Any]:
+    spec = header.eval
+    # The first is how the model was made, the second what the run was given besides, which has the last word.
+    configs = (spec.model_generate_config, header.plan.config)
+    asked = {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
+    return {
+        **_harmless({f"model.{name}": value for name, value in spec.model_args.items()}),
+        **_harmless({name: value for name, value in asked.items() if name not in _TRANSPORT}),
+        **{name: value for name in _LIMITS if (value := getattr(spec.config, name, None))},
+        **({SERVER: host(spec.model_base_url)} if spec.model_base_url else {}),
+        **_roles(spec.model_roles or {}),
+    }
+
+
+def _plain(found: Mapping[str, Any]) -> dict[str, Json]:
+    return {
+        name: value if isinstance(value, SCALARS) else json.dumps(value, default=str) for name, value in found.items()
+    }
+
+
+def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a run's settings without those that say how another environment's items are drawn."""
+    own = {option.name for option in registry.load(record.env).source_options}
+    return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
+
+
+def host(address: str) -> str:
+    """Return what tells a server from others: "127.0.0.1:8000", never a user, a password or a query.
+
+    Of an unusual path there are six digits of its hash, for a gateway may have one for each provider, and a path may
+    hold a key: "gateway.example #1f2e3d".
+    """
+    try:
+        parts = urlsplit(address if _ADDRESS.match(address) else f"//{address}")
+        port = parts.port
+    except ValueError:
+        return f"#{_hash(address)}"
+    name = parts.hostname or parts.scheme
+    told = f"[{name}]" if ":" in name else name
+    path = parts.path.rstrip("/")
+    return f"{told}{f':{port}' if port else ''}{'' if path in _USUAL else f' #{_hash(path)}'}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+
+@cache
+def _drawn() -> frozenset[str]:
+    return frozenset(option.name for entry in registry.entries for option in registry.load(entry.id).source_options)
+
+
+def _harmless(value: Any) -> Any:
+    """Return a value without what may be a secret: by its name, or in an address."""
+    if isinstance(value, Mapping):
+        named = cast("Mapping[Any, Any]", value)
+        return {
+            name: _harmless(each) for name, each in named.items() if not _SECRET.search(str(name).rpartition(".")[2])
+        }
+    if isinstance(value, list | tuple):
+        return [_harmless(each) for each in cast("list[Any]", value)]
+    return host(value) if isinstance(value, str) and _ADDRESS.match(value) else value
+
+
+def _roles(roles: Mapping[str, Any]) -> dict[str, str]:
+    each = {name: cast("list[Any]", who) if isinstance(who, list) else [who] for name, who in roles.items()}
+    return {_ROLE + name: ", ".join(str(one.model) for one in some) for name, some in each.items()}

@@ -1,0 +1,3 @@
+"""Parts beside the benchmarks: maps from Z-machine games and maps that a model writes."""
+
+__all__ = []

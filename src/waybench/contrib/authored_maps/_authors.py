@@ -1,0 +1,245 @@
+"""Instances that a language model writes."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig, Model
+from tenacity import RetryError
+
+from waybench.contrib.authored_maps._author_steps import take_steps
+from waybench.core import Json, Option, Reply, Usage, UsageError, WaybenchError, resolve
+from waybench.eval import guard, open_model, reply_of
+
+if TYPE_CHECKING:
+    from waybench.contrib.authored_maps._author_tilemap import Draft
+    from waybench.envs.tilemap import TileMap
+
+HIGHEST_LEVEL = 9
+LONGEST_THEME = 200
+
+OPTIONS = (
+    Option(name="objectives", default=8, low=1, high=50, doc="Objectives of each world."),
+    Option(name="attempts", default=5, low=1, high=100, doc="Most requests for each step of a world."),
+    Option(name="theme", default="", doc="What the worlds are to be about; the model's choice if empty."),
+)
+_SIZES = (
+    Option(name="rows", default=1, low=1, high=1000, doc="Rows of the map."),
+    Option(name="columns", default=1, low=1, high=1000, doc="Columns of the map."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Authored:
+    """An instance that a model has written.
+
+    Attributes:
+        case: The instance; all its objectives can be reached in their order.
+        asked: Number of requests.
+        problems: What was wrong with each answer that was refused, a line each, after the name of its step.
+        usage: What the requests cost, together.
+    """
+
+    case: "TileMap"
+    asked: int
+    problems: tuple[str, ...]
+    usage: Usage
+
+
+async def write_world(
+    model: Model, *, rows: int, columns: int, objectives: int, attempts: int = 5, theme: str | None = None
+) -> Authored:
+    """Ask a model for a world on a map of tiles: a story, its characters, tiles, the map, the objectives.
+
+    Each answer is checked. One that cannot be used is sent back with what is wrong with it; a map on which an
+    objective cannot be reached is asked for again, and the objectives after it. The steps are those of Word2World
+    (Nasir, James and Togelius 2024), with which the maps of GameTraversalBenchmark were made.
+
+    Args:
+        model: The model.
+        rows: Rows of the map.
+        columns: Columns of the map.
+        objectives: Number of objectives.
+        attempts: Most requests for each step.
+        theme: What the world is to be about; the model's choice if None.
+
+    Raises:
+        UsageError: For a size that no map can have, or an embedded player as the model.
+        WaybenchError: If a step has no usable answer, or the provider none at all; the message says which step, and
+            the last problem or the provider's words.
+    """
+    given = {"rows": rows, "columns": columns, "objectives": objectives, "attempts": attempts}
+    resolve((*_SIZES, *OPTIONS), given)
+    return await _write(model, _draft(rows, columns, objectives, theme), attempts)
+
+
+def _draft(rows: int, columns: int, objectives: int, theme: str | None) -> "Draft":
+    from waybench.contrib.authored_maps._author_tilemap import (
+        Draft,  # an environment's code is loaded when it is asked for
+    )
+
+    theme = " ".join((theme or "").split())
+    if len(theme) > LONGEST_THEME:
+        raise UsageError(f"the theme has {len(theme)} characters: give at most {LONGEST_THEME}")
+    if objectives + 2 > rows * columns:
+        raise UsageError(f"a map of {rows} x {columns} has no room for {objectives} objectives: lower their number")
+    return Draft(rows, columns, objectives, theme)
+
+
+async def _write(model: Model, draft: "Draft", attempts: int) -> Authored:
+    from waybench.contrib.authored_maps._author_tilemap import ROLE, STEPS
+
+    _refuse_player(str(model))
+    model = guard(model)
+    problems = list[str]()
+    costs = list[Usage]()
+
+    async def ask(said: Sequence[str]) -> Reply:
+        reply = await _ask(model, ROLE, said)
+        costs.append(reply.usage or Usage())
+        return reply
+
+    written = await take_steps(ask, STEPS, draft, attempts, problems)
+    numbers = [part.name for part in fields(Usage) if part.name != "model"]
+    summed: dict[str, Any] = {name: sum(getattr(cost, name) for cost in costs) for name in numbers}
+    usage = Usage(**summed, model=costs[-1].model if costs else "")
+    return Authored(written.case(), len(costs), tuple(problems), usage)
+
+
+async def _ask(model: Model, role: str, said: Sequence[str]) -> Reply:
+    kinds = (ChatMessageUser, ChatMessageAssistant)
+    chat = [kinds[number % 2](content=text) for number, text in enumerate(said)]
+    began = time.monotonic()
+    try:
+        output = await model.generate([ChatMessageSystem(content=role), *chat])
+        return reply_of(output, time.monotonic() - began)
+    except Exception as error:  # every provider has its own; its message is what the user needs
+        cause: object = error.last_attempt.exception() if isinstance(error, RetryError) else error
+        words = getattr(cause, "provider_message", None) or str(cause)  # without the request, which the engine adds
+        raise WaybenchError(f"{model}: {type(cause).__name__}: {' '.join(words.split())[:300]}") from None
+
+
+def _refuse_player(name: str) -> None:
+    if name.partition("/")[0] == "waybench":
+        raise UsageError(f"{name[:120]}: the embedded players write no worlds: name a language model")
+
+
+def world_size(level: int) -> tuple[int, int]:
+    """Return the rows and columns of a map of a level: near its fewest cells, 1.6 times as wide as high.
+
+    Raises:
+        UsageError: For a level that does not exist.
+    """
+    if not 1 <= level <= HIGHEST_LEVEL:
+        raise UsageError(f"level {level}: a model writes worlds of levels 1 to {HIGHEST_LEVEL}")
+    cells = 70 * 2 ** (level - 1)
+    rows = round(sqrt(cells / 1.6))
+    return rows, ceil(cells / rows)
+
+
+Write = Callable[[Model], Awaitable[Authored]]
+
+
+class Author(NamedTuple):
+    """How a model writes instances of an environment.
+
+    Attributes:
+        options: What can be chosen besides the level.
+        writer: (level, resolved options) -> what writes one; raises UsageError for what cannot be.
+    """
+
+    options: tuple[Option, ...]
+    writer: Callable[[int, Mapping[str, Json]], Write]
+
+
+def _tilemap_writer(level: int, options: Mapping[str, Json]) -> Write:
+    draft = _draft(*world_size(level), options["objectives"], options["theme"])
+    return lambda model: _write(model, draft, options["attempts"])
+
+
+_TILEMAP = Author(OPTIONS, _tilemap_writer)
+AUTHORS = {"tilemap/gtb": _TILEMAP, "tilemap/state": _TILEMAP, "tilemap/stepwise": _TILEMAP}
+"""Environment's id -> how a model writes instances of it."""
+
+Told = Callable[[int, Authored | WaybenchError], None]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAuthor:
+    """A model that is ready to write instances.
+
+    Attributes:
+        model: The model.
+        write_one: Has it write one.
+    """
+
+    model: Model
+    write_one: Write
+
+    def write(self, count: int, told: Told) -> None:
+        """Have instances written, no two of them the same, as many at a time as the model may have connections.
+
+        Args:
+            count: How many.
+            told: Gets the number of each, from 0, with the instance or why there is none, as soon as that is known.
+        """
+        asyncio.run(self._write(count, told))
+
+    async def _write(self, count: int, told: Told) -> None:
+        gate = asyncio.Semaphore(self.model.config.max_connections or 1)
+
+        async def one(number: int) -> tuple[int, Authored | WaybenchError]:
+            async with gate:
+                try:
+                    return number, await self.write_one(self.model)
+                except WaybenchError as error:
+                    return number, error
+
+        first: dict[str, int] = {}
+        async with self.model:  # which closes its connections
+            pending = [asyncio.create_task(one(number)) for number in range(count)]  # which are begun in this order
+            for done in asyncio.as_completed(pending):
+                number, result = await done
+                if isinstance(result, Authored):
+                    same = first.setdefault(result.case.hash, number)
+                    if same != number:
+                        result = WaybenchError(f"it is the same as number {same}: try another temperature or theme")
+                told(number, result)
+
+
+def open_author(
+    env: str,
+    model: str,
+    *,
+    level: int = 1,
+    options: Mapping[str, Json] | None = None,
+    model_base_url: str | None = None,
+    model_args: Mapping[str, Json] | None = None,
+    config: Mapping[str, Json] | None = None,
+) -> OpenAuthor:
+    """Make a model ready to write instances of an environment; nothing is asked yet.
+
+    Args:
+        env: The environment's id.
+        model: The model's name.
+        level: The level of the instances.
+        options: Options of the environment's author.
+        model_base_url: Address of the model's server.
+        model_args: Arguments of the model's provider.
+        config: Inspect's generation settings.
+
+    Raises:
+        UsageError: If no model writes instances of this environment, for a wrong level or option, or if the model
+            cannot be had, in the provider's words.
+    """
+    author = AUTHORS.get(env)
+    if author is None:
+        raise UsageError(f"no model writes instances of {env}: leave out --model, or choose from {', '.join(AUTHORS)}")
+    _refuse_player(model)
+    write_one = author.writer(level, resolve(author.options, options or {}, "source option"))
+    ready = open_model(model, model_base_url, model_args or {})
+    ready.config = ready.config.merge(GenerateConfig.model_validate(config or {}))
+    return OpenAuthor(ready, write_one)

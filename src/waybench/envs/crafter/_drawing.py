@@ -1,0 +1,266 @@
+"""An episode of Crafter as a drawing (SVG): the map, the way walked, what was unlocked where, and how it stands."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from waybench.core import TurnRecord, is_array, plural
+from waybench.envs.crafter._engine import World, advance, begin, beings_of, body_of, daylight
+from waybench.envs.crafter._ids import (
+    ACHIEVEMENTS,
+    ACROSS,
+    ARROW,
+    ASLEEP,
+    CLOCK,
+    COAL,
+    COW,
+    DIAMOND,
+    DOWN,
+    EAST_OF,
+    FURNACE,
+    GRASS,
+    HARM,
+    HARMS,
+    HEALTH,
+    IRON,
+    ITEMS,
+    KIND,
+    LAVA,
+    MADE,
+    MOST,
+    NAMES,
+    PATH,
+    PLANT,
+    SAND,
+    SIZE,
+    SKELETON,
+    SOUTH_OF,
+    STONE,
+    TABLE,
+    TREE,
+    WATER,
+    ZOMBIE,
+    X,
+    Y,
+)
+from waybench.envs.crafter._instance import Wilds
+
+_COLOURS = {
+    WATER: "#56b4e9",
+    GRASS: "#b7d89a",
+    STONE: "#9a9a9a",
+    PATH: "#ded3bd",
+    SAND: "#f3e3a1",
+    TREE: "#2f7d4f",
+    LAVA: "#d55e00",
+    COAL: "#333333",
+    IRON: "#e69f00",
+    DIAMOND: "#ffffff",
+    TABLE: "#8a5a2b",
+    FURNACE: "#5b4a6f",
+}
+# A letter for those who print in grey, and for what is rare.
+_LETTERS = {COAL: "c", IRON: "i", DIAMOND: "d", TABLE: "T", FURNACE: "F"}
+_BEINGS = {COW: "C", ZOMBIE: "Z", SKELETON: "S", ARROW: "-", PLANT: "P"}
+_ANGRY = (ZOMBIE, SKELETON, ARROW)
+_PANEL = 34  # cells to the right of the map
+_STRETCH = 100  # places of the way in one path; frames of a replay have all but the last in common
+
+
+class _Walk(NamedTuple):
+    """An episode, made again.
+
+    Attributes:
+        start: The world at the start.
+        end: The world after the last step.
+        way: Where the player was, at the start and after each step.
+        unlocked: For each achievement, in the order in which they were unlocked: name, step and place.
+    """
+
+    start: World
+    end: World
+    way: list[tuple[int, int]]
+    unlocked: list[tuple[str, int, tuple[int, int]]]
+
+
+def draw(wilds: Wilds, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+    """Draw a world, the way through it, and the player's status at the end.
+
+    Nothing of a reply reaches the drawing but the actions that were carried out.
+
+    Args:
+        wilds: The world.
+        turns: Turns of an episode that a simulation has confirmed.
+        board_id: An id in the page for the drawing of the map.
+        reuse: Whether the page holds a drawing with this id already, whose map is shown again.
+
+    Returns:
+        An `<svg>` element. Classes: tiles, crafter-ground, tiles-start, tiles-trail, tiles-stop, and crafter-view,
+        crafter-changed, crafter-being, crafter-unlocked, crafter-status.
+    """
+    (walk,) = _walks(wilds, turns, [len(turns)])
+    if reuse:
+        return _drawing(wilds, walk, f'<use href="#{board_id}"/>')
+    identity = f' id="{board_id}"' if board_id else ""
+    return _drawing(wilds, walk, f"<g{identity}>{''.join(_ground(walk.start.land))}</g>")
+
+
+def draw_frames(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
+    """Yield drawings of how it stands after each number of turns in `counts`, which rise; see `draw`."""
+    ground = "".join(_ground(begin(wilds.seed).land))
+    return (_drawing(wilds, walk, f"<g>{ground}</g>") for walk in _walks(wilds, turns, counts))
+
+
+def _drawing(wilds: Wilds, walk: _Walk, board: str) -> str:
+    steps = len(walk.way) - 1
+    unlocked = f"{len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements"
+    label = f"Crafter, world {wilds.seed}, {plural(steps, 'step')}, {unlocked}"
+    parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk), *_panel(walk)]
+    return (
+        f'<svg class="tiles maze-large" viewBox="0 0 {SIZE + _PANEL} {SIZE}" role="img" aria-label="{label}" '
+        f'font-family="sans-serif">{"".join(parts)}</svg>'
+    )
+
+
+def _walks(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[_Walk]:
+    """Make an episode again, once; yield what it has come to after each number of turns, in lists that grow."""
+    start = world = begin(wilds.seed)
+    way, unlocked = [_place(start)], list[tuple[str, int, tuple[int, int]]]()
+    made = 0
+    for count in counts:
+        for turn in turns[made:count]:
+            action = turn.action if turn.executed is None else turn.executed
+            if "score" in turn.events and is_array(action):
+                world = advance(world, int(action[0]))
+                way.append(_place(world))
+                new: list[str] = list(turn.events.get("unlocked", ()))
+                unlocked += ((name, len(way) - 1, way[-1]) for name in new if name in ACHIEVEMENTS)
+        made = count
+        yield _Walk(start, world, way, unlocked)
+
+
+def _place(world: World) -> tuple[int, int]:
+    player = beings_of(world)[0]
+    return player[X], player[Y]
+
+
+def _ground(land: bytes) -> Iterator[str]:
+    """Yield a path for each kind of ground, and the letters of what is rare."""
+    for kind, colour in _COLOURS.items():
+        runs = list[str]()
+        for y in range(SIZE):
+            x = 0
+            for there, cells in groupby(land[column * SIZE + y] == kind for column in range(SIZE)):
+                wide = len(list(cells))
+                if there:
+                    runs.append(f"M{x} {y}.5h{wide}")
+                x += wide
+        if runs:
+            look = f'class="crafter-ground" fill="none" stroke="{colour}" stroke-width="1.02"'
+            yield f'<path {look} d="{"".join(runs)}"/>'
+    for place, kind in enumerate(land):
+        if kind in _LETTERS:
+            yield _letter(place // SIZE, place % SIZE, _LETTERS[kind], "#fff" if kind != DIAMOND else "#000")
+
+
+def _letter(x: int, y: int, letter: str, colour: str) -> str:
+    return f'<text font-size="0.8" text-anchor="middle" fill="{colour}" x="{x + 0.5}" y="{y + 0.78:g}">{letter}</text>'
+
+
+def _changed(walk: _Walk) -> Iterator[str]:
+    """Yield the cells that are something else in the end, with an edge."""
+    for place, (before, now) in enumerate(zip(walk.start.land, walk.end.land, strict=True)):
+        if before != now:
+            x, y = divmod(place, SIZE)
+            yield (
+                f'<rect class="crafter-changed" x="{x}.05" y="{y}.05" width="0.9" height="0.9" '
+                f'fill="{_COLOURS[now]}" stroke="#000" stroke-width="0.1"><title>{NAMES[now]}</title></rect>'
+            )
+            if now in _LETTERS:
+                yield _letter(x, y, _LETTERS[now], "#fff")
+
+
+def _beings(world: World) -> Iterator[str]:
+    for row in beings_of(world)[1:]:
+        x, y, kind = row[X], row[Y], row[KIND]
+        colour = "#d55e00" if kind in _ANGRY else "#009e73" if kind == PLANT else "#7a4b2a"
+        yield (
+            f'<g class="crafter-being"><title>{NAMES[kind]}</title><circle fill="{colour}" cx="{x}.5" cy="{y}.5" '
+            f'r="0.5"/>{_letter(x, y, _BEINGS[kind], "#fff")}</g>'
+        )
+
+
+def _way(walk: _Walk) -> Iterator[str]:
+    """Yield the way, what is in view at its end, and the player with the direction that it faces."""
+    x, y = walk.way[-1]
+    west, north = max(x - ACROSS, 0), max(y - DOWN, 0)
+    east, south = min(x + ACROSS + 1, SIZE), min(y + DOWN + 1, SIZE)
+    points = [f"{column}.5 {row}.5" for (column, row), _ in groupby(walk.way)]
+    start_x, start_y = walk.way[0]
+    yield (
+        f'<circle class="tiles-start" fill="none" stroke="#009e73" stroke-width="0.3" cx="{start_x}.5" '
+        f'cy="{start_y}.5" r="0.7"/>'
+    )
+    for begun in range(0, len(points) - 1, _STRETCH):
+        yield (
+            '<path class="tiles-trail" fill="none" stroke="#0072b2" stroke-width="0.25" stroke-linejoin="round" '
+            f'stroke-linecap="round" d="M{"L".join(points[begun : begun + _STRETCH + 1])}"/>'
+        )
+    body = body_of(walk.end)
+    ahead = f"M{x}.5 {y}.5l{body[EAST_OF] * 0.9:g} {body[SOUTH_OF] * 0.9:g}"
+    yield (
+        f'<rect class="crafter-view" fill="none" stroke="#000" stroke-width="0.15" stroke-dasharray="0.5 0.3" '
+        f'x="{west}" y="{north}" width="{east - west}" height="{south - north}"/>'
+        f'<path stroke="#000" stroke-width="0.3" stroke-linecap="round" d="{ahead}"/>'
+        f'<circle class="tiles-stop" fill="#0072b2" stroke="#fff" stroke-width="0.12" cx="{x}.5" cy="{y}.5" r="0.5"/>'
+    )
+    if body[HEALTH] <= 0:
+        yield f'<path stroke="#d55e00" stroke-width="0.3" d="M{x - 0.4:g} {y - 0.4:g}l1.8 1.8m0 -1.8l-1.8 1.8"/>'
+
+
+def _marks(walk: _Walk) -> Iterator[str]:
+    """Yield the numbers of what was unlocked, where that was."""
+    for place, group in groupby(enumerate(walk.unlocked, 1), key=lambda each: each[1][2]):
+        numbers = [str(number) for number, _ in group]
+        x, y = place
+        yield (
+            f'<text class="crafter-unlocked" font-size="1.3" font-weight="bold" fill="#000" stroke="#fff" '
+            f'stroke-width="0.3" paint-order="stroke" x="{x + 0.9:g}" y="{max(y + 0.3, 1.2):g}">'
+            f"{','.join(numbers)}</text>"
+        )
+
+
+def _panel(walk: _Walk) -> Iterator[str]:
+    """Yield what stands beside the map: clock, daylight, status, inventory, achievements and what the letters mean."""
+    body, left = body_of(walk.end), SIZE + 1.5
+    light, dead = daylight(walk.end), body[HEALTH] <= 0
+    mood = f", killed by {HARMS[body[HARM]] or 'something'}" if dead else ", asleep" if body[ASLEEP] else ""
+    yield _line(left, 2, f"Step {len(walk.way) - 1} (clock {body[CLOCK]}){mood}", bold=True)
+    yield from _bar(left, 3.2, "daylight", light, f"{100 * light:.0f} %", "#e69f00")
+    for number, name in enumerate(ITEMS[:4]):
+        yield from _bar(left, 5 + 1.8 * number, name, body[number] / MOST, f"{body[number]}", "#009e73")
+    owned = [f"{name.replace('_', ' ')} {count}" for name, count in zip(ITEMS[4:], body[4:MADE], strict=True) if count]
+    rows = [", ".join(owned[start : start + 3]) for start in range(0, len(owned), 3)] or ["nothing in the inventory"]
+    for number, row in enumerate(rows):
+        yield _line(left, 14 + 1.7 * number, row)
+    top = 15.5 + 1.7 * len(rows)
+    yield _line(left, top, f"{len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements", bold=True)
+    for number, (name, step, _) in enumerate(walk.unlocked, 1):
+        yield _line(left, top + 1.6 * number, f"{number}. {name.replace('_', ' ')} (step {step})")
+    named = {**_LETTERS, **{kind: letter for kind, letter in _BEINGS.items() if kind != ARROW}}
+    key = ", ".join(f"{letter} {NAMES[kind]}" for kind, letter in named.items())
+    yield _line(left, SIZE - 0.6, key, size=0.9)
+
+
+def _line(x: float, y: float, text: str, *, bold: bool = False, size: float = 1.3) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text class="crafter-status" font-size="{size}"{weight} x="{x:g}" y="{y:g}">{text}</text>'
+
+
+def _bar(x: float, y: float, name: str, share: float, told: str, colour: str) -> Iterator[str]:
+    yield _line(x, y + 1.1, name)
+    yield (
+        f'<rect fill="#ddd" x="{x + 7:g}" y="{y:g}" width="18" height="1.3"/>'
+        f'<rect fill="{colour}" x="{x + 7:g}" y="{y:g}" width="{18 * max(0.0, min(1.0, share)):.2f}" height="1.3"/>'
+    )
+    yield _line(x + 26, y + 1.1, told)

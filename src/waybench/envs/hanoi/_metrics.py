@@ -1,0 +1,194 @@
+"""What an episode of the puzzle is measured by."""
+
+from typing import NamedTuple
+
+from waybench.core import EpisodeRecord, Metric, Range, Series, outcome_metric
+from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD
+from waybench.envs.hanoi._instance import Towers, decode
+from waybench.envs.hanoi._solve import best_moves, distance, moved, position_of, random_score, stacks
+from waybench.smartplay import agent_metrics, human_metric, scaled_metric, steps_of
+
+STEPS = 30  # for three and four disks, as published (Table 1)
+
+
+def most_steps(towers: Towers) -> int:
+    """Return the default number of steps: 30, or twice those of a shortest solution if that is more."""
+    return max(STEPS, 2 * distance(*towers.positions))
+
+
+def _steps(record: EpisodeRecord) -> int:
+    given = record.options["steps"]
+    return most_steps(decode(record.instance)) if given is None else given
+
+
+def _disks(record: EpisodeRecord) -> int:
+    return len(record.instance["start"])
+
+
+def _scores(record: EpisodeRecord) -> Range:
+    return 0, _disks(record)
+
+
+def _reward(record: EpisodeRecord) -> Range:
+    return ILLEGAL_REWARD * _steps(record), SOLVED_REWARD
+
+
+def _farthest(record: EpisodeRecord) -> Range:
+    # No two positions of n disks are farther apart than from all on one rod to all on another.
+    return 0, 2 ** _disks(record) - 1
+
+
+class Tried(NamedTuple):
+    """A step that was made.
+
+    Attributes:
+        optimal: Whether it was the beginning of a shortest solution from where one was.
+        left: Moves of a shortest solution after it.
+    """
+
+    optimal: bool
+    left: int
+
+
+def tried(record: EpisodeRecord) -> list[Tried]:
+    """Return the steps that were made, lost ones left out."""
+    start, goal = decode(record.instance).positions
+    rods, found = stacks(start), list[Tried]()
+    for turn in record.turns:
+        if "score" in turn.events:
+            action = (turn.action if turn.executed is None else turn.executed)[0]
+            optimal = action in best_moves(rods, goal)
+            rods = moved(rods, action) or rods
+            found.append(Tried(optimal, distance(position_of(rods), goal)))
+    return found
+
+
+def placed(towers: Towers) -> int:
+    """Return how many disks are where they have to go before the first move."""
+    return sum(here == there for here, there in zip(towers.start, towers.goal, strict=True))
+
+
+def setting(record: EpisodeRecord) -> str | None:
+    """Return the published name of a record's setting; None if it is none of the registered ones."""
+    return decode(record.instance).setting
+
+
+def sample(record: EpisodeRecord) -> str:
+    """Return what an episode is one of a sample of: of a registered puzzle, which is the only one, its attempts."""
+    return f"attempt {record.attempt}" if setting(record) else record.instance_hash
+
+
+def score(record: EpisodeRecord) -> float:
+    """Return how many disks are where they have to go at the end."""
+    made = steps_of(record)
+    return float(made[-1]["score"] if made else placed(decode(record.instance)))
+
+
+def _silent(record: EpisodeRecord) -> float:
+    """Return the score of saying nothing, for which the published program tries the first move again and again.
+
+    That moves one disk at most, for what is below it is larger.
+    """
+    towers = decode(record.instance)
+    start, goal = towers.positions
+    rods = moved(stacks(start), 0) if record.options["protocol"] == "paper" else None
+    return float(
+        placed(towers)
+        if rods is None
+        else sum(here == there for here, there in zip(position_of(rods), goal, strict=True))
+    )
+
+
+def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
+    towers, steps = decode(record.instance), _steps(record)
+    chance = random_score(*towers.positions, steps)
+    enough = steps >= record.proof["minimum"] and chance is not None and chance < towers.level
+    return (chance, float(towers.level)) if chance is not None and enough else None
+
+
+def _rate(record: EpisodeRecord) -> float | None:
+    made = tried(record)
+    return sum(step.optimal for step in made) / len(made) if made else None
+
+
+def _first_mistake(record: EpisodeRecord) -> float | None:
+    return next((float(number) for number, step in enumerate(tried(record), 1) if not step.optimal), None)
+
+
+def _left(record: EpisodeRecord) -> float:
+    made = tried(record)
+    return float(made[-1].left if made else record.proof["minimum"])
+
+
+METRICS = agent_metrics(
+    Metric(
+        name="score",
+        of=score,
+        title="Score",
+        low=0,
+        range=_scores,
+        floor=_silent,
+        ceiling=lambda record: float(_disks(record)),
+        doc="Disks at the end that are on the rod where they have to go, which is rod C in the published puzzles "
+        "(section 4.2).",
+    ),
+    human_metric(setting, _scores, score),
+    scaled_metric(
+        _expected,
+        "The random player takes any of the legal moves (exact, up to 7 disks by default); the optimal one solves it. "
+        "Not defined for many more disks or steps, or with fewer steps than the shortest solution has.",
+        _scores,
+        score,
+    ),
+    Metric(
+        name="optimal_rate",
+        of=_rate,
+        title="Optimal moves",
+        low=0,
+        high=1,
+        doc="Share of the moves tried with which a shortest solution begins from where the disks were.",
+    ),
+    Metric(
+        name="first_mistake",
+        of=_first_mistake,
+        title="First mistake",
+        range=lambda record: (1, _steps(record)),
+        better="",
+        doc="Number of the first move tried, from 1, that is not of a shortest solution; not defined without one.",
+    ),
+    Metric(
+        name="left",
+        of=_left,
+        title="Moves left",
+        range=_farthest,
+        better="lower",
+        doc="Moves that a shortest solution would still take at the end.",
+    ),
+    outcome_metric(
+        "illegal",
+        "Moves that were not allowed: from an empty rod, or onto a smaller disk.",
+        "Illegal moves",
+        most=_steps,
+    ),
+    steps=_steps,
+    reward=_reward,
+)
+
+SERIES = (
+    Series(
+        name="optimal",
+        of=lambda record: [float(step.optimal) for step in tried(record)],
+        title="Share of optimal moves",
+        low=0,
+        high=1,
+        doc="Whether a shortest solution begins with the move that was tried.",
+    ),
+    Series(
+        name="moves_left",
+        of=lambda record: [float(step.left) for step in tried(record)],
+        title="Moves left",
+        range=_farthest,
+        better="lower",
+        doc="Moves that a shortest solution would still take after the step.",
+    ),
+)

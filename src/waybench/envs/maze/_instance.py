@@ -1,0 +1,113 @@
+"""Mazes: the instance, what can be proved of it, and reading it from JSON."""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from waybench.core import DataError, Instance, Json, is_array, is_object, plural
+from waybench.spaces import Lattice
+
+SMALLEST = 5
+LARGEST = 1001
+
+
+@dataclass(frozen=True, slots=True)
+class Maze(Instance):
+    """A square maze.
+
+    Attributes:
+        lattice: Its cells; open ones are paths, closed ones walls.
+        entrance: Cell number of the entrance, on the border.
+        exit: Cell number of the exit, on the border.
+    """
+
+    lattice: Lattice
+    entrance: int
+    exit: int
+
+    @property
+    def size(self) -> int:
+        """The dimension N of the N x N matrix."""
+        return self.lattice.width
+
+    def rows(self, player: int | None = None) -> list[list[int | str]]:
+        """Return the matrix: 1 for a path, 0 for a wall, "X" where the player is (the entrance by default)."""
+        flat: list[int | str] = list(self.lattice.cells)
+        flat[self.entrance if player is None else player] = "X"
+        return [flat[i : i + self.size] for i in range(0, len(flat), self.size)]
+
+    def canonical(self) -> str:
+        """Return the rows of the matrix as lines of 0, 1 and X."""
+        return "\n".join("".join(map(str, row)) for row in self.rows())
+
+    def to_json(self) -> Json:
+        """Return {"maze": matrix}."""
+        return {"maze": self.rows()}
+
+
+def movements(path: tuple[str, ...]) -> list[list[str | int]]:
+    """Join equal directions of a path: ("down", "down", "left") -> [["down", 2], ["left", 1]]."""
+    return [[direction, len(list(run))] for direction, run in groupby(path)]
+
+
+def prove(maze: Maze) -> dict[str, Json]:
+    """Return what is known of a maze.
+
+    Returns:
+        minimum: cells moved on a shortest path from entrance to exit, without the entrance's own;
+        solution: such a path, as [direction, cells] pairs;
+        loops: independent cycles, that is openings beyond those of a spanning tree;
+        junctions: open cells with three or four open neighbours.
+
+    Raises:
+        DataError: If the exit cannot be reached.
+    """
+    path = maze.lattice.shortest_path(maze.entrance, maze.exit)
+    if path is None:
+        raise DataError("maze: the exit cannot be reached from the entrance")
+    cells, width = maze.lattice.cells, maze.size
+    far = maze.lattice.distances(maze.exit)
+    edges = nodes = junctions = 0
+    for cell, open_ in enumerate(cells):
+        if open_ and far[cell] >= 0:
+            nodes += 1
+            right = cell % width < width - 1 and cells[cell + 1]
+            below = cell + width < len(cells) and cells[cell + width]
+            left = cell % width > 0 and cells[cell - 1]
+            above = cell >= width and cells[cell - width]
+            edges += right + below
+            junctions += right + below + left + above >= 3
+    return {"minimum": len(path), "solution": movements(path), "loops": edges - nodes + 1, "junctions": junctions}
+
+
+def decode(data: Json) -> Maze:
+    """Read {"maze": [[0, 0, 0, "X", 0], ...]}: 1 path, 0 wall, one "X" on the border, one more opening, the exit.
+
+    Raises:
+        DataError: If it is no such maze; the message names the row.
+    """
+    rows = data.get("maze") if is_object(data) else None
+    if not is_array(rows) or not all(is_array(row) for row in rows):
+        raise DataError('instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
+    size = len(rows)
+    if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
+        raise DataError(f"maze: it has {plural(size, 'row')}; the dimension is odd and from {SMALLEST} to {LARGEST}")
+    cells = bytearray()
+    entrances: list[int] = []
+    for y, row in enumerate(rows):
+        if len(row) != size:
+            raise DataError(f"maze: row {y} has {plural(len(row), 'cell')}, not {size}")
+        for x, cell in enumerate(row):
+            if cell == "X":
+                entrances.append(y * size + x)
+            elif type(cell) is not int or cell not in (0, 1):
+                raise DataError(f'maze: row {y}, column {x}: a cell is 0, 1 or "X"')
+            cells.append(cell != 0)
+    border = [y * size + x for y in range(size) for x in range(size) if not (0 < x < size - 1 and 0 < y < size - 1)]
+    corners = {0, size - 1, size * (size - 1), size * size - 1}
+    openings = [cell for cell in border if cells[cell]]
+    if len(entrances) != 1 or entrances[0] not in openings:
+        raise DataError('maze: it needs exactly one "X", and on the border: the entrance')
+    if len(openings) != 2 or corners & set(openings):
+        raise DataError("maze: it needs exactly one opening in the border besides the entrance, and none in a corner")
+    exit_ = next(cell for cell in openings if cell != entrances[0])
+    return Maze(Lattice(size, size, bytes(cells)), entrances[0], exit_)

@@ -1,0 +1,174 @@
+"""Mazes by key."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import combinations
+
+from waybench.core import Item, Json, Option, Source, Stream, UsageError
+from waybench.envs.maze._instance import LARGEST, SMALLEST, Maze, prove
+from waybench.spaces import TREES, Lattice, spanning_tree
+
+GENERATOR = 1  # raised whenever the same key would give other mazes
+PER_DIMENSION = 10
+SIDES = ("top", "bottom", "left", "right")
+PAIRS = tuple(f"{a}-{b}" for a in SIDES for b in SIDES if a != b)
+
+_ENUMERATED = 7  # up to this dimension a level's mazes can be listed, and a set is a shuffle of the list
+_DEALT = 64  # beyond it, this many items in a row (or as many as there are) have different openings
+
+OPTIONS = (
+    Option(
+        name="loops",
+        default=0.05,
+        low=0,
+        high=1,
+        doc="Share of the walls left by the spanning tree that are opened; above 0 at least one is. Where fewer than "
+        "ten mazes have so many loops, any number of them is taken: so at dimension 5 from one side to another, where "
+        "it can be 0.",
+    ),
+    Option(
+        name="algorithm",
+        default="backtracker",
+        choices=tuple(sorted(TREES)),
+        doc="How the spanning tree is drawn; it moves the difficulty (see the table in the documentation).",
+    ),
+    Option(
+        name="sides",
+        default="top-bottom",
+        choices=("any", *PAIRS),
+        doc='Sides of entrance and exit; "any": two different ones, drawn for each maze. From top to bottom there are '
+        "20 mazes at dimension 5 and 1476 at dimension 7 (with the default loops), so two keys share some.",
+    ),
+)
+
+Passages = tuple[tuple[int, int], ...]
+
+
+class MazeSource(Source[Maze]):
+    """Mazes of one key, dimension and style.
+
+    Rooms lie at odd rows and columns; a spanning tree joins them, some more walls are opened, and one opening in each
+    of two sides is entrance and exit. The first ten mazes of a level differ from each other for certain: up to
+    dimension 7 a set is a shuffle of all mazes of its level, beyond it no two of the first ten have the same openings
+    (nor of the first 16, 25, 36, ... up to 64, as many as the rooms allow). Where a level holds fewer than ten mazes
+    with the asked loops (dimension 5, top to bottom: 4), any number of loops is taken (20 mazes), and where a level
+    holds fewer mazes than are asked for, they come again from the start.
+
+    Args:
+        key: The set's key.
+        size: The dimension.
+        options: "loops", "algorithm" and "sides".
+
+    Raises:
+        UsageError: If the dimension is even or out of range.
+    """
+
+    def __init__(self, key: str, size: int, options: Mapping[str, Json]) -> None:
+        if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
+            raise UsageError(f"level {size}: a maze's dimension is odd and from {SMALLEST} to {LARGEST}")
+        self.key = key
+        self.size = size
+        self._loops: float = options["loops"]
+        self._algorithm: str = options["algorithm"]
+        self._sides: str = options["sides"]
+        self._style = f"{self._loops:g} {self._algorithm} {self._sides}"
+
+    @property
+    def space(self) -> int | None:
+        """How many different mazes this level holds; None where they cannot be listed (dimension 9 and up)."""
+        return len(_listed(self.size, self._loops, self._sides)) if self.size <= _ENUMERATED else None
+
+    def item(self, index: int) -> Item[Maze]:
+        """Return a maze with its proof; ids are the dimension and the number from 01: 501, 502, ..."""
+        maze = self._maze(index)
+        number = f"{self.size}{index + 1:02d}" if index < 99 else f"{self.size}-{index + 1}"
+        return Item(maze, number, self.size, self.key, index, prove(maze))
+
+    def _stream(self, *purpose: str | int) -> Stream:
+        return Stream("maze", GENERATOR, self.key, self.size, self._style, *purpose)
+
+    def _maze(self, index: int) -> Maze:
+        if self.size <= _ENUMERATED:
+            listed = _listed(self.size, self._loops, self._sides)
+            return _build(self.size, *listed[_card(self._stream("order"), len(listed), index % len(listed))])
+        rng, rooms = self._stream("item", index), self.size // 2
+        tree, walls = spanning_tree(rooms, rooms, self._algorithm, rng)
+        rng.shuffle(walls)
+        return _build(self.size, (*tree, *walls[: _opened(self._loops, len(walls))]), *self._openings(index))
+
+    def _openings(self, index: int) -> tuple[int, int]:
+        """Deal entrance and exit from a shuffled pack, so that items differ even where all walls are opened."""
+        rooms = self.size // 2
+        pairs = PAIRS if self._sides == "any" else (self._sides,)
+        pack = len(pairs) * rooms * rooms
+        dealt, place = divmod(index, min(pack, _DEALT))
+        sides, ends = divmod(_card(self._stream("openings", dealt), pack, place), rooms * rooms)
+        entrance, exit_ = (
+            _opening(self.size, side, room)
+            for side, room in zip(pairs[sides].split("-"), divmod(ends, rooms), strict=True)
+        )
+        return entrance, exit_
+
+
+def _card(rng: Stream, pack: int, place: int) -> int:
+    """Return the card at a place, from 0, of a shuffled pack of the cards 0, 1, ..., shuffling no further than that."""
+    moved: dict[int, int] = {}
+    card = 0
+    for i in range(place + 1):
+        j = i + rng.below(pack - i)
+        card = moved.get(j, j)
+        moved[j] = moved.get(i, i)
+    return card
+
+
+def _opened(share: float, walls: int) -> int:
+    return max(1, round(share * walls)) if share > 0 else 0
+
+
+def _opening(size: int, side: str, room: int) -> int:
+    along = 2 * room + 1
+    return {"top": along, "bottom": size * (size - 1) + along, "left": size * along, "right": size * along + size - 1}[
+        side
+    ]
+
+
+def _build(size: int, passages: Passages, entrance: int, exit_: int) -> Maze:
+    cells, rooms = bytearray(size * size), size // 2
+    for y in range(1, size, 2):
+        cells[y * size + 1 : (y + 1) * size - 1 : 2] = b"\1" * rooms
+    for a, b in passages:
+        beside = b == a + 1
+        cell = (2 * (a // rooms) + 1) * size + 2 * (a % rooms) + 1
+        cells[cell + (1 if beside else size)] = 1
+    cells[entrance] = cells[exit_] = 1
+    return Maze(Lattice(size, size, bytes(cells)), entrance, exit_)
+
+
+@lru_cache(maxsize=32)
+def _listed(size: int, loops: float, sides: str) -> list[tuple[Passages, int, int]]:
+    rooms = size // 2
+    tree, walls = spanning_tree(rooms, rooms, "kruskal", Stream("any tree"))
+    passages = sorted(tree + walls)
+    pairs = PAIRS if sides == "any" else (sides,)
+    openings = [
+        (_opening(size, a, i), _opening(size, b, j))
+        for a, b in (pair.split("-") for pair in pairs)
+        for i in range(rooms)
+        for j in range(rooms)
+    ]
+
+    def shapes(opened: int) -> list[Passages]:
+        return [chosen for chosen in combinations(passages, len(tree) + opened) if _joined(chosen, rooms * rooms)]
+
+    found = shapes(_opened(loops, len(walls)))
+    if len(found) * len(openings) < PER_DIMENSION:
+        found = [shape for opened in range(len(walls) + 1) for shape in shapes(opened)]
+    return [(shape, *ends) for shape in found for ends in openings]
+
+
+def _joined(passages: Passages, rooms: int) -> bool:
+    piece = list(range(rooms))
+    for a, b in passages:
+        if piece[a] != piece[b]:
+            piece = [piece[a] if p == piece[b] else p for p in piece]
+    return len(set(piece)) == 1

@@ -1,0 +1,133 @@
+"""What an episode of Messenger is measured by."""
+
+from collections.abc import Callable
+
+from waybench.core import End, EpisodeRecord, Metric, Range
+from waybench.envs.messenger._cast import PUBLISHED
+from waybench.envs.messenger._instance import Case, decode
+from waybench.smartplay import agent_metrics, asked, human_metric, scaled_metric, steps_of
+
+LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once; message and goal
+
+
+# Mean scores of the random player and of the oracle, with most steps as published, from simulations of 200,000 and of
+# 20,000 games of each stage. Standard errors: random 0.0011, 0.0014 and 0.0008; oracle 0, below 0.0001, and 0.0006.
+EXPECTED = {1: (-0.080, 1.0), 2: (-0.516, 1.0), 3: (-0.925, 0.997)}
+
+
+def _case(record: EpisodeRecord) -> Case:
+    return decode(record.instance)
+
+
+def setting(record: EpisodeRecord) -> str | None:
+    """Return the published name of a record's setting; None if it is none of the registered ones."""
+    case = _case(record)
+    known = case.published and all(actor.name in PUBLISHED for actor in case.actors)
+    return f"MessengerL{case.stage}" if known else None
+
+
+def score(record: EpisodeRecord) -> float:
+    """Return the reward of the last step, a lost one included: who has the message gains nothing by falling silent."""
+    return asked(record)[-1].reward if asked(record) else 0.0
+
+
+def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
+    case = _case(record)
+    usual = case.published and record.options["steps"] in (None, case.steps)
+    return EXPECTED[case.stage] if usual else None
+
+
+def _deadly(case: Case) -> int:
+    """Return how many entities can be met at once that each cost 1: in stage 1 the first thing touched decides."""
+    return 1 if case.stage == 1 else len(case.actors) - 2  # all but the message and the goal
+
+
+def _scores(record: EpisodeRecord) -> Range:
+    return -float(_deadly(_case(record))), 1.0
+
+
+def _reward(record: EpisodeRecord) -> Range:
+    case = _case(record)
+    # Who has to fetch the message has half a point for it.
+    return -float(_deadly(case)), 1.0 if case.stage == 1 or case.carries else MOST
+
+
+def _steps(record: EpisodeRecord) -> int:
+    given = record.options["steps"]
+    return _case(record).steps if given is None else given
+
+
+def _fate(record: EpisodeRecord) -> str:
+    made = steps_of(record)
+    return str(made[-1].get("fate", "")) if made else ""
+
+
+def _got_message(record: EpisodeRecord) -> float | None:
+    case = _case(record)
+    if case.carries:
+        return None
+    if case.stage == 1:
+        return float(record.end is End.SOLVED)
+    return float(any(step["carries"] for step in steps_of(record)))
+
+
+def _death(name: str, fate: str, title: str, doc: str, possible: Callable[[Case], bool]) -> Metric:
+    def of(record: EpisodeRecord) -> float | None:
+        return float(_fate(record) == fate) if possible(_case(record)) else None
+
+    return Metric(name=name, of=of, title=title, low=0, high=1, better="lower", doc=doc)
+
+
+SCORE = Metric(
+    name="score",
+    of=score,
+    title="Score",
+    low=LEAST,
+    high=1,
+    range=_scores,
+    floor=lambda record: 0.0,
+    doc="Reward of the last step (section 4.2): 1 for a delivery, -1 for a death, -2 or less if several enemies were "
+    "met at once, 0.5 if the message was taken in the very last step, otherwise 0, as for a step that was lost.",
+)
+METRICS = agent_metrics(
+    SCORE,
+    human_metric(setting, _scores, score),
+    scaled_metric(
+        _expected,
+        "Here they are those of the stage: means over its games, on the published board and with the published steps.",
+        _scores,
+        score,
+    ),
+    Metric(
+        name="got_message",
+        of=_got_message,
+        title="Got the message",
+        low=0,
+        high=1,
+        doc="Whether the message was taken; not defined where the player had it from the start.",
+    ),
+    _death("met_enemy", "enemy", "Met the enemy", "Whether the enemy ended the game.", lambda case: True),
+    _death(
+        "met_decoy",
+        "decoy",
+        "Met a decoy",
+        "Whether a decoy ended the game (if no true enemy was met in the same step); stage 3 only.",
+        lambda case: len(case.actors) > 3,
+    ),
+    _death(
+        "met_goal",
+        "goal",
+        "Met the goal too early",
+        "Whether the goal ended the game, for the player did not have the message.",
+        lambda case: not case.carries,
+    ),
+    _death(
+        "met_message",
+        "message",
+        "Met the message again",
+        "Whether the message ended the game, for the player had it already; stage 1 only.",
+        lambda case: case.carries and case.stage == 1,
+    ),
+    steps=_steps,
+    reward=_reward,
+)

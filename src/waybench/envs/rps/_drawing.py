@@ -1,0 +1,165 @@
+"""A match as a drawing (SVG): both players' choices round by round, how they came out, and how often each was made."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from waybench._svg import drawing, path, text
+from waybench.core import TurnRecord, lost_turns, plural
+from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Rounds, RpsRules, played
+from waybench.envs.rps._instance import Match
+
+ROOM = 50  # rounds for which there is room, as in the published settings; for longer episodes it is twice that
+_WIDTH, _LEFT = 400, 62
+_BANDS = 2  # lines of rounds
+_BAND, _ROW = 86, 17
+_TOP, _LINE = 30, 18  # of the table of choices
+_BARS = (132, 284)  # where the bars of both players begin
+_FULL = 100  # how long a bar is
+_MINE, _THEIRS = "#0072b2", "#cc79a7"
+_PALE = 'stroke-opacity="0.25"'
+_RESULTS = {
+    "won": ("#009e73", "l5.5 9h-11z"),
+    "lost": ("#d55e00", "m0 9l5.5-9h-11z"),
+    "tied": ("#888", "m-5 3h10v3h-10z"),
+}
+
+
+class Played(NamedTuple):
+    """One round.
+
+    Attributes:
+        mine: The player's choice.
+        theirs: The opponent's.
+        best: The best one against what the opponent was about to do.
+    """
+
+    mine: int
+    theirs: int
+    best: int
+
+    @property
+    def result(self) -> str:
+        """What it came to for the player."""
+        return RESULTS[(self.mine - self.theirs) % 3]
+
+
+def draw(match: Match, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+    """Draw the rounds of a match.
+
+    Of more than 100 rounds it shows those around the last one, and counts all. Nothing of a reply reaches the drawing
+    but choices that were made.
+
+    Args:
+        match: The match.
+        turns: Turns of an episode that a simulation has confirmed.
+        board_id: Not used: two episodes have little in common.
+        reuse: Not used.
+
+    Returns:
+        An `<svg>` element, whose geometry is always the same, but for the width of rounds in episodes of more than 50.
+        Classes: tiles, rounds, rounds-mine, rounds-theirs, rounds-won, rounds-lost, rounds-tied,
+        rounds-rule, rounds-text, rounds-name, and of the reference rounds-best, rounds-ground, rounds-chance.
+    """
+    made, world = trail(match, turns)
+    told = list(_told(made, world, turns))
+    top = _TOP + 3 * _LINE + 22
+    height = top + _BANDS * _BAND + 34
+    parts = [
+        *_choices(match, world),
+        *_rounds(made, top),
+        *(text("rounds-name", 8, height - 24 + 16 * number, line, 11) for number, line in enumerate(told)),
+    ]
+    label = f"Rock Paper Scissors: {', '.join(line for line in told if line)}"
+    return drawing("tiles maze-large rounds", _WIDTH, height, label, parts)
+
+
+def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[Played], Rounds]:
+    """Return the rounds that were played, and how the match stands after them."""
+    world = RpsRules(published=False).begin(match)
+    made: list[Played] = []
+    for turn in turns:
+        if "score" in turn.events:
+            mine: int = (turn.action if turn.executed is None else turn.executed)[0]
+            theirs: int = turn.events["theirs"]
+            made.append(Played(mine, theirs, world.best))
+            world = played(world, mine, theirs)
+    return made, world
+
+
+def _told(made: Sequence[Played], world: Rounds, turns: Sequence[TurnRecord]) -> Iterator[str]:
+    results = [each.result for each in made]
+    counted = ", ".join(f"{results.count(name)} {name}" for name in ("won", "tied", "lost"))
+    reward = sum(turn.reward for turn in turns)
+    yield f"{plural(len(made), 'round')}: {counted}, score {reward:+g}"
+    yield ", ".join(
+        part for part in (f"the best choice {plural(world.score, 'time')}" if made else "", lost_turns(turns)) if part
+    )
+
+
+def _choices(match: Match, world: Rounds) -> Iterator[str]:
+    """Yield how often each choice was made, and as a dashed mark the opponent's probability of the next one."""
+    for x, name in ((8, "choice"), (62, "a win"), (_BARS[0], "player"), (_BARS[1], "opponent")):
+        yield text("rounds-text", x, _TOP - 14, name, 9)
+    for choice, name in enumerate(SOUND_NAMES):
+        y = _TOP + _LINE * choice
+        yield text("rounds-name", 8, y + 6, name, 10)
+        yield text("rounds-text", 62, y + 6, f"+{match.wins[choice]:g}", 10)
+        for x, counts, kind, colour in (
+            (_BARS[0], world.mine, "mine", _MINE),
+            (_BARS[1], world.theirs, "theirs", _THEIRS),
+        ):
+            share = counts[choice] / (sum(counts) or 1)
+            yield path("rounds-rule", "#bbb", 0.7, [f"M{x} {y - 5}v14"])
+            yield path(f"rounds-{kind}", colour, 10, [f"M{x} {y + 2}h{_FULL * share:.1f}"])
+            yield text("rounds-name", x - 5, y + 6, str(counts[choice]), 10, "end")
+        x = _BARS[1] + _FULL * world.chances[choice]
+        yield path("rounds-chance reference", "#e69f00", 3, [f"M{x:.1f} {y - 6}v16"], 'stroke-dasharray="4 2"')
+
+
+def _rounds(made: Sequence[Played], top: int) -> Iterator[str]:
+    """Yield a column for each round: both choices by their letters, the result, and the best choice."""
+    room = ROOM if len(made) <= ROOM else 2 * ROOM
+    first = max(0, len(made) - 1) // room * room
+    across = room // _BANDS
+    wide = (_WIDTH - _LEFT - 8) / across
+    for band in range(_BANDS):
+        y, start = top + band * _BAND, first + across * band
+        for row, name in enumerate(("player", "opponent", "result")):
+            yield text("rounds-text", 8, y + _ROW * row + 12, name, 9)
+        yield f'<g class="reference">{text("rounds-text", 8, y + 3 * _ROW + 12, "best", 9)}</g>'
+        yield text("rounds-text", _LEFT, y - 2, str(start + 1), 7)
+        yield from _band(made[start : start + across], y, wide)
+
+
+def _band(made: Sequence[Played], top: int, wide: float) -> Iterator[str]:
+    """Yield a line of rounds: a path and a text for each of its rows."""
+    if not made:
+        return
+    places = [round(_LEFT + wide * (number + 0.5), 1) for number in range(len(made))]
+
+    def cells(row: int, some: Iterable[float]) -> Iterator[str]:
+        return (f"M{x - wide / 2 + 0.4:.1f} {top + _ROW * row + 8}h{wide - 0.8:.1f}" for x in some)
+
+    mine, theirs = [each.mine for each in made], [each.theirs for each in made]
+    yield path("rounds-mine", _MINE, _ROW - 1, cells(0, places), _PALE)
+    yield path("rounds-theirs", _THEIRS, _ROW - 1, cells(1, places), _PALE)
+    yield _letters("name", top + 12, wide, list(zip(places, mine, strict=True)))
+    yield _letters("name", top + _ROW + 12, wide, list(zip(places, theirs, strict=True)))
+    for result, (colour, shape) in _RESULTS.items():
+        shapes = [
+            f"M{x} {top + 2 * _ROW + 4}{shape}" for x, each in zip(places, made, strict=True) if each.result == result
+        ]
+        yield f'<path class="rounds-{result}" fill="{colour}" d="{"".join(shapes)}"/>' if shapes else ""
+    best = [(x, each.best, each.best == each.mine) for x, each in zip(places, made, strict=True)]
+    yield '<g class="reference">'
+    yield path("rounds-best", "#e69f00", _ROW - 1, cells(3, (x for x, _, same in best if same)))
+    for name, same in (("ground", True), ("name", False)):
+        yield _letters(name, top + 3 * _ROW + 12, wide, [(x, choice) for x, choice, own in best if own is same])
+    yield "</g>"
+
+
+def _letters(name: str, y: int, wide: float, choices: Sequence[tuple[float, int]]) -> str:
+    """Return the letters of choices in a row, each at its place."""
+    places, said = " ".join(f"{x:g}" for x, _ in choices), "".join(SOUND_NAMES[choice][0] for _, choice in choices)
+    look = f'class="rounds-{name}" fill="#333" font-size="{min(10.0, 1.1 * wide):.1f}" text-anchor="middle"'
+    return f'<text {look} x="{places}" y="{y}">{said}</text>' if said else ""

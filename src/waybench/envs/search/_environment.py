@@ -1,0 +1,233 @@
+"""The six environments: two games, three tasks, each told plainly and as a story."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from waybench.core import (
+    Axis,
+    Environment,
+    EpisodeRecord,
+    FailureKind,
+    Game,
+    Json,
+    Limits,
+    Metric,
+    Option,
+    Play,
+    Player,
+    Source,
+    Wording,
+    level_axis,
+    proof_axis,
+)
+from waybench.envs.search import _failures, _number, _texts, _walk
+from waybench.envs.search import _metrics as _scores
+from waybench.envs.search._about import about
+from waybench.envs.search._coach import Coach
+from waybench.envs.search._metrics import Scores
+from waybench.envs.search._protocol import PROTOCOLS
+from waybench.envs.search._source import (
+    FEWEST_NODES,
+    LOWEST_LEVEL,
+    NUMBER_OPTIONS,
+    WALK_OPTIONS,
+    NumberSource,
+    WalkSource,
+)
+from waybench.envs.search._wording import NumberWording, WalkWording
+
+_ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """What one of the three tasks consists of, whichever way it is told."""
+
+    game: Game[Any, Any, int]
+    wording: Callable[..., Any]
+    scores: Scores[Any]
+    case_of: Callable[[Any], Any]  # state -> instance
+    most_steps: Callable[[Any], int]
+    players: Mapping[str, Player[Any, int]]
+    metrics: tuple[Metric, ...]
+    failures: tuple[FailureKind, ...]
+    failure: Callable[[EpisodeRecord], FailureKind]
+    axis: Axis
+    success: str
+    source_options: tuple[Option, ...]
+    source: Callable[..., Source[Any]]
+    prove: Callable[[Any], Mapping[str, Json]]
+    decode: Callable[[Json], Any]
+    smallest_level: int
+    sample_levels: tuple[int, ...]
+
+
+_NODES = level_axis("nodes", "Nodes of the graph.")
+_ALL_VISITED = "every node is visited within the limit on steps, in whatever order"
+_PROVE_DEPTH = partial(_walk.prove, steps=_walk.steps_depth)
+_PROVE_BREADTH = partial(_walk.prove, steps=_walk.steps_breadth)
+
+_KINDS = {
+    "number": _Kind(
+        game=_number.GuessGame(),
+        wording=NumberWording,
+        scores=_scores.NUMBERS,
+        case_of=lambda state: state.case,
+        most_steps=_number.most_steps,
+        players=_number.PLAYERS,
+        metrics=_scores.NUMBER_METRICS,
+        failures=_failures.NUMBER_FAILURES,
+        failure=_failures.number_failure,
+        axis=level_axis("bits", "Bisections that it takes to find any number of the range."),
+        success="the number is named within the limit on steps",
+        source_options=NUMBER_OPTIONS,
+        source=NumberSource,
+        prove=_number.prove,
+        decode=_number.decode,
+        smallest_level=LOWEST_LEVEL,
+        sample_levels=(3, 6, 10),
+    ),
+    "depth": _Kind(
+        game=_walk.WalkGame(depth_first=True),
+        wording=WalkWording,
+        scores=_scores.DEPTH,
+        case_of=lambda state: _walk.Terrain(state.graph),
+        most_steps=_walk.most_steps_depth,
+        players=_walk.DEPTH_PLAYERS,
+        metrics=_scores.walk_metrics(_scores.DEPTH),
+        failures=_failures.WALK_FAILURES,
+        failure=_failures.walk_failure,
+        axis=_NODES,
+        success=_ALL_VISITED,
+        source_options=WALK_OPTIONS,
+        source=partial(WalkSource, prove=_PROVE_DEPTH),
+        prove=_PROVE_DEPTH,
+        decode=_walk.decode,
+        smallest_level=FEWEST_NODES,
+        sample_levels=(5, 8, 13),
+    ),
+    "breadth": _Kind(
+        game=_walk.WalkGame(depth_first=False),
+        wording=WalkWording,
+        scores=_scores.BREADTH,
+        case_of=lambda state: _walk.Terrain(state.graph),
+        most_steps=_walk.most_steps_breadth,
+        players=_walk.BREADTH_PLAYERS,
+        metrics=_scores.walk_metrics(_scores.BREADTH),
+        failures=_failures.WALK_FAILURES,
+        failure=_failures.walk_failure,
+        axis=_NODES,
+        success=_ALL_VISITED,
+        source_options=WALK_OPTIONS,
+        source=partial(WalkSource, prove=_PROVE_BREADTH),
+        prove=_PROVE_BREADTH,
+        decode=_walk.decode,
+        smallest_level=FEWEST_NODES,
+        sample_levels=(5, 8, 15),
+    ),
+}
+
+
+OPTIONS = (
+    Option(
+        name="protocol",
+        default="paper",
+        choices=tuple(PROTOCOLS),
+        doc='"paper": replies, history and scores as in the published program; "sound": corrected, as its page says.',
+    ),
+    Option(
+        name="wording",
+        default="appendix",
+        choices=("appendix", "code"),
+        doc="The system prompt: as Appendix D of the paper prints it, or as the published program has it.",
+    ),
+    Option(
+        name="max_steps",
+        default=None,
+        kind=int,
+        low=1,
+        high=10**6,
+        doc="Most valid answers; if not given, 20 in EASY mode, 30 in HARD mode, and so on with the level.",
+    ),
+    Option(
+        name="max_retries",
+        default=3,
+        low=0,
+        high=1000,
+        doc="Invalid replies in a row that are forgiven; the next one ends the episode.",
+    ),
+    Option(
+        name="teacher_guided",
+        default=False,
+        doc="Whether the optimal policy's answer is carried out, and shown in the chat, in place of each reply. "
+        "max_steps, max_retries and weak_tg_chances then have no effect.",
+    ),
+    Option(
+        name="weak_tg_chances",
+        default=0,
+        low=0,
+        high=1000,
+        doc="Weak teacher guiding: how many valid replies in a row that leave the algorithm are refused; the next "
+        "one is taken, and none is checked after it.",
+    ),
+)
+
+
+def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: str) -> Environment[Any, Any, int]:
+    wordings: dict[tuple[str, str], Wording[Any, Any, int]] = {
+        (edition, protocol): kind.wording(story, edition, rules)
+        for edition in story.prompts
+        for protocol, rules in PROTOCOLS.items()
+    }
+    teacher = kind.players["oracle"]
+
+    def play(options: Mapping[str, Json]) -> Play[Any, Any, int]:
+        wording: Any = wordings[options["wording"], options["protocol"]]
+        rules = PROTOCOLS[options["protocol"]]
+        guided, chances, steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
+        return Play(
+            kind.game,
+            wording,
+            Limits(_ENDLESS if guided or steps is None else steps, "retry", options["max_retries"], illegal=True),
+            turns=kind.most_steps if steps is None and not guided else None,
+            guide=teacher if guided else None,
+            coach=Coach(
+                kind.game, lambda state: kind.scores.algorithm(kind.case_of(state), rules), wording.refuse, chances
+            )
+            if chances and not guided
+            else None,
+        )
+
+    return Environment(
+        id=f"search/{name}",
+        version=1,
+        title=title,
+        about=text,
+        options=OPTIONS,
+        source_options=kind.source_options,
+        smallest_level=kind.smallest_level,
+        sample_levels=kind.sample_levels,
+        public_key="search-v1",
+        play=play,
+        draw_from=kind.source,
+        decode=kind.decode,
+        level_of=lambda case: case.level,
+        prove=kind.prove,
+        metrics=kind.metrics,
+        failures=kind.failures,
+        failure=kind.failure,
+        axes=(kind.axis, proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")),
+        success=kind.success,
+        series=_scores.series(kind.scores),
+        players=dict(kind.players),
+    )
+
+
+GUESSNUM = _environment("guessnum", _KINDS["number"], _texts.GUESSNUM, "Number guessing (AQA-Bench)", about("guessnum"))
+COIN = _environment("coin", _KINDS["number"], _texts.COIN, "Coins in a chest (AQA-Bench)", about("coin"))
+DFS = _environment("dfs", _KINDS["depth"], _texts.DFS, "Depth-first search (AQA-Bench)", about("dfs"))
+CAVEDFS = _environment("cavedfs", _KINDS["depth"], _texts.CAVEDFS, "A walk through caves (AQA-Bench)", about("cavedfs"))
+BFS = _environment("bfs", _KINDS["breadth"], _texts.BFS, "Breadth-first search (AQA-Bench)", about("bfs"))
+CAVEBFS = _environment("cavebfs", _KINDS["breadth"], _texts.CAVEBFS, "A team in caves (AQA-Bench)", about("cavebfs"))

@@ -1,0 +1,165 @@
+"""Where cases come from: drawn by key, or read from a file of the published form."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from waybench.core import DataError, Instance, Item, Json, Option, Source, Stream, UsageError, is_array, is_object
+from waybench.envs.search import _number, _walk
+from waybench.spaces import SHAPES, connected_graph
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+VERSION = 1  # of the generators; part of every item's key
+LOWEST = 32
+LOWEST_LEVEL, HIGHEST_LEVEL = 3, 60
+FEWEST_NODES = 5  # with fewer, a random walk does about as well as a search
+LARGEST_FILE = 1 << 28  # bytes
+
+NUMBER_OPTIONS = (
+    Option(name="lowest", default=LOWEST, low=0, high=2**53, doc="The least number of the range."),
+    Option(
+        name="span",
+        default=None,
+        kind=int,
+        low=1,
+        high=2**53,
+        doc="The range's greatest number less its least; 2 to the power of the level if not given.",
+    ),
+)
+WALK_OPTIONS = (
+    Option(name="shape", default="random", choices=tuple(SHAPES), doc="Shape of the tree; random ones are uniform."),
+    Option(name="cycles", default=0, low=0, high=10_000, doc="Edges beyond the tree's, each making a cycle."),
+)
+
+
+class NumberSource(Source[_number.Number]):
+    """Uniformly drawn targets.
+
+    Args:
+        key: The set's key.
+        level: The binary logarithm of the range's size: 15 is EASY mode, 25 HARD mode.
+        options: `lowest` and `span`.
+
+    Raises:
+        UsageError: For a level that does not exist or does not fit the span.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
+            raise UsageError(f"level {level}: give a number of bits from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
+        self._span = int(options["span"] or 2**level)
+        if self._span.bit_length() - 1 != level:
+            raise UsageError(
+                f"span={self._span} is of level {self._span.bit_length() - 1}, not {level}: give that level"
+            )
+        self._key, self._level, self._low = key, level, int(options["lowest"])
+
+    @property
+    def space(self) -> int:
+        """The number of targets."""
+        return self._span + 1
+
+    def item(self, index: int) -> Item[_number.Number]:
+        """Return the item of this number."""
+        rng = Stream("search/number", VERSION, self._key, self._level, self._low, self._span, index)
+        case = _number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
+        return Item(case, f"{self._level}-{index}", self._level, self._key, index, _number.prove(case))
+
+
+class WalkSource(Source[_walk.Terrain]):
+    """Randomly drawn graphs.
+
+    Args:
+        key: The set's key.
+        level: Number of nodes.
+        options: `shape` and `cycles`.
+        prove: What is known of a graph.
+
+    Raises:
+        UsageError: For a level that does not exist.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        level: int,
+        options: Mapping[str, Json],
+        prove: Callable[[_walk.Terrain], Mapping[str, Json]],
+    ) -> None:
+        if not FEWEST_NODES <= level <= _walk.LARGEST:
+            raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_walk.LARGEST}")
+        self._key, self._level, self._prove = key, level, prove
+        self._shape, self._cycles = str(options["shape"]), int(options["cycles"])
+
+    def item(self, index: int) -> Item[_walk.Terrain]:
+        """Return the item of this number."""
+        rng = Stream("search/walk", VERSION, self._key, self._level, self._shape, self._cycles, index)
+        case = _walk.Terrain(connected_graph(self._shape, self._level, self._cycles, rng))
+        return Item(case, f"{self._level}-{index}", self._level, self._key, index, self._prove(case))
+
+
+class CaseFile(Source[I], Generic[I]):
+    """Cases of a file in the published form: a JSON list of {"target": ...} or {"nodes": ..., "edges": ...}.
+
+    Args:
+        path: The file.
+        key: The set's name.
+        decode: JSON -> instance.
+        level_of: Instance -> its level.
+        prove: Instance -> what is known of its solution.
+        common: What is added to each case, as the range of the numbers, which the published files leave out.
+
+    Raises:
+        UsageError: If the file cannot be read.
+        DataError: If it is no such list.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        key: str,
+        decode: Callable[[Json], I],
+        level_of: Callable[[I], int],
+        prove: Callable[[I], Mapping[str, Json]],
+        common: Mapping[str, Json],
+    ) -> None:
+        try:
+            if path.stat().st_size > LARGEST_FILE:
+                raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of cases")
+            data: Json = json.loads(path.read_bytes())
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}; give a file of cases") from None
+        except (ValueError, RecursionError):
+            raise DataError(f"{path}: it is no JSON; give a list of cases") from None
+        if not is_array(data) or not data:
+            raise DataError(f"{path}: give a JSON list of cases")
+        self._cases: list[I] = []
+        for number, case in enumerate(data):
+            try:
+                self._cases.append(decode({**common, **case} if is_object(case) else case))
+            except DataError as error:
+                raise DataError(f"{path}: case {number}: {error}") from None
+        self._key, self._level_of, self._prove = key, level_of, prove
+
+    def __len__(self) -> int:
+        """Return the number of cases."""
+        return len(self._cases)
+
+    @property
+    def space(self) -> int:
+        """The number of cases."""
+        return len(self._cases)
+
+    def item(self, index: int) -> Item[I]:
+        """Return the case of this number; negative ones count from the end.
+
+        Raises:
+            UsageError: If there is none.
+        """
+        if not -len(self._cases) <= index < len(self._cases):
+            raise UsageError(f"case {index} of {self._key}: it has only {len(self._cases)}; lower the limit")
+        index %= len(self._cases)
+        case = self._cases[index]
+        return Item(case, f"{self._key}-{index}", self._level_of(case), self._key, index, self._prove(case))

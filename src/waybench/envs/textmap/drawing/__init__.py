@@ -1,0 +1,3 @@
+"""Drawings of maps of places."""
+
+__all__ = []

@@ -1,0 +1,184 @@
+"""A map's places, moves and names as shapes (SVG), each where every drawing of the map has it."""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from html import escape
+from math import hypot
+
+from waybench._svg import path
+from waybench.envs.textmap.drawing._layout import Cell, between, layout
+from waybench.envs.textmap.drawing._names import FONT, LINE, Name, Names, Point, shown
+from waybench.envs.textmap.map import Edge, PlaceMap, reached
+
+Pair = tuple[str, str]
+Line = tuple[Point, Point, Point]  # its ends, and between them what it bends towards
+
+# A drawing is about as wide as a page shows it, in pixels; what is in it has these sizes whatever the map's.
+_WIDE, _HIGH, _LEAST = 560, 470, 330
+_FARTHEST: Point = (132, 74)  # between neighbours
+_SIDE, _TOP, _BOTTOM = 52, 52, 34
+
+# How moves are drawn: those nobody was told of, those that follow from their opposites, and those that were made.
+_KINDS = {"later": ("#bdb8ad", 1.2, "1 4"), "imputed": ("#5a6372", 1.8, "4 3"), "walked": ("#5a6372", 1.8, "")}
+
+
+class Board:
+    """Where everything of a map is drawn.
+
+    Args:
+        places: The places.
+        edges: The moves.
+
+    Attributes:
+        width: Of the drawing.
+        height: Of the drawing.
+        at: Where each place is.
+        radius: Of the dots that places are.
+    """
+
+    def __init__(self, places: tuple[str, ...], edges: tuple[Edge, ...]) -> None:
+        cells = dict(zip(places, layout(places, edges), strict=True))
+        last = [max(cell[axis] for cell in cells.values()) for axis in (0, 1)]
+        east, south = (
+            min(far, room / max(1, end)) for far, room, end in zip(_FARTHEST, (_WIDE, _HIGH), last, strict=True)
+        )
+        self.width, self.height = max(_LEAST, east * last[0]) + 2 * _SIDE, south * last[1] + _TOP + _BOTTOM
+        left = (self.width - east * last[0]) / 2
+        self.at = {place: (left + east * x, _TOP + south * y) for place, (x, y) in cells.items()}
+        self.radius = max(2.0, min(4.5, 0.16 * min(east, south)))
+        self._edges, self._bend, taken = edges, 0.55 * min(east, south), set(cells.values())
+        self._thin = max(0.6, min(1.0, min(east, south) / 36))  # lines where they are many
+        self._pairs = dict.fromkeys((edge.source, edge.target) for edge in edges if edge.source != edge.target)
+        self._bent = {pair for pair in self._pairs if _covers(cells[pair[0]], cells[pair[1]], taken)}
+        within = (2, _TOP / 2, self.width - 2, self.height - 2)
+        self._names = Names(self.at, self._along(), within, self.radius)
+
+    def _along(self) -> Iterator[Point]:
+        """Yield points all along the lines."""
+        for source, target in self._pairs:
+            if source < target or (target, source) not in self._pairs:
+                line = self.line(source, target)
+                count = max(2, int(hypot(line[2][0] - line[0][0], line[2][1] - line[0][1]) / 5))
+                yield from (_on(line, number / count) for number in range(1, count))
+
+    def line(self, source: str, target: str) -> Line:
+        """Return the line from one place to another."""
+        (x, y), (column, row) = self.at[source], self.at[target]
+        middle = (x + column) / 2, (y + row) / 2
+        if not self._bends(source, target):
+            return (x, y), middle, (column, row)
+        # To the same side whichever end it begins at.
+        side = self._bend if (x, y) < (column, row) else -self._bend
+        length = hypot(column - x, row - y)
+        return (x, y), (middle[0] + side * (row - y) / length, middle[1] - side * (column - x) / length), (column, row)
+
+    def _bends(self, source: str, target: str) -> bool:
+        return (source, target) in self._bent or (target, source) in self._bent
+
+    def path(self, source: str, target: str, *, half: bool = False) -> str:
+        """Return the data of a path between two places, or to its middle."""
+        line = (x, y), (bent_x, bent_y), (column, row) = self.line(source, target)
+        if half:
+            column, row = _on(line, 0.5)
+            bent_x, bent_y = (x + bent_x) / 2, (y + bent_y) / 2
+        bent = f"Q{bent_x:.4g} {bent_y:.4g} " if self._bends(source, target) else "L"
+        return f"M{x:.4g} {y:.4g}{bent}{column:.4g} {row:.4g}"
+
+    def own(self, source: str, target: str) -> str:
+        """Return the data of what is a move's own: half of its line where there is a way back too."""
+        return self.path(source, target, half=(target, source) in self._pairs)
+
+    def head(self, source: str, target: str, part: float = 0.6, size: float = 5.0) -> str:
+        """Return the data of an arrow's head at a part of a line."""
+        line = self.line(source, target)
+        (x, y), (east, south) = _on(line, part), _on(line, part + 0.02)
+        length = hypot(east - x, south - y) or 1.0
+        along, across = size * (east - x) / length, size * (south - y) / length
+        return (
+            f"M{x + along:.4g} {y + across:.4g}L{x - along - across:.4g} {y - across + along:.4g}"
+            f"L{x - along + across:.4g} {y - across - along:.4g}z"
+        )
+
+    def drawn(self, cutoff: int) -> str:
+        """Return the shapes of moves, places and names for who has read the steps 0 to `cutoff`."""
+        rank = list(_KINDS)
+        best: dict[Pair, int] = dict.fromkeys(self._pairs, 0)
+        for edge in self._edges:
+            if edge.source != edge.target:
+                pair = edge.source, edge.target
+                best[pair] = max(best[pair], rank.index(_kind(edge, cutoff)))
+        parts: list[str] = []
+        for number, (kind, (colour, wide, dash)) in enumerate(_KINDS.items()):
+            own = (self.own(*pair) for pair, found in best.items() if found == number)
+            dashes = f'stroke-dasharray="{dash}"' if dash else ""
+            parts.append(path(f"textmap-{kind}", colour, round(wide * self._thin, 2), own, dashes))
+        heads = "".join(self.head(*pair, 0.72, 4) for pair, kind in best.items() if kind and pair[::-1] not in best)
+        parts.append(f'<path class="textmap-head" fill="#5a6372" d="{heads}"/>' if heads else "")
+        told = {place for pair, kind in best.items() if kind for place in pair}
+        return "".join(parts) + self._dots(told) + written(self._names.fitting.values())
+
+    def _dots(self, told: set[str]) -> str:
+        dots: dict[bool, list[str]] = {True: [], False: []}
+        for place, (x, y) in self.at.items():
+            name = self._names.fitting.get(place)
+            whole = name is not None and " ".join(name.lines) == shown(place)
+            dot = f'circle cx="{x:.4g}" cy="{y:.4g}" r="{self.radius:.2g}"'
+            title = f"><title>{escape(shown(place, 100))}</title></circle>"
+            dots[place in told].append(f"<{dot}/>" if whole else f"<{dot}{title}")
+        looks = {
+            True: 'class="textmap-place" fill="#5a6372"',
+            False: 'class="textmap-untold" fill="#fff" stroke="#bdb8ad"',
+        }
+        return "".join(f"<g {looks[kind]}>{''.join(circles)}</g>" for kind, circles in dots.items() if circles)
+
+    def names(self, places: Iterable[str]) -> dict[str, Name]:
+        """Return the names of some places, to be read above all others; see `Names.all_of`."""
+        return self._names.all_of(places)
+
+
+def board(place_map: PlaceMap) -> Board:
+    """Return where everything of a map is drawn; it is kept for the next drawing, whatever is shown of the map."""
+    return _board(place_map.places, place_map.edges)
+
+
+@lru_cache(maxsize=64)
+def _board(places: tuple[str, ...], edges: tuple[Edge, ...]) -> Board:
+    return Board(places, edges)
+
+
+def _kind(edge: Edge, cutoff: int) -> str:
+    if reached(edge.forward, cutoff):
+        return "walked"
+    return "imputed" if reached(edge.reverse, cutoff) else "later"
+
+
+def _covers(one: Cell, other: Cell, taken: set[Cell]) -> bool:
+    covered = between(other[0] - one[0], other[1] - one[1])
+    return any((one[0] + x, one[1] + y) in taken for x, y in covered)
+
+
+def _on(line: Line, part: float) -> Point:
+    """Return the point at a part of a line, from 0 to 1."""
+    (x, y), (bent_x, bent_y), (column, row) = line
+    one, two, three = (1 - part) ** 2, 2 * part * (1 - part), part**2
+    return one * x + two * bent_x + three * column, one * y + two * bent_y + three * row
+
+
+def written(names: Iterable[Name], *, strong: bool = False) -> str:
+    """Return the shapes of some names."""
+    texts = "".join(map(_text, names))
+    if not texts:
+        return ""
+    look = 'class="textmap-meant" fill="#1c2230" font-weight="600"' if strong else 'class="textmap-name" fill="#5a6372"'
+    return (
+        f'<g {look} stroke="#fff" stroke-width="{5 if strong else 3}" stroke-linejoin="round" paint-order="stroke" '
+        f'font-family="sans-serif" font-size="{FONT}" text-anchor="middle">{texts}</g>'
+    )
+
+
+def _text(name: Name) -> str:
+    x, y = name.at
+    first, *more = map(escape, name.lines)
+    anchor = "" if name.anchor == "middle" else f' text-anchor="{name.anchor}"'
+    rest = "".join(f'<tspan x="{x:.4g}" dy="{LINE}">{line}</tspan>' for line in more)
+    return f'<text x="{x:.4g}" y="{y:.4g}"{anchor}>{first}{rest}</text>'

@@ -1,0 +1,128 @@
+"""A question about a map as a drawing (SVG): what was told of the map, what was answered, and what was meant."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import hypot
+
+from waybench._svg import drawing, path, text
+from waybench.core import TurnRecord
+from waybench.envs.textmap.drawing._board import Board, Pair, board, written
+from waybench.envs.textmap.drawing._scene import Scene, scenes
+from waybench.envs.textmap.extract import Extraction
+from waybench.envs.textmap.minigame import Minigame
+from waybench.envs.textmap.questions import MapQuestion
+
+Asked = MapQuestion | Minigame | Extraction
+
+_ROUND = 'stroke-linecap="round"'
+_STUB = 17  # how far a move is drawn that leads nowhere
+
+
+def draw(instance: Asked, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+    """Draw a map as who is asked was told of it, and an answer on it.
+
+    Nothing of a reply reaches the drawing: names are those of the map, and actions those that a question lists.
+
+    Args:
+        instance: What is asked.
+        turns: Turns of an episode that a simulation has confirmed.
+        board_id: An id in the page for the drawing of the map, which is most of the bytes.
+        reuse: Whether the page holds a drawing with this id already, whose map is shown again.
+
+    Returns:
+        An `<svg>` element. Classes: textmap, reference, textmap-floor, textmap-walked, textmap-imputed, textmap-later,
+        textmap-head, textmap-place, textmap-untold, textmap-name, textmap-meant, textmap-told, textmap-band,
+        textmap-right, textmap-came, textmap-ahead, textmap-missed, tiles-trail, tiles-stop, tiles-start, tiles-goal,
+        maze-hit.
+    """
+    (seen,) = scenes(instance, turns, [len(turns)])
+    if reuse:
+        return _drawing(instance, seen, f'<use href="#{board_id}"/>')
+    identity = f' id="{board_id}"' if board_id else ""
+    return _drawing(instance, seen, f"<g{identity}>{board(instance.map).drawn(instance.cutoff)}</g>")
+
+
+def draw_frames(instance: Asked, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
+    """Yield drawings of how it stands after each number of turns in `counts`, which rise; see `draw`."""
+    shapes = f"<g>{board(instance.map).drawn(instance.cutoff)}</g>"
+    return (_drawing(instance, seen, shapes) for seen in scenes(instance, turns, counts))
+
+
+def _drawing(instance: Asked, seen: Scene, shapes: str) -> str:
+    where, places = board(instance.map), len(instance.map.places)
+    parts = [
+        f'<path class="textmap-floor" fill="#fff" d="M0 0h{where.width:g}v{where.height:g}h-{where.width:g}z"/>',
+        _band(where, seen),
+        shapes,
+        _moves(where, seen),
+        _names(where, seen),
+        *_marks(where, seen),
+        text("textmap-told", 12, 21, seen.told, 13),
+    ]
+    return drawing("textmap", where.width, where.height, f"Map of {places} places. {seen.told}", parts)
+
+
+def _names(where: Board, seen: Scene) -> str:
+    """Return the names of all places that matter; those that are before the answer are always in the same places."""
+    given = [place for place in (seen.start, seen.target) if place]
+    answered = [*(place for pairs in (seen.taken, seen.made_up) for pair in pairs for place in pair), *seen.stops]
+    meant = [*(place for pair in seen.reference for place in pair), *([seen.right] if seen.right else [])]
+    names, own = where.names([*given, *meant, *answered]), {*given, *answered}
+    reference = written((name for place, name in names.items() if place not in own), strong=True)
+    texts = written((name for place, name in names.items() if place in own), strong=True)
+    return texts + (f'<g class="reference">{reference}</g>' if reference else "")
+
+
+def _band(where: Board, seen: Scene) -> str:
+    """Return the reference: a wide line below the map, and the place where it ends."""
+    lines = (where.path(*move) for move in dict.fromkeys(seen.reference))
+    band = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
+    end = _square(where, seen.right, "#e69f00", "textmap-right") if seen.right else ""
+    return f'<g class="reference">{band}{end}</g>' if band or end else ""
+
+
+def _square(where: Board, place: str, colour: str, name: str) -> str:
+    (x, y), side = where.at[place], where.radius + 5
+    return path(name, colour, 2.5, [f"M{x - side:.4g} {y - side:.4g}h{2 * side:g}v{2 * side:g}h-{2 * side:g}z"])
+
+
+def _moves(where: Board, seen: Scene) -> str:
+    def lines(moves: Iterable[Pair]) -> Iterator[str]:
+        return (where.path(*move) for move in dict.fromkeys(moves))
+
+    def halves(name: str, colour: str, width: float, moves: Iterable[Pair]) -> str:
+        # Apart, so that frames of a replay have them in common.
+        paths = "".join(f'<path d="{where.own(*move)}"/>' for move in moves)
+        look = f'fill="none" stroke="{colour}" stroke-width="{width}" {_ROUND}'
+        return f'<g class="{name}" {look}>{paths}</g>' if paths else ""
+
+    heads = "".join(where.head(*move) for move in dict.fromkeys(seen.taken))
+    return "".join(
+        (
+            path("textmap-came", "#0072b2", 5, lines(seen.came), f'stroke-opacity="0.35" {_ROUND}'),
+            halves("textmap-missed", "#d55e00", 3, seen.missed),
+            halves("tiles-trail", "#0072b2", 3.5, seen.found),
+            path("tiles-trail", "#0072b2", 3, lines(seen.taken), _ROUND),
+            path("maze-hit", "#d55e00", 4, lines(seen.made_up), f'stroke-dasharray="0 8" {_ROUND}'),
+            f'<path class="textmap-ahead" fill="#0072b2" d="{heads}"/>' if heads else "",
+        )
+    )
+
+
+def _marks(where: Board, seen: Scene) -> Iterator[str]:
+    """Yield where it begins, where it should end, where it ends, and what is wrong with it."""
+    x, y = where.at[seen.start]
+    yield (
+        f'<circle class="tiles-start" fill="none" stroke="#009e73" stroke-width="2.5" cx="{x:.4g}" cy="{y:.4g}" '
+        f'r="{where.radius + 5:.3g}"/>'
+    )
+    if seen.target:
+        yield _square(where, seen.target, "#009e73", "tiles-goal")
+    for place in seen.stops:
+        x, y = where.at[place]
+        yield f'<circle class="tiles-stop" fill="#0072b2" cx="{x:.4g}" cy="{y:.4g}" r="{where.radius + 1:.3g}"/>'
+    for place, (east, south) in seen.crosses:
+        (x, y), far = where.at[place], _STUB / max(1.0, hypot(east, south))
+        leaves = bool(east or south)
+        stub, arm = f"l{far * east:.3g} {far * south:.3g}" if leaves else "", 5 if leaves else where.radius + 5
+        cross = f"m-{arm:g}-{arm:g}l{2 * arm:g} {2 * arm:g}m0-{2 * arm:g}l-{2 * arm:g} {2 * arm:g}"
+        yield path("maze-hit", "#d55e00", 2.5, [f"M{x:.4g} {y:.4g}{stub}{cross}"], _ROUND)

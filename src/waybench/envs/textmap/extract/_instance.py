@@ -1,0 +1,165 @@
+"""Extractions: the triplets that a walkthrough consists of, and what is asked of their graph (MANGO, section C.4)."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from waybench.core import DataError, Json, Stream, UsageError, is_array, is_object
+from waybench.envs.textmap.map import (
+    PUBLISHED_STEPS,
+    Locate,
+    MapInstance,
+    PlaceMap,
+    cut,
+    map_json,
+    named,
+    read_map,
+    read_number,
+    track,
+    typed,
+)
+from waybench.envs.textmap.questions import (
+    LONGEST,
+    MOST_HOPS,
+    Hop,
+    MapQuestion,
+    Trajectory,
+    choose,
+    destination_on,
+    route_on,
+)
+
+VERSION = 1  # of the questions that are drawn where none are given
+EXAMPLES = 5  # steps whose triplets are shown
+LEAST_CUTOFF = EXAMPLES + 1
+QUESTIONS, MOST_QUESTIONS = 4, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction(MapInstance):
+    """A walkthrough whose steps are to be written as triplets.
+
+    Attributes:
+        questions: What is asked of the graph of the triplets; each has the same map and cutoff.
+    """
+
+    questions: tuple[MapQuestion, ...] = field(hash=False)  # each would hash the whole map again
+
+    @property
+    def truth(self) -> Trajectory:
+        """The triplet of each step from 1 on: place before, action, place after; the same place if nothing changes."""
+        return true_triplets(self.map, self.cutoff)
+
+    def to_json(self) -> Json:
+        """Return the extraction with its map, so that a record needs no other file."""
+        asked = [question.asked() for question in self.questions]
+        return {"map": map_json(self.map), "cutoff": self.cutoff, "questions": asked}
+
+
+@lru_cache(maxsize=64)
+def true_triplets(place_map: PlaceMap, cutoff: int) -> Trajectory:
+    """Return the triplets of the steps from 1 to `cutoff`.
+
+    Raises:
+        UsageError: If it is not known where the player is.
+    """
+    places = track(place_map, cutoff)
+    return tuple(
+        Hop(places[number - 1], typed(place_map.steps[number].action), places[number])
+        for number in range(1, cutoff + 1)
+    )
+
+
+def extractions(
+    place_map: PlaceMap,
+    cutoff: int,
+    questions: int,
+    stream: Stream,
+    *,
+    longest: int = LONGEST,
+) -> list[Extraction]:
+    """Return the extraction of a map's walkthrough; nothing if too little of it is shown to ask anything.
+
+    Args:
+        place_map: The map.
+        cutoff: The last step that is shown; for a published map at most 70, for beyond it no one has noted down where
+            the player is.
+        questions: How many questions for routes, and how many for destinations, at most; easy and hard ones in turn.
+        stream: What they are drawn with.
+        longest: Most moves of a path whose destination is asked for.
+
+    Raises:
+        UsageError: If the map has too many paths to draw from.
+    """
+    cutoff = min(cutoff, place_map.last_step, MOST_HOPS)
+    shown = cut(place_map, cutoff)
+    if cutoff < LEAST_CUTOFF or not any(edge.forward <= cutoff for edge in place_map.edges):
+        return []
+    asked = choose(shown, "route", cutoff, questions, stream)
+    asked += choose(shown, "destination", cutoff, questions, stream, longest=longest)
+    return [Extraction(shown, cutoff, tuple(asked))] if asked else []
+
+
+def decode_extraction(data: Json) -> Extraction:
+    """Read an extraction. Its "questions" can be left out; they are drawn by the map and the cutoff, then.
+
+    Raises:
+        DataError: If it is none; the message names the field.
+    """
+    if not is_object(data):
+        raise DataError('instance: give an extraction, {"map": {...}, "cutoff": 70, "questions": [{"src": ...}, ...]}')
+    whole = read_map(data)
+    if whole.last_step < LEAST_CUTOFF:
+        raise DataError(
+            f"map: steps: the walkthrough ends at step {whole.last_step}; give one of {LEAST_CUTOFF} or more"
+        )
+    shown = read_number(data, "cutoff", LEAST_CUTOFF, MOST_HOPS, "the last step that is shown")
+    cutoff = min(shown, whole.last_step)
+    place_map = cut(whole, cutoff)
+    try:
+        true_triplets(place_map, cutoff)
+        if "questions" not in data:
+            return _drawn(place_map, cutoff)
+    except UsageError as error:
+        raise DataError(ascii(str(error))[1:-1][:500]) from None
+    rows = data["questions"]
+    if not is_array(rows) or not 1 <= len(rows) <= MOST_QUESTIONS:
+        raise DataError(f"questions: give a list of 1 to {MOST_QUESTIONS}")
+    questions = [_question(place_map, cutoff, row, number) for number, row in enumerate(rows)]
+    return Extraction(place_map, cutoff, tuple(questions))
+
+
+def _drawn(place_map: PlaceMap, cutoff: int) -> Extraction:
+    stream = Stream("textmap/extract", VERSION, place_map.name, place_map.steps[0].observation, cutoff)
+    found = extractions(place_map, cutoff, QUESTIONS, stream)
+    if not found:
+        raise DataError("cutoff: nothing can be asked of so little of the walkthrough; show more of it")
+    return found[0]
+
+
+def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQuestion:
+    where = f"questions: record {number}"
+    if not is_object(data):
+        raise DataError(f'{where}: give {{"src": ..., "dst": ...}}, or {{"src": ..., "actions": [...]}}')
+    try:
+        question = (destination_on if "actions" in data else route_on)(place_map, cutoff, data)
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from None
+    if question.labels.difficulty(cutoff) is None:
+        raise DataError(f"{where}: it cannot be answered from what is shown")
+    return question
+
+
+def named_extraction(data: Json, locate: Locate) -> Json:
+    """Return an extraction with its map in place of a published game's name.
+
+    Args:
+        data: An extraction with "game", such as "zork1", or a whole one, which is returned as it is.
+        locate: (data set, file) -> where the file lies.
+
+    Raises:
+        DataError: If the game's name is none, or the cutoff is beyond the steps whose places are known.
+        UsageError: If its files are not here.
+    """
+    if is_object(data) and "game" in data and "map" not in data:
+        read_number(data, "cutoff", LEAST_CUTOFF, PUBLISHED_STEPS, "the last step that is shown")
+    return named(data, locate)

@@ -1,0 +1,90 @@
+"""The words of extractions. The paper prints none, so they are ours."""
+
+import json
+from functools import lru_cache
+
+from waybench.core import Invalid, Memory, Transition, Wording, last_object
+from waybench.envs.textmap.extract._game import Extracting
+from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
+from waybench.envs.textmap.map import Step, all_names, seen_names, walkthrough
+from waybench.envs.textmap.questions import RELEASED, Hop, Trajectory, sound_answer, trajectory
+
+_TASK = (
+    "This is the walkthrough of a text game. Each step of it becomes a triplet: the place before the step, the action, "
+    "and the place after it. They are the same place if the step does not lead to another one.\n"
+    "The places, by the names to be used: {places}\n\n"
+)
+_ANSWER = '{"location_before": "...", "action": "...", "location_after": "..."}'
+
+
+class ExtractionWording(Wording[Extraction, Extracting, Trajectory]):
+    """Asks for triplets.
+
+    Args:
+        mode: "steps": one step after the other, each in a prompt of its own with the same five examples; "whole": all
+            at once.
+        lists: "all": the list has all places of the map; "seen": those that a reader of the prefix can know.
+    """
+
+    name = "plain"
+
+    def __init__(self, mode: str, lists: str) -> None:
+        self.memory = Memory("fresh") if mode == "steps" else Memory()
+        self._mode, self._lists = mode, lists
+
+    def rules(self, instance: Extraction) -> str:
+        """Return the task, with the examples or the whole walkthrough."""
+        return _rules(instance, self._mode, self._lists)
+
+    def observe(self, state: Extracting, last: Transition[Extracting] | Invalid | None, turn: int) -> str:
+        """Return the step that is asked about, with the one before it; or that this was the last one."""
+        if state.end is not None:
+            return last.reason if self._mode == "whole" and isinstance(last, Invalid) else "That was the last step."
+        if self._mode == "whole":
+            return ""
+        steps = state.task.map.steps
+        return (
+            f"The last step:\n{_block(steps[state.step - 1])}\n\nThe step to be told:\n{_block(steps[state.step])}\n\n"
+            f"The place before it: {json.dumps(state.place, ensure_ascii=False)}\n"
+            f"Answer with its triplet, a JSON object: {_ANSWER}"
+        )
+
+    def parse(self, reply: str, state: Extracting) -> Trajectory | Invalid:
+        """Read a triplet as the last JSON object, or all of them as the last list of objects."""
+        if self._mode == "whole":
+            return sound_answer(reply)
+        found = last_object(reply, RELEASED.before)
+        if isinstance(found, Invalid):
+            return found
+        if found.duplicate is not None:
+            return Invalid("The JSON object has a key twice.")
+        return trajectory([found])
+
+    def render(self, action: Trajectory, state: Extracting) -> str:
+        """Return triplets as JSON."""
+        rows = [_row(hop) for hop in action]
+        return rows[0] if self._mode == "steps" else f"[{', '.join(rows)}]"
+
+
+def _row(hop: Hop) -> str:
+    return json.dumps(dict(zip(RELEASED, hop, strict=True)), ensure_ascii=False)
+
+
+def _block(step: Step) -> str:
+    return walkthrough((step,)).strip()
+
+
+@lru_cache(maxsize=64)
+def _rules(instance: Extraction, mode: str, lists: str) -> str:
+    found = seen_names(instance.map, instance.cutoff) if lists == "seen" else all_names(instance.map)
+    names = found.places or all_names(instance.map).places
+    task = _TASK.replace("{places}", json.dumps(list(names), ensure_ascii=False))
+    steps = instance.map.steps
+    if mode == "whole":
+        return (
+            f"{task}{walkthrough(steps, instance.cutoff)}\n"
+            f"Answer with the triplets of the steps from 1 to {instance.cutoff}, in their order and one for each step, "
+            f"as a JSON array: [{_ANSWER}, ...]"
+        )
+    shown = [f"{_block(step)}\n{_row(hop)}" for step, hop in zip(steps[1:], instance.truth[:EXAMPLES], strict=False)]
+    return "\n\n".join([f"{task}The first steps, as examples:\n{_block(steps[0])}", *shown])

@@ -1,0 +1,119 @@
+"""Maps of places: loading, writing, paths and traversals."""
+
+from typing import TYPE_CHECKING
+
+from waybench._late import late_names
+from waybench.envs.textmap.map._in_instances import (
+    LATEST_CUTOFF,
+    LONGEST_NAME,
+    Locate,
+    MapInstance,
+    cut,
+    map_json,
+    map_name,
+    named,
+    published_map,
+    read_map,
+    read_number,
+    read_place,
+    read_texts,
+    size_class,
+)
+from waybench.envs.textmap.map._labels import DIFFICULTIES, Difficulty, Labels, Rule, edge_labels, path_labels, reached
+from waybench.envs.textmap.map._load import load_map
+from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap.map._prefix import (
+    PUBLISHED_STEPS,
+    Names,
+    all_names,
+    fitting_cut,
+    named_by_ids,
+    published_cut,
+    published_steps,
+    seen_names,
+    simplified,
+    track,
+    typed,
+    walkthrough,
+    with_ids,
+)
+from waybench.envs.textmap.map._shares import Of, event, share
+from waybench.envs.textmap.map._similar import LONGEST, distance, similarity
+from waybench.envs.textmap.map._traversals import Made, Move, edges_made
+from waybench.envs.textmap.map._write import MOST_PATHS, Written, write_map
+
+if TYPE_CHECKING:
+    from waybench.envs.textmap.map._kernel import Ints
+    from waybench.envs.textmap.map._paths import ALL, BUDGET, Choice, Paths
+    from waybench.envs.textmap.map._routes import Routes, routes
+
+__all__ = [
+    "ALL",
+    "BUDGET",
+    "DIFFICULTIES",
+    "LATEST_CUTOFF",
+    "LONGEST",
+    "LONGEST_NAME",
+    "MOST_PATHS",
+    "NEVER",
+    "PUBLISHED_STEPS",
+    "Choice",
+    "Difficulty",
+    "Edge",
+    "Ints",
+    "Labels",
+    "Locate",
+    "Made",
+    "MapInstance",
+    "Move",
+    "Names",
+    "Of",
+    "Paths",
+    "PlaceMap",
+    "Routes",
+    "Rule",
+    "Step",
+    "Written",
+    "all_names",
+    "cut",
+    "distance",
+    "edge_labels",
+    "edges_made",
+    "event",
+    "fitting_cut",
+    "load_map",
+    "map_json",
+    "map_name",
+    "named",
+    "named_by_ids",
+    "path_labels",
+    "published_cut",
+    "published_map",
+    "published_steps",
+    "reached",
+    "read_map",
+    "read_number",
+    "read_place",
+    "read_texts",
+    "routes",
+    "seen_names",
+    "share",
+    "similarity",
+    "simplified",
+    "size_class",
+    "track",
+    "typed",
+    "walkthrough",
+    "with_ids",
+    "write_map",
+]
+
+# They need numpy or numba, which is loaded where there is something to compute.
+__getattr__ = late_names(
+    __name__,
+    {
+        "_kernel": ("Ints",),
+        "_paths": ("ALL", "BUDGET", "Choice", "Paths"),
+        "_routes": ("Routes", "routes"),
+    },
+)

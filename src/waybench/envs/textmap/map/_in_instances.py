@@ -1,0 +1,219 @@
+"""Maps in instances: written and read as JSON, cut where nobody reads on, and named if they are published."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from waybench.core import DataError, EpisodeRecord, Instance, Json, UsageError, is_array, is_object, unknown
+from waybench.envs.textmap.map._load import load_map, read_edges, read_names
+from waybench.envs.textmap.map._place_map import Edge, PlaceMap, Step
+
+MOST_PLACES, MOST_EDGES, MOST_STEPS = 2_000, 20_000, 20_000
+LATEST_CUTOFF = 1_000_000
+LONGEST_NAME = 1_000  # characters, as answers are read
+LONGEST_TEXT = 1 << 24  # characters of a map as JSON
+
+DATA_SET = "mango"  # where the published maps are, by name
+PARTS = ("edges.json", "locations.json", "actions.json", "walkthrough")  # the files that a map is made of
+
+Locate = Callable[[str, str], Path]
+
+_EDGE_KEYS = ("src_node", "dst_node", "action", "seen_in_forward", "seen_in_reversed")
+_NAMED_KEYS = ("seen_in_forward_answerable", "seen_in_reversed_answerable")
+
+
+@dataclass(frozen=True, slots=True)
+class MapInstance(Instance):
+    """What is asked about a map by who shows the beginning of its walkthrough.
+
+    Attributes:
+        map: The map. Its walkthrough ends a step after the cutoff, or where it ends by itself: nobody is shown more.
+        cutoff: The last step of the walkthrough that is shown.
+    """
+
+    map: PlaceMap
+    cutoff: int
+
+    @property
+    def level(self) -> int:
+        """Size class of its map: level k has 2 ** (k + 1) places up to twice as many; smaller maps are level 1."""
+        return size_class(len(self.map.places))
+
+    def canonical(self) -> str:
+        """Return all of it as JSON, its keys sorted."""
+        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+
+
+def size_class(places: int) -> int:
+    """Return the level of a map of so many places; see `MapInstance.level`."""
+    return max(1, places.bit_length() - 2)
+
+
+def cut(place_map: PlaceMap, cutoff: int) -> PlaceMap:
+    """Return a map with the steps of its walkthrough that an instance with a cutoff needs."""
+    steps = place_map.steps[: cutoff + 2]
+    return place_map if len(steps) == len(place_map.steps) else replace(place_map, steps=steps)
+
+
+def map_name(record: EpisodeRecord) -> str:
+    """Return the name of the map that a record's instance is about."""
+    return str(record.instance["map"]["name"])
+
+
+def map_json(place_map: PlaceMap) -> Json:
+    """Return a map as the JSON of instances."""
+    return {
+        "name": place_map.name,
+        "places": list(place_map.places),
+        "actions": list(place_map.actions),
+        "edges": [list(edge) for edge in place_map.edges],
+        "steps": [[step.action, step.observation] for step in place_map.steps],
+    }
+
+
+def read_map(data: dict[str, Json]) -> PlaceMap:
+    """Read the map of an instance; one that is the same as before is not read again.
+
+    Args:
+        data: The instance as JSON.
+
+    Raises:
+        DataError: If it has none.
+    """
+    if "map" not in data:
+        raise DataError('map: it is missing; give the map, or with `waybench score` a published game\'s name as "game"')
+    try:
+        text = json.dumps(data["map"])
+    except (ValueError, TypeError, RecursionError):
+        raise DataError("map: it is no map") from None
+    if len(text) > LONGEST_TEXT:
+        raise DataError(f"map: it has {len(text)} characters as JSON; at most {LONGEST_TEXT} are read")
+    return _map_of(text)
+
+
+def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str) -> int:
+    """Read a whole number of an instance.
+
+    Raises:
+        DataError: If it is none, or out of range; the message says `what` to give.
+    """
+    value = data.get(key)
+    if type(value) is not int or not low <= value <= high:
+        raise DataError(f"{key}: give {what}, a whole number from {low} to {high}")
+    return value
+
+
+def read_place(place_map: PlaceMap, key: str, name: Json) -> str:
+    """Read the name of a place of a map; `key` says in an error where it stood."""
+    if not isinstance(name, str) or name not in place_map.places:
+        told = unknown("place", name, place_map.places) if isinstance(name, str) else "give a place's name"
+        raise DataError(f"{key}: {ascii(' '.join(told.split()))[1:-1][:300]}")
+    return name
+
+
+def read_texts(data: Any, key: str) -> list[str]:
+    """Read a list of texts."""
+    value = data.get(key)
+    if not is_array(value) or not all(isinstance(text, str) for text in value):
+        raise DataError(f"{key}: give a list of names")
+    return [str(text) for text in value]
+
+
+@lru_cache(maxsize=128)
+def _map_of(text: str) -> PlaceMap:
+    """Read a map once for all questions about it."""
+    data: Json = json.loads(text)
+    if not is_object(data):
+        raise DataError('map: give {"name": ..., "places": [...], "actions": [...], "edges": [...], "steps": [...]}')
+    name = data.get("name")
+    if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise DataError("map: name: give the game's name")
+    places, actions, rows = (
+        _list(data, key, most)
+        for key, most in (("places", MOST_PLACES), ("actions", MOST_EDGES), ("edges", MOST_EDGES))
+    )
+    places, actions = read_names(places, "map: places"), read_names(actions, "map: actions")
+    long = next((name for name in (*places, *actions) if len(name) > LONGEST_NAME), None)
+    if long is not None:
+        raise DataError(f"map: the name {long[:40]!r} has more than {LONGEST_NAME} characters")
+    records = [_record(row, number) for number, row in enumerate(rows)]
+    edges = read_edges(records, "map: edges", frozenset(places), frozenset(actions))
+    return PlaceMap(name, places, actions, edges, _steps(_list(data, "steps", MOST_STEPS)))
+
+
+def _list(data: dict[str, Json], key: str, most: int) -> list[Json]:
+    value = data.get(key)
+    if not is_array(value) or not 1 <= len(value) <= most:
+        raise DataError(f"map: {key}: give a list of 1 to {most}")
+    return value
+
+
+def _record(row: Json, number: int) -> Json:
+    """Return the published record of a move, with the least steps that follow from the others."""
+    if not is_array(row) or len(row) != len(Edge._fields):
+        raise DataError(f"map: edges: record {number}: give a list of {len(Edge._fields)}, {', '.join(Edge._fields)}")
+    record: dict[str, Json] = dict(zip((*_EDGE_KEYS, *_NAMED_KEYS), row, strict=True))
+    steps = [step for step in row[3:] if type(step) is int]
+    if len(steps) == len(row) - 3:
+        record["edge_min_step"], record["edge_min_step_answerable"] = min(steps[:2]), min(steps[2:])
+    return record
+
+
+def _steps(rows: Sequence[Json]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for number, row in enumerate(rows):
+        if not is_array(row) or len(row) != 2 or not all(isinstance(text, str) for text in row):
+            raise DataError(f"map: steps: record {number}: give an action and an observation")
+        action, observation = str(row[0]), str(row[1])
+        try:
+            (action + observation).encode()
+        except UnicodeEncodeError:
+            raise DataError(f"map: steps: record {number}: it has half a character, which no text can hold") from None
+        steps.append(Step(number, action, observation))
+    return tuple(steps)
+
+
+def named(data: Json, locate: Locate) -> Json:
+    """Return an instance with its map in place of a published game's name.
+
+    Args:
+        data: An instance with "game", such as "zork1", or a whole one, which is returned as it is.
+        locate: (data set, file) -> where the file lies.
+
+    Raises:
+        DataError: If the game's name is none.
+        UsageError: If its files are not here.
+    """
+    if not is_object(data) or "game" not in data or "map" in data:
+        return data
+    game, cutoff = data["game"], data.get("cutoff")
+    if not isinstance(game, str) or not game.isascii() or not game.isalnum():
+        raise DataError("game: give the name of a published game, such as zork1")
+    place_map = published_map(game, locate)
+    rest = {key: value for key, value in data.items() if key != "game"}
+    return {"map": map_json(cut(place_map, cutoff) if type(cutoff) is int and cutoff >= 0 else place_map), **rest}
+
+
+@lru_cache(maxsize=64)
+def _loaded(folder: Path, game: str) -> PlaceMap:
+    return load_map(folder, game)
+
+
+def published_map(game: str, locate: Locate) -> PlaceMap:
+    """Return the map of a published game; it is read once.
+
+    Args:
+        game: The game's name.
+        locate: (data set, file) -> where the file lies.
+
+    Raises:
+        UsageError: If there is no such game, or its files are not here.
+    """
+    found = [locate(DATA_SET, f"{game}/{game}.{part}") for part in PARTS]
+    folders = {path.parent for path in found}
+    if len(folders) > 1:
+        raise UsageError(f"the files of {game} are in several folders ({', '.join(map(str, sorted(folders)))})")
+    return _loaded(folders.pop(), game)

@@ -1,0 +1,198 @@
+"""Maps in the published form: a folder with a game's edges, places, actions and walkthrough."""
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from waybench.core import DataError, Json, UsageError, is_array, is_object
+from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
+
+LARGEST_FILE = 1 << 28  # bytes
+
+_SEPARATOR = "===========\n"
+_BLOCK = re.compile(r"==>STEP NUM: (\d{1,9})\n==>ACT: ([^\n]*)\n==>OBSERVATION: (.*)\n", re.DOTALL | re.ASCII)
+_FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", "seen_in_reversed_answerable")
+
+
+def load_map(folder: Path, name: str) -> PlaceMap:
+    """Read a map from NAME.edges.json, NAME.locations.json, NAME.actions.json and NAME.walkthrough.
+
+    Lists of questions that may lie beside them are not read: they follow from these.
+
+    Args:
+        folder: Where the files are.
+        name: The game's name.
+
+    Raises:
+        UsageError: If a file is missing or cannot be read.
+        DataError: If a file is not what it should be; the message names the file and the record.
+    """
+    places, actions = (
+        read_names(_list(file), str(file))
+        for file in (folder / f"{name}.{part}.json" for part in ("locations", "actions"))
+    )
+    path = folder / f"{name}.walkthrough"
+    steps = read_walkthrough(_text(path), str(path))
+    file = folder / f"{name}.edges.json"
+    edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
+    return PlaceMap(name, places, actions, edges, steps)
+
+
+def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
+    """Read the text of a walkthrough: blocks between lines of eleven "=", their steps numbered from 0.
+
+    Args:
+        text: The whole of it; lines end with a line feed alone.
+        where: What to call it in messages.
+
+    Raises:
+        DataError: If it is not of this form; the message names the block.
+    """
+    head, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
+    if head or not blocks or blocks.pop():
+        raise DataError(f"{where}: it does not begin and end with a line of eleven '='")
+    if not blocks:
+        raise DataError(f"{where}: it has no step")
+    steps: list[Step] = []
+    for number, block in enumerate(blocks):
+        found = _BLOCK.fullmatch(block)
+        if found is None:
+            raise DataError(
+                f"{where}: block {number}: it is not '==>STEP NUM: ', '==>ACT: ' and '==>OBSERVATION: ', each in its "
+                f"own line, but {block[:60]!r}"
+            )
+        if int(found[1]) != number or found[1] != str(number):
+            raise DataError(f"{where}: block {number}: its step is {found[1]}; steps are numbered 0, 1, 2 and so on")
+        steps.append(Step(number, found[2], found[3]))
+    return tuple(steps)
+
+
+def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
+    """Write a walkthrough as it is in its file, byte for byte; to be cut by who makes a prompt of it.
+
+    Args:
+        steps: All steps, from 0 on.
+        upto: The last step to write, followed by a line of eleven "=" as in the file; None for all.
+    """
+    told = steps if upto is None else steps[: upto + 1]
+    blocks = "".join(
+        f"{_SEPARATOR}==>STEP NUM: {number}\n==>ACT: {action}\n==>OBSERVATION: {observation}\n"
+        for number, action, observation in told
+    )
+    return blocks + _SEPARATOR
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of a map")
+        return path.read_bytes().decode()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; a map is four files of one name") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: byte {error.start} is no UTF-8") from None
+
+
+def _list(path: Path) -> list[Json]:
+    try:
+        data: Json = json.loads(_text(path))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: it is no JSON: {str(error)[:80]}") from None
+    if not is_array(data):
+        raise DataError(f"{path}: it is no list")
+    return data
+
+
+def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
+    """Read a map's list of places or of actions.
+
+    Args:
+        records: The names.
+        where: What to call the list in messages.
+
+    Raises:
+        DataError: If one is no name, or is there twice.
+    """
+    seen: dict[str, int] = {}
+    for number, name in enumerate(records):
+        told = _name(name, f"{where}: record {number}")
+        if told in seen:
+            raise DataError(f"{where}: record {number}: {told[:60]!r} is there twice, first as record {seen[told]}")
+        seen[told] = number
+    return tuple(seen)
+
+
+def _name(value: Json, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise DataError(f"{where}: it is no name, but {str(value)[:60]!a}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"{where}: {value[:60]!r} has half a character, which no text can hold") from None
+    return value
+
+
+def read_edges(
+    records: Sequence[Json], where: str, places: Collection[str], actions: Collection[str], last: int = NEVER - 1
+) -> tuple[Edge, ...]:
+    """Read the records of a map's moves.
+
+    Args:
+        records: The records, with the published fields.
+        where: What to call them in messages.
+        places: The map's places.
+        actions: The map's actions.
+        last: The walkthrough's last step.
+
+    Raises:
+        DataError: If a record is not what it should be.
+    """
+    file, seen = where, dict[tuple[str, str, str], int]()
+    edges: list[Edge] = []
+    for number, record in enumerate(records):
+        where = f"{file}: record {number}"
+        edge = _edge(record, where, last)
+        for place, key in ((edge.source, "src_node"), (edge.target, "dst_node")):
+            if place not in places:
+                raise DataError(f"{where}: {key}: {place[:60]!r} is not among the locations")
+        if edge.action not in actions:
+            raise DataError(f"{where}: action: {edge.action[:60]!r} is not among the actions")
+        if edge[:3] in seen:
+            raise DataError(
+                f"{where}: {edge.action[:60]!r} from {edge.source[:60]!r} to {edge.target[:60]!r} is there twice, "
+                f"first as record {seen[edge[:3]]}"
+            )
+        seen[edge[:3]] = number
+        edges.append(edge)
+    return tuple(edges)
+
+
+def _edge(record: Json, where: str, last: int) -> Edge:
+    if not is_object(record):
+        raise DataError(f"{where}: it is no object")
+    source, target, action = (
+        _name(_field(record, key, where), f"{where}: {key}") for key in ("src_node", "dst_node", "action")
+    )
+    edge = Edge(source, target, action, *[_step(record, key, where, last) for key in _FIELDS])
+    for key, least in (("edge_min_step", edge.known), ("edge_min_step_answerable", edge.known_named)):
+        if _step(record, key, where, last) != least:
+            raise DataError(f"{where}: {key}: it is {record[key]}, but the lesser of its two steps is {least}")
+    if edge.known_named >= NEVER or edge.known >= NEVER:
+        raise DataError(f"{where}: the move is neither made nor inferred at any step: all are {NEVER}")
+    return edge
+
+
+def _step(record: dict[str, Json], key: str, where: str, last: int) -> int:
+    value = _field(record, key, where)
+    if type(value) is not int or not (1 <= value <= last or value == NEVER):
+        raise DataError(
+            f"{where}: {key}: {ascii(str(value)[:60])[1:-1]} is neither a step from 1 to {last} nor {NEVER}"
+        )
+    return value
+
+
+def _field(record: dict[str, Json], key: str, where: str) -> Json:
+    if key not in record:
+        raise DataError(f"{where}: it has no {key}")
+    return record[key]

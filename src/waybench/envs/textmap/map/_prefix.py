@@ -1,0 +1,218 @@
+"""The beginning of a walkthrough as a prompt shows it: cut at a step or at a number of tokens, plain or simplified."""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from waybench.core import DataError, EpisodeRecord, Json, UsageError, is_array, is_object
+from waybench.envs.textmap.map._in_instances import DATA_SET
+from waybench.envs.textmap.map._labels import reached
+from waybench.envs.textmap.map._load import walkthrough_text
+from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
+
+PUBLISHED_TOKENS = 3_600
+PUBLISHED_STEPS = 70  # the published maps know the moves of so many steps
+
+_MARK = re.compile(r"\s*\([^()]*\)\Z")
+
+
+class Tokenizer(Protocol):
+    """Turns text into tokens and back; such as one of `tiktoken`, which is not brought here."""
+
+    def encode(self, text: str, /) -> Sequence[Any]:
+        """Return the tokens of a text."""
+        ...
+
+    def decode(self, tokens: Any, /) -> str:
+        """Return the text of some tokens."""
+        ...
+
+
+def walkthrough(steps: Sequence[Step], last: int | None = None) -> str:
+    """Return the steps of a walkthrough up to one, as the published program shows them (spec, section 4).
+
+    Args:
+        steps: The walkthrough.
+        last: Number of the last step to show; all if None. Where steps follow, there is one more empty line at the end.
+    """
+    text = _text(steps, last)
+    return text if last is not None and last < steps[-1].number else text.removesuffix("\n")
+
+
+def _text(steps: Sequence[Step], last: int | None = None) -> str:
+    return walkthrough_text(steps, last).strip().replace("=" * 11, "")
+
+
+def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int = PUBLISHED_TOKENS) -> int | None:
+    """Return the last step that the published program shows within a number of tokens; None if all fit.
+
+    It reads the numbers of steps in the text of the first tokens, and takes the last but one. So the last step is left
+    out even if nothing of it was cut off.
+
+    Raises:
+        UsageError: If less than one step fits.
+    """
+    every = tokenizer.encode(_text(steps))
+    if len(every) <= tokens:
+        return None
+    text = tokenizer.decode(every[:tokens])
+    numbers = text.split("NUM: ")[1:]
+    if len(numbers) < 2:
+        raise UsageError(f"{tokens} tokens do not hold one step of the walkthrough")
+    return int(numbers[-2].split("\n", 1)[0])
+
+
+def fitting_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int | None:
+    """Return the last step up to which a walkthrough has at most a number of tokens; None if all of it has.
+
+    Raises:
+        UsageError: If not even the first step fits.
+    """
+    numbers = [step.number for step in steps]
+    fitting = bisect_right(numbers, tokens, key=lambda last: len(tokenizer.encode(walkthrough(steps, last))))
+    if fitting == 0:
+        raise UsageError(f"{tokens} tokens do not hold one step of the walkthrough")
+    return None if fitting == len(steps) else numbers[fitting - 1]
+
+
+class Names(NamedTuple):
+    """The lists of names that a prompt shows."""
+
+    places: tuple[str, ...]
+    actions: tuple[str, ...]
+
+
+def all_names(place_map: PlaceMap) -> Names:
+    """Return all places and actions of a map, as published: those also that come after the prefix."""
+    return Names(place_map.places, place_map.actions)
+
+
+def seen_names(place_map: PlaceMap, last: int) -> Names:
+    """Return the places and actions of the moves that a reader of the steps up to one can know, in the same order."""
+    known = [edge for edge in place_map.edges if reached(edge.known_named, last)]
+    places = {place for edge in known for place in (edge.source, edge.target)}
+    actions = {edge.action for edge in known}
+    return Names(
+        tuple(place for place in place_map.places if place in places),
+        tuple(action for action in place_map.actions if action in actions),
+    )
+
+
+def simplified(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[Step, ...]:
+    """Return the walkthrough with nothing but the name of the place for each observation (the paper's "-S").
+
+    Args:
+        place_map: The map.
+        last: The last step whose moves the map knows; where the player is later, no one has noted down.
+    """
+    steps = (step for step in place_map.steps if step.number <= last)
+    return tuple(
+        Step(step.number, step.action, f"{place}\n") for step, place in zip(steps, track(place_map, last), strict=True)
+    )
+
+
+def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
+    """Return where the player is after each step of the walkthrough, up to one.
+
+    The map says at which step each move is made for the first time. In between, an action that has led somewhere
+    before leads there again, and any other one nowhere. Where it has led to several places, those are taken from
+    which the next new move is made. If the game itself moves the player, that is known only at that move, so it is told
+    with the step before.
+
+    Raises:
+        UsageError: If no move is made up to that step.
+    """
+    first = {edge.forward: edge for edge in place_map.edges if edge.forward < NEVER}
+    if not first:
+        raise UsageError(f"map {place_map.name}: no move of the walkthrough is known")
+    begins = first[min(first)].source
+    ways: dict[tuple[str, str], list[Edge]] = {}
+    for edge in place_map.edges:
+        ways.setdefault((edge.source, edge.action), []).append(edge)
+    layers: list[dict[str, str]] = []  # for each step: where one can be after it, and from where
+    for number, action, _ in place_map.steps[: last + 1]:
+        new = first.get(number)
+        if new is not None:
+            if layers and new.source not in layers[-1] and number - 1 not in first:
+                layers[-1][new.source] = next(iter(layers[-1].values()))
+            layers.append({new.target: new.source})
+            continue
+        layer: dict[str, str] = {}
+        for place in layers[-1] if layers else (begins,):
+            again = [edge.target for edge in ways.get((place, typed(action)), ()) if edge.forward < number]
+            layer |= dict.fromkeys(again or (place,), place)
+        layers.append(layer)
+    found: list[str] = []
+    expected: str | None = None
+    for layer in reversed(layers):
+        place = expected if expected in layer else next(iter(layer))
+        found.append(place)
+        expected = layer[place]
+    return tuple(reversed(found))
+
+
+def typed(action: str) -> str:
+    """Return what a walkthrough types as the actions of maps are written."""
+    return action.strip().lower()
+
+
+def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
+    """Return a map whose places are called with their machine ids (paper, section A.2).
+
+    An id follows the name in brackets, "in debris room (obj59)", and takes the place of the mark in brackets at its
+    end, if it has one: "hall (1st floor)" becomes "hall (obj66)".
+
+    Args:
+        place_map: The map.
+        ids: Place to id; the published files have none.
+
+    Raises:
+        UsageError: If a place has no id, or two would have the same name.
+    """
+    for place in place_map.places:
+        if place not in ids:
+            raise UsageError(f"map {place_map.name}: the place {place[:80]!r} has no id")
+    names = {place: f"{_MARK.sub('', place)} ({ids[place]})" for place in place_map.places}
+    if len(set(names.values())) < len(names):
+        raise UsageError(f"map {place_map.name}: two places would have the same name")
+    edges = tuple(edge._replace(source=names[edge.source], target=names[edge.target]) for edge in place_map.edges)
+    return replace(place_map, places=tuple(names.values()), edges=edges)
+
+
+def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
+    """Return a map whose places are called with their machine ids, of which a file beside the map tells.
+
+    Args:
+        place_map: The map.
+        folder: The folder with NAME.anno2code.json, place -> ids.
+
+    Raises:
+        UsageError: If there is no such file, or a place has no id.
+        DataError: If the file is something else.
+    """
+    path = folder / f"{place_map.name}.anno2code.json"
+    try:
+        data: Json = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; without it places have no ids") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path}: it is no JSON") from None
+    if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
+        raise DataError(f"{path}: it is no object of lists, place -> ids")
+    return with_ids(place_map, {place: " ".join(map(str, ids)) for place, ids in data.items()})
+
+
+def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:
+    """Return how many steps of a published walkthrough are shown, where no option says it.
+
+    Args:
+        record: The record of a question about a map.
+        options: All of its options.
+    """
+    published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
+    whole = published and record.instance["cutoff"] == PUBLISHED_STEPS
+    return {"prefix_steps": PUBLISHED_STEPS} if whole else {}

@@ -1,0 +1,203 @@
+"""Minigames: a walkthrough up to a move, and the actions among which the move is to be found (MANGO, section 3.5)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from waybench.core import DataError, Json, Stream, UsageError, is_object
+from waybench.envs.textmap.map import (
+    LONGEST_NAME,
+    PUBLISHED_STEPS,
+    Edge,
+    Locate,
+    MapInstance,
+    PlaceMap,
+    cut,
+    map_json,
+    named,
+    reached,
+    read_map,
+    read_number,
+    read_texts,
+    track,
+    typed,
+)
+from waybench.envs.textmap.minigame._valid_actions import draw_actions, offered_by_map, offered_by_world, plain
+from waybench.envs.textmap.worlds import World
+
+VERSION = 1  # of the lists of actions
+CHOICES, MOST_CHOICES = 10, 100
+
+Moves = Literal["all", "known"]
+MOVES: tuple[Moves, ...] = ("all", "known")
+
+
+@dataclass(frozen=True, slots=True)
+class Minigame(MapInstance):
+    """One move of a walkthrough to be predicted.
+
+    Attributes:
+        move: The move, as the map has it. It is made in the step after the cutoff.
+        actions: The actions to choose from, in the order in which they are listed.
+    """
+
+    move: Edge
+    actions: tuple[str, ...]
+
+    @property
+    def step(self) -> int:
+        """Number of the step to be predicted."""
+        return self.cutoff + 1
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where the player is after each step from 0 to the cutoff."""
+        return track(self.map, self.step)[: self.step]  # where the step leads says where it begins
+
+    @property
+    def known(self) -> bool:
+        """Whether a reader can know the move: it was made before, or it follows from one that was."""
+        return reached(self.move.known_named, self.cutoff)
+
+    @property
+    def walked(self) -> bool:
+        """Whether the move was made before."""
+        return reached(self.move.forward, self.cutoff)
+
+    @property
+    def nearby(self) -> list[Edge]:
+        """The moves that lead away from here, as far as a reader can know them."""
+        return [edge for edge in leaving(self) if reached(edge.known_named, self.cutoff)]
+
+    def to_json(self) -> Json:
+        """Return the minigame with its map, so that a record needs no other file."""
+        return {"map": map_json(self.map), "step": self.step, "actions": list(self.actions)}
+
+
+def leaving(game: Minigame) -> list[Edge]:
+    """Return the moves that lead away from where the player is, whether known or not."""
+    here = game.move.source
+    return [edge for edge in game.map.edges if edge.source == here and edge.target != here]
+
+
+def minigames(
+    place_map: PlaceMap,
+    cutoff: int,
+    count: int,
+    stream: Stream,
+    *,
+    moves: Moves = "all",
+    choices: int = CHOICES,
+    world: World | None = None,
+) -> list[Minigame]:
+    """Draw moves of a walkthrough to be predicted, each equally probable and none twice.
+
+    The list of actions of a step depends on the map and the number of choices only, not on the stream.
+
+    Args:
+        place_map: The map, with its whole walkthrough.
+        cutoff: The last step that can be predicted; for a published map at most 70, for beyond it no one has noted
+            down where the player is.
+        count: How many, at most; the first ones do not depend on it.
+        stream: What they are drawn with.
+        moves: "all": every step that leads to another place; "known": those whose move a reader can know by then.
+        choices: About how many actions are listed.
+        world: The world that the walkthrough is of, if it is one of ours: its game knows what can be done.
+    """
+    last = min(cutoff, place_map.last_step)
+    places = _places(place_map, last)
+    candidates = [step for step in range(1, last + 1) if places and places[step] != places[step - 1]]
+    stream.shuffle(candidates)
+    found: list[Minigame] = []
+    for step in candidates:
+        if len(found) == count:
+            break
+        move = move_at(place_map, step)
+        if move is None or (moves == "known" and not reached(move.known_named, step - 1)):
+            continue
+        actions = valid_actions(place_map, step, move, choices, world)
+        found.append(Minigame(cut(place_map, step - 1), step - 1, move, actions))
+    return found
+
+
+def _places(place_map: PlaceMap, last: int) -> tuple[str, ...]:
+    """Return where the player is after each step; nothing if that is not known."""
+    try:
+        return track(place_map, last)
+    except UsageError:
+        return ()
+
+
+def move_at(place_map: PlaceMap, step: int) -> Edge | None:
+    """Return the move of the map that a step of the walkthrough makes; None if it makes none."""
+    places = _places(place_map, step)
+    if not places or places[step] == places[step - 1]:
+        return None
+    made = (places[step - 1], places[step], typed(place_map.steps[step].action))
+    return next((edge for edge in place_map.edges if edge[:3] == made and plain(edge.action)), None)
+
+
+def valid_actions(
+    place_map: PlaceMap, step: int, move: Edge, choices: int = CHOICES, world: World | None = None
+) -> tuple[str, ...]:
+    """Return the actions to choose from in a step, drawn by the key of the map and the step.
+
+    Args:
+        place_map: The map, with the whole walkthrough if it is there.
+        step: The step to be predicted.
+        move: The move that it makes.
+        choices: About how many.
+        world: The world that the walkthrough is of, if it is one of ours.
+    """
+    offer = offered_by_map(place_map, step) if world is None else offered_by_world(world, place_map.steps[:step])
+    # Names of worlds come again under other keys; what is told at the beginning does not.
+    stream = Stream("textmap/actions", VERSION, place_map.name, place_map.steps[0].observation, step, choices)
+    return draw_actions(move.action, offer, choices, stream)
+
+
+def decode_minigame(data: Json) -> Minigame:
+    """Read a minigame. Its "actions" can be left out; they are drawn, then.
+
+    Raises:
+        DataError: If it is none; the message names the field.
+    """
+    if not is_object(data):
+        raise DataError('instance: give a minigame, {"map": {...}, "step": 12, "actions": ["north", ...]}')
+    place_map = read_map(data)
+    step = read_number(data, "step", 1, max(1, place_map.last_step), "the step to be predicted")
+    move = move_at(place_map, step) if place_map.last_step else None
+    if move is None:
+        raise DataError(f"step: step {step} of the walkthrough makes no move of the map; give one that does")
+    actions = read_texts(data, "actions") if "actions" in data else valid_actions(place_map, step, move)
+    _check_actions(actions, move)
+    return Minigame(cut(place_map, step - 1), step - 1, move, tuple(actions))
+
+
+def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
+    if not 2 <= len(actions) <= MOST_CHOICES:
+        raise DataError(f"actions: {len(actions)} of them; give from 2 to {MOST_CHOICES}")
+    strange = next((each for each in actions if not each.isprintable() or not 1 <= len(each) <= LONGEST_NAME), None)
+    if strange is not None:
+        raise DataError(f"actions: {strange[:40]!a} is no action in one line of 1 to {LONGEST_NAME} characters")
+    seen = {plain(action) for action in actions}
+    if len(seen) < len(actions) or "" in seen:
+        raise DataError("actions: two of them are the same but for case, blanks and punctuation, or one is empty")
+    if move.action not in actions:
+        raise DataError(f"actions: the walkthrough's own, {move.action[:40]!a}, is missing")
+
+
+def named_minigame(data: Json, locate: Locate) -> Json:
+    """Return a minigame with its map in place of a published game's name, and with its actions.
+
+    Args:
+        data: A minigame with "game", such as "zork1", or a whole one, which is returned as it is.
+        locate: (data set, file) -> where the file lies.
+
+    Raises:
+        DataError: If the game's name is none, or the step is beyond those whose places are known.
+        UsageError: If its files are not here.
+    """
+    if not is_object(data) or "game" not in data or "map" in data:
+        return data
+    read_number(data, "step", 1, PUBLISHED_STEPS, "a step whose place is known")
+    whole = {key: value for key, value in data.items() if key != "cutoff"}  # the actions are drawn from all of it
+    return decode_minigame(named(whole, locate)).to_json()

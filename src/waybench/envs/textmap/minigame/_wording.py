@@ -1,0 +1,120 @@
+"""The words of minigames: the paper's prompt, and one of our own."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from waybench.core import Invalid, Transition, Wording, without_reasoning
+from waybench.envs.textmap.map import Edge, walkthrough
+from waybench.envs.textmap.minigame._game import Choosing
+from waybench.envs.textmap.minigame._instance import Minigame
+from waybench.envs.textmap.minigame._valid_actions import plain
+from waybench.envs.textmap.questions import normal
+
+MOST_CHARACTERS = 100_000  # of a reply that is searched for an action
+_LONGEST_MORE = 100  # characters of a whole reply beyond twice the longest action
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How is asked.
+
+    Attributes:
+        name: Its name.
+        opening: What stands before the walkthrough.
+        nearby: Moves -> what is told of the places nearby.
+        question: Actions -> the question.
+    """
+
+    name: str
+    opening: str
+    nearby: Callable[[Sequence[Edge]], str]
+    question: Callable[[Sequence[str]], str]
+
+
+def _printed_nearby(moves: Sequence[Edge]) -> str:
+    ways = "; ".join(f"if you want to go to {move.target}, you should go {move.action}" for move in moves)
+    return f"Small local map info: {ways}.\n" if ways else ""
+
+
+def _printed_question(actions: Sequence[str]) -> str:
+    return (
+        "Consider what you should do next, and choose one appropriate action from the valid actions list: "
+        f"[{', '.join(actions)}]\nPlease just tell me the selected action without any extra words."
+    )
+
+
+def _plain_nearby(moves: Sequence[Edge]) -> str:
+    ways = [{"action": move.action, "leads_to": move.target} for move in moves]
+    return f"What is known of the ways from here: {json.dumps(ways, ensure_ascii=False) if ways else 'nothing'}\n"
+
+
+def _plain_question(actions: Sequence[str]) -> str:
+    return (
+        f"The walkthrough goes on. What is done next? {json.dumps(list(actions), ensure_ascii=False)}\n"
+        "Choose one action of this list, and answer with it alone."
+    )
+
+
+PRINTED = Form("printed", "", _printed_nearby, _printed_question)  # the paper's Example 9
+PLAIN = Form(  # ours
+    "plain",
+    "This is the walkthrough of a text game, from its start up to the present:\n",
+    _plain_nearby,
+    _plain_question,
+)
+FORMS = {form.name: form for form in (PRINTED, PLAIN)}
+
+
+class MinigameWording(Wording[Minigame, Choosing, str]):
+    """A form, filled.
+
+    Args:
+        form: How is asked.
+        local_map: Whether the known moves from here are told.
+        searched: Whether a reply that says more than an action is searched for one.
+    """
+
+    def __init__(self, form: Form, *, local_map: bool, searched: bool) -> None:
+        self.name = form.name
+        self._form, self._local_map, self._searched = form, local_map, searched
+
+    def rules(self, instance: Minigame) -> str:
+        """Return the whole prompt."""
+        told = walkthrough(instance.map.steps, instance.cutoff)
+        known = self._form.nearby(instance.nearby) if self._local_map else ""
+        return f"{self._form.opening}{told}\n{known}{self._form.question(instance.actions)}"
+
+    def observe(self, state: Choosing, last: Transition[Choosing] | Invalid | None, turn: int) -> str:
+        """Return nothing before the choice, and then what came of it."""
+        if last is None:
+            return ""
+        if isinstance(last, Invalid):
+            return last.reason
+        return "Right." if last.events["success"] == 1 else "Wrong."
+
+    def parse(self, reply: str, state: Choosing) -> str | Invalid:
+        """Read an action: the whole reply, but for case, blanks, and quotes or punctuation around it.
+
+        One that is searched may say more, if it names exactly one of the actions. An action within a longer one that
+        is named does not count: "open egg" is not named by "open egg with all".
+        """
+        if len(reply) > MOST_CHARACTERS:
+            return Invalid(f"The reply has {len(reply)} characters; at most {MOST_CHARACTERS} are read.")
+        text = normal(without_reasoning(reply))
+        listed = {plain(action): action for action in state.game.actions}
+        whole = listed.get(plain(text)) if len(text) <= 2 * max(map(len, listed)) + _LONGEST_MORE else None
+        if whole is not None:
+            return whole
+        if not self._searched:
+            return Invalid("The reply is none of the actions in the list.")
+        longest_first = sorted(listed, key=len, reverse=True)
+        named = set(re.findall(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", text))
+        if len(named) == 1:
+            return listed[named.pop()]
+        return Invalid(f"The reply names {len(named) or 'none'} of the actions in the list; name one.")
+
+    def render(self, action: str, state: Choosing) -> str:
+        """Return the action."""
+        return action

@@ -1,0 +1,63 @@
+"""Route and destination questions about maps of places."""
+
+from typing import TYPE_CHECKING
+
+from waybench._late import late_names
+from waybench.envs.textmap.questions._answer import MOST_HOPS, RELEASED, Hop, Trajectory, sound_answer, trajectory
+from waybench.envs.textmap.questions._choose import LONGEST, choose
+from waybench.envs.textmap.questions._environment import DESTINATION, ROUTE
+from waybench.envs.textmap.questions._failures import NO_PLACE
+from waybench.envs.textmap.questions._game import hops_json, read_hops
+from waybench.envs.textmap.questions._instance import MapQuestion, destination_on, route_on
+from waybench.envs.textmap.questions._players import shortest_way
+from waybench.envs.textmap.questions._score import PAPER, SOUND, Asked, Rules, destinations, ground, normal, success
+from waybench.envs.textmap.questions._source import WorldQuestions, wanted
+from waybench.envs.textmap.questions._variables import MapVariables, map_variables, name_scores
+from waybench.envs.textmap.questions._wording import LISTS
+
+if TYPE_CHECKING:
+    from waybench.envs.textmap.questions._questions import destination_questions, route_questions
+
+__all__ = [
+    "DESTINATION",
+    "LISTS",
+    "LONGEST",
+    "MOST_HOPS",
+    "NO_PLACE",
+    "PAPER",
+    "RELEASED",
+    "ROUTE",
+    "SOUND",
+    "Asked",
+    "Hop",
+    "MapQuestion",
+    "MapVariables",
+    "Rules",
+    "Trajectory",
+    "WorldQuestions",
+    "choose",
+    "destination_on",
+    "destination_questions",
+    "destinations",
+    "ground",
+    "hops_json",
+    "map_variables",
+    "name_scores",
+    "normal",
+    "read_hops",
+    "route_on",
+    "route_questions",
+    "shortest_way",
+    "sound_answer",
+    "success",
+    "trajectory",
+    "wanted",
+]
+
+# They need numpy or numba, which is loaded where there is something to compute.
+__getattr__ = late_names(
+    __name__,
+    {
+        "_questions": ("destination_questions", "route_questions"),
+    },
+)

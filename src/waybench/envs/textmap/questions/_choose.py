@@ -1,0 +1,91 @@
+"""Which questions are asked about a map: drawn by key, easy and hard ones in turn.
+
+What counts paths is imported when it is needed, for numpy comes with it.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import chain, zip_longest
+from typing import Literal
+
+from waybench.core import Stream, UsageError
+from waybench.envs.textmap.map import DIFFICULTIES, Difficulty, PlaceMap, cut
+from waybench.envs.textmap.questions._instance import MapQuestion
+
+Kind = Literal["route", "destination"]
+
+LONGEST = 12  # moves of a path whose destination is asked for, where longer ones are too many to draw from
+
+
+def choose(
+    place_map: PlaceMap,
+    kind: Kind,
+    cutoff: int,
+    count: int,
+    stream: Stream,
+    *,
+    difficulties: Sequence[Difficulty] = DIFFICULTIES,
+    longest: int | None = None,
+) -> list[MapQuestion]:
+    """Draw questions that can be answered by who has read the steps 0 to `cutoff`, each of a kind equally probable.
+
+    Easy and hard ones take turns for as long as there are both; the first ones do not depend on how many are drawn.
+
+    Args:
+        place_map: The map.
+        kind: What is asked for.
+        cutoff: The last step that is shown.
+        count: How many, at most.
+        stream: What they are drawn with.
+        difficulties: Which ones.
+        longest: Most moves of a path whose destination is asked for.
+
+    Raises:
+        UsageError: If the map has too many paths to draw from.
+    """
+    shown = cut(place_map, cutoff)
+    word = stream.word()  # so that what is drawn of one difficulty does not depend on the other
+    drawn = [
+        _DRAW[kind](shown, cutoff, difficulty, count, Stream("textmap/choose", word, difficulty), longest)
+        for difficulty in difficulties
+    ]
+    turns = chain.from_iterable(zip_longest(*drawn))
+    return [question for question in turns if question is not None][:count]
+
+
+def _routes(
+    place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, longest: int | None
+) -> list[MapQuestion]:
+    from waybench.envs.textmap.map import routes
+
+    known = routes(place_map)
+    pairs = [
+        (source, target)
+        for source in place_map.places
+        for target in place_map.places
+        if source != target and known.labels(source, target).difficulty(cutoff) == difficulty
+    ]
+    stream.shuffle(pairs)
+    return [MapQuestion(place_map, cutoff, source, target) for source, target in pairs[:count]]
+
+
+def _destinations(
+    place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, longest: int | None
+) -> list[MapQuestion]:
+    from waybench.envs.textmap.map import Choice
+    from waybench.envs.textmap.questions._questions import sample_destination_questions
+
+    choice = Choice(difficulty=difficulty, longest=longest)
+    try:
+        drawn = sample_destination_questions(place_map, count, stream, choice, cutoff)
+    except UsageError:  # no place is named, so that nothing else can be wrong
+        less = (
+            "lower longest, the most moves of a path,"
+            if longest
+            else "set longest, the most moves of a path (12, say),"
+        )
+        raise UsageError(f"map {place_map.name}: too many simple paths to draw from: {less} or show less") from None
+    return [MapQuestion(place_map, cutoff, each.source, each.target, each.edges) for each in drawn]
+
+
+_Draw = Callable[[PlaceMap, int, Difficulty, int, Stream, int | None], list[MapQuestion]]
+_DRAW: dict[Kind, _Draw] = {"route": _routes, "destination": _destinations}

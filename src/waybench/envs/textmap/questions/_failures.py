@@ -1,0 +1,69 @@
+"""How answers about maps fail: by what they name that is not there, and by where they end."""
+
+from collections.abc import Callable
+
+from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, Json, general_failure
+from waybench.envs.textmap.questions._answer import Trajectory
+from waybench.envs.textmap.questions._game import read_hops
+from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
+from waybench.envs.textmap.questions._score import PAPER, SOUND, ground
+
+UNANSWERABLE = FailureKind(
+    "unanswerable",
+    "questions without an answer",
+    "The question cannot be answered from what was shown; it is in no score, and no answer to it is right or wrong.",
+)
+NO_MOVE = FailureKind("no_move", "moves that the map does not have", "A move of the route cannot be made there.")
+NO_PLACE = FailureKind("no_place", "places that do not exist", "The answer names a place that the map does not have.")
+PASSED = FailureKind("passed", "routes that go on past the destination", "The route leads there and then goes on.")
+SHORT = FailureKind(
+    "stops_short", "stopping short", "The answer is on the right way, and ends at a place before the destination."
+)
+ELSEWHERE = FailureKind("elsewhere", "ending at a wrong place", "The answer ends at another place of the map.")
+
+ROUTE_FAILURES = (UNANSWERABLE, NO_MOVE, PASSED, SHORT, ELSEWHERE)
+DESTINATION_FAILURES = (UNANSWERABLE, NO_PLACE, SHORT, ELSEWHERE)
+
+
+def _answered(
+    own: Callable[[MapQuestion, Trajectory, EpisodeRecord], FailureKind], decode: Callable[[Json], MapQuestion]
+) -> Callable[[EpisodeRecord], FailureKind]:
+    """Return the function that says how an answer failed: by the question if it has no answer, otherwise by `own`."""
+
+    def failure(record: EpisodeRecord) -> FailureKind:
+        general = general_failure(record)
+        if general in NO_ANSWER or not record.turns or record.turns[-1].action is None:
+            return general
+        if not record.proof["answerable"]:
+            return UNANSWERABLE
+        return own(decode(record.instance), read_hops(record.turns[-1].action), record)
+
+    return failure
+
+
+def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
+    here = ground(question.map)
+    rules = PAPER if record.options["protocol"] == PAPER.name else SOUND
+    said = [hop.action for hop in hops]
+    ends = [here.follow(question.source, said[:count], rules) for count in range(1, len(said) + 1)]
+    if not ends[-1]:
+        return NO_MOVE
+    if any(question.target in places for places in ends):
+        return PASSED
+    from waybench.envs.textmap.map import routes  # numpy is loaded where there is something to count
+
+    shortest, table = question.shortest, routes(question.map)
+    rest = [table.shortest(place, question.target) for place in ends[-1] if place != question.target]
+    on_the_way = shortest is not None and shortest - len(hops) in rest
+    return SHORT if on_the_way else ELSEWHERE
+
+
+def _destination(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
+    place = ground(question.map).named(hops[-1].after)
+    if place is None:
+        return NO_PLACE
+    return SHORT if place in (question.source, *(edge.target for edge in question.path[:-1])) else ELSEWHERE
+
+
+route_failure = _answered(_route, decode_route)
+destination_failure = _answered(_destination, decode_destination)

@@ -1,0 +1,122 @@
+"""Prompts: the published templates, word for word, and one of our own.
+
+A prompt has two parts: the opening, which shows the walkthrough and the lists of names, and the question. All questions
+about one prefix share the opening byte for byte, so a provider's cache of prompts has to read it once.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from waybench.envs.textmap.map import Names
+from waybench.envs.textmap.questions._answer import PRINTED, RELEASED, Keys
+from waybench.envs.textmap.questions._score import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """How is asked. In the texts, {source}, {target}, {walkthrough} and the lists' names stand for what they say.
+
+    Attributes:
+        name: Its name.
+        opening: What all questions begin with; has {walkthrough}, {actions} and {places}.
+        route: The question for a route; has {source} and {target}.
+        destination: The question for a destination; has {source} and {actions}.
+        keys: Under which keys the answer is asked for.
+        lists: How lists are written: "python", "json", or "bare", without quotes and brackets.
+        lead: What the prompt ends with and the answer is to go on from; it is part of the answer.
+    """
+
+    name: str
+    opening: str
+    route: str
+    destination: str
+    keys: Keys = RELEASED
+    lists: str = "python"
+    lead: str = ""
+
+
+_RELEASED = (
+    "!!! Here is a walkthrough of a text game:\n{walkthrough}\n\n"
+    "The allowed actions are: {actions}.\nThe list of locations are: {places}.\n"
+)
+_KEYS = "keys 'location_before', 'action' and 'location_after'"
+_LEAD = "[{'location_before':"
+_PRINTED = "keys 'prev_node', 'node' and 'action'.\nStart your response with '['."
+
+CHAT = Template(  # the released program, for GPT and Claude
+    "chat",
+    _RELEASED,
+    '!!! Can you find a path from "{source}" to "{target}", and format the output as a python list of python '
+    f"dictionary with {_KEYS}? Start your response with '['.",
+    '!!! Starting from place "{source}", perform a list of action {actions}, where are you now? Describe the '
+    f"trajectory in a python list of python dictionary with {_KEYS}. Start your response with '['.",
+)
+COMPLETION = Template(  # the released program, for Llama and RWKV
+    "completion",
+    _RELEASED,
+    '!!! Can you find a path from "{source}" to "{target}"?\nFormat the output as a python list of python dictionary '
+    f"with {_KEYS}. \n\nAnswer: {_LEAD}",
+    '!!! Starting from location "{source}", perform a list of action {actions}, where are you now?\nDescribe the '
+    f"trajectory in a python list of python dictionary with {_KEYS}. \n\nAnswer: {_LEAD}",
+    lead=_LEAD,
+)
+PAPER_EXAMPLES = Template(  # the paper's Examples 7 and 8, with the lists as Examples 2 and 4 write them
+    "examples",
+    "{walkthrough}\n\nThe allowed actions are: {actions}\nThe list of places are: {places}\n",
+    "How can you go from {source} to {target}?\n"
+    f"Describe the trajectory in a Python list of Python dictionaries with {_PRINTED}",
+    "Starting from {source}, perform a list of actions [{actions}], where are you now?\n"
+    f"Describe the trajectory in a Python list of Python dictionaries with {_PRINTED}",
+    PRINTED,
+    "bare",
+)
+_ANSWER = (
+    'Answer with a JSON array, one object for each move in order: [{"location_before": "...", "action": "...", '
+    '"location_after": "..."}, ...]. Write the names of places and actions exactly as in the lists.'
+)
+PLAIN = Template(  # ours
+    "plain",
+    "This is the walkthrough of a text game, from its start up to some step:\n{walkthrough}\n"
+    "The moves that the following is about: {actions}\nThe places: {places}\n"
+    "A way back counts as a move, too, if it follows from the way there.\n\n",
+    f"Which moves lead from {{source}} to {{target}}? {_ANSWER}",
+    f"Where do you end if you start from {{source}} and make these moves one after the other: {{actions}}? {_ANSWER} "
+    '"location_after" of the last object is your answer.',
+    lists="json",
+)
+TEMPLATES = {template.name: template for template in (CHAT, COMPLETION, PAPER_EXAMPLES, PLAIN)}
+
+
+def opening(template: Template, walkthrough: str, names: Names) -> str:
+    """Return the text with which all prompts about a prefix begin.
+
+    Args:
+        template: How is asked.
+        walkthrough: The prefix; see `walkthrough` of the module of prefixes.
+        names: The lists that are shown: `all_names` as published, `seen_names` to tell nothing of what comes later.
+    """
+    lists = {"actions": _listed(names.actions, template), "places": _listed(names.places, template)}
+    return _filled(template.opening, walkthrough=walkthrough, **lists)
+
+
+def question_text(template: Template, question: Asked) -> str:
+    """Return the text that follows the opening."""
+    names = {"source": question.source, "target": question.target}
+    if template.lists == "json":
+        names = {key: json.dumps(name, ensure_ascii=False) for key, name in names.items()}
+    text = template.destination if question.actions else template.route
+    return _filled(text, **names, actions=_listed(question.actions, template))
+
+
+def _listed(names: Sequence[str], template: Template) -> str:
+    if template.lists == "python":
+        return repr(list(names))
+    return json.dumps(list(names), ensure_ascii=False) if template.lists == "json" else ", ".join(names)
+
+
+def _filled(text: str, **parts: str) -> str:
+    """Put parts in place of their names in braces; other braces in the text, or in a part, are left alone."""
+    pieces = re.split(r"\{([a-z]+)\}", text)
+    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))

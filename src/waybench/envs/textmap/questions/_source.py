@@ -1,0 +1,152 @@
+"""Sets of questions about the project's own text worlds."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TypedDict
+
+from waybench.core import Json, Option, Stream
+from waybench.envs.textmap.map import DIFFICULTIES, Difficulty, PlaceMap, with_ids
+from waybench.envs.textmap.questions._choose import LONGEST, Kind, choose
+from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap.worlds import WORLD_OPTIONS, WorldItems, drawn_world, shown_steps, size_stream
+
+WORLD_NAMES = ("plain", "ids")
+
+Shown = Callable[[PlaceMap], int]
+
+SOURCE_OPTIONS = (
+    *WORLD_OPTIONS,
+    Option(
+        name="prefix_steps",
+        default=None,
+        kind=int,
+        low=1,
+        high=5_000,
+        doc="Steps of the walkthrough that are shown; if not given, all of it.",
+    ),
+    Option(
+        name="questions",
+        amount=True,
+        default=10,
+        low=1,
+        high=1_000,
+        doc="Questions about each world, which share the beginning of their prompts.",
+    ),
+    Option(
+        name="difficulty",
+        default="both",
+        choices=("both", *DIFFICULTIES),
+        doc="Easy questions, hard ones, or both in turn; a hard one needs a move that was never made.",
+    ),
+    Option(
+        name="longest",
+        default=None,
+        kind=int,
+        low=1,
+        high=1_000,
+        doc="Most moves of a path whose destination is asked for; if not given, any simple path can come up to level "
+        "5, and from level 6 on, where there are too many to draw from, those of up to 12 moves.",
+    ),
+    Option(
+        name="names",
+        default="plain",
+        choices=WORLD_NAMES,
+        doc="ids: each place's name is followed by a machine's number for it, so that no two are confused.",
+    ),
+)
+
+
+_MANY_PATHS = 6  # the first level whose worlds can have more paths than anybody can count
+
+
+class WorldQuestions(WorldItems[MapQuestion]):
+    """Questions about worlds that are drawn by key, some about each.
+
+    Args:
+        key: The set's key.
+        level: Size class: worlds of level k have 2 ** (k + 1) places up to twice as many.
+        options: A value for each of `SOURCE_OPTIONS`.
+        kind: What is asked for.
+        prove: What is known of a question.
+        shown: Map -> the last step that is shown; if None, the option `prefix_steps` says it.
+
+    Raises:
+        UsageError: For a level that does not exist.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        level: int,
+        options: Mapping[str, Json],
+        kind: Kind,
+        prove: Callable[[MapQuestion], Mapping[str, Json]],
+        shown: Shown | None = None,
+    ) -> None:
+        drawn = tuple(options.items())
+        told = shown or _by_steps(options["prefix_steps"])
+
+        def make(world: int, extra: int) -> list[MapQuestion]:
+            return _questions(key, level, drawn, kind, told, world, extra)
+
+        super().__init__(key, level, int(options["questions"]), make, prove)
+
+
+@lru_cache(maxsize=32)
+def _questions(
+    key: str, level: int, options: tuple[tuple[str, Json], ...], kind: Kind, shown: Shown, world: int, extra: int
+) -> list[MapQuestion]:
+    """Return the questions about one world of a set."""
+    given = dict(options)
+    if given["longest"] is None and level >= _MANY_PATHS:
+        given["longest"] = LONGEST
+    place_map = world_map(key, level, given, world, extra)
+    stream = Stream("textmap/questions", kind, key, level, world, extra)
+    return choose(place_map, kind, shown(place_map), int(given["questions"]), stream, **wanted(given))
+
+
+@lru_cache(maxsize=64)
+def _by_steps(steps: int | None) -> Shown:
+    def shown(place_map: PlaceMap) -> int:
+        return shown_steps(place_map, steps)
+
+    return shown
+
+
+class Wanted(TypedDict):
+    """What `choose` is told of the questions that are wanted.
+
+    Attributes:
+        difficulties: Which difficulties.
+        longest: Most moves of a path whose destination is asked for.
+    """
+
+    difficulties: tuple[Difficulty, ...]
+    longest: int | None
+
+
+def wanted(given: Mapping[str, Json]) -> Wanted:
+    """Return what the options `difficulty` and `longest` say."""
+    difficulties: tuple[Difficulty, ...] = tuple(each for each in DIFFICULTIES if given["difficulty"] in ("both", each))
+    return {"difficulties": difficulties, "longest": given["longest"]}
+
+
+def world_map(key: str, level: int, options: Mapping[str, Json], index: int, extra: int = 0) -> PlaceMap:
+    """Return the map of a world of a set.
+
+    Args:
+        key: The set's key.
+        level: Size class.
+        options: A value for each of `SOURCE_OPTIONS`.
+        index: Number of the world within the set.
+        extra: Number of the further world that stands in for it; 0 for itself.
+    """
+    rng = size_stream(key, level, index, extra)
+    place_map, world = drawn_world(key, level, options, index, extra, rng)
+    if options["names"] == "plain":
+        return place_map
+    numbers = list(range(1, 4 * len(world.places)))
+    rng.shuffle(numbers)
+    return with_ids(
+        place_map, {place: f"obj{number}" for place, number in zip(place_map.places, numbers, strict=False)}
+    )

@@ -1,0 +1,39 @@
+"""What a person types in place of a list of objects."""
+
+from waybench.envs.textmap.map import LONGEST_NAME
+from waybench.envs.textmap.questions._answer import MOST_HOPS, Hop, Trajectory
+from waybench.envs.textmap.questions._game import Asked
+from waybench.envs.textmap.questions._score import SOUND, ground
+
+HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
+
+_OPEN = "?"
+
+
+def typed(text: str, state: Asked) -> Trajectory | None:
+    """Return the answer that a typed line stands for.
+
+    Args:
+        text: Actions with commas between them, if a route is asked for; a place, if a destination is.
+        state: What is asked.
+
+    Returns:
+        The trajectory: the places on a route are those that the actions lead to, those before a destination are left
+        open, so that no reasoning is anybody's merit; None if the line is empty or too long.
+    """
+    question, here = state.question, state.question.source
+    if question.path:
+        place = text.strip()
+        if not 1 <= len(place) <= LONGEST_NAME:
+            return None
+        *before, last = (Hop(_OPEN, action, _OPEN) for action in question.actions)
+        return (*before, last._replace(after=place))
+    hops: list[Hop] = []
+    for said in (part.strip() for part in text.split(",")):
+        if not 1 <= len(said) <= LONGEST_NAME or len(hops) == MOST_HOPS:
+            return None
+        ends = ground(question.map).follow(here, [said], SOUND)
+        there = min(ends, default=here)
+        hops.append(Hop(here, said, there))
+        here = there
+    return tuple(hops)

@@ -1,0 +1,121 @@
+"""What makes a map hard: the variables that MANGO regresses success on (section 3.3 and Table 10)."""
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from statistics import fmean
+from typing import NamedTuple
+
+from waybench.core import UsageError
+from waybench.envs.textmap.map import PlaceMap, distance, edge_labels, reached
+
+PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
+MOST_COMPARED = 1_000_000  # pairs of names: a few seconds at the worst
+_FIRST = 0x100000  # the first of 65,534 characters for private use, more than two names have words
+
+
+class MapVariables(NamedTuple):
+    """The variables of Table 10, of a map as who has read its walkthrough up to the cutoff can know it.
+
+    A map is what the moves are that can be asked about (rule "released", see `Rule`), with the places at their ends.
+
+    Attributes:
+        locations: Number of places.
+        explicit_edges: Number of moves that were made.
+        imputed_edges: Number of moves that have to be inferred from their opposites.
+        confusing_locations: Sum over the places of how far their names are from others, the confusion score as printed
+            (see `name_scores`); None if there are too many places to compare them all.
+        alike_locations: Sum over the places of how near their names are to others, likewise.
+        easy_length: Mean number of moves of the simple paths whose moves were all made; None if there is none, or if
+            there are too many paths, as for the two that follow.
+        hard_length: The same of the simple paths with some move that has to be inferred.
+        imputed_in_hard: Mean number of such moves in these paths.
+        scene_words: Mean number of words of the observations that are shown; None if none is.
+    """
+
+    locations: int
+    explicit_edges: int
+    imputed_edges: int
+    confusing_locations: float | None
+    alike_locations: float | None
+    easy_length: float | None
+    hard_length: float | None
+    imputed_in_hard: float | None
+    scene_words: float | None
+
+
+@lru_cache(maxsize=256)
+def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET) -> MapVariables:
+    """Return the variables of a map for who has read the steps 0 to `cutoff`; those of the last maps are kept.
+
+    Args:
+        place_map: The map.
+        cutoff: The last step that is shown.
+        budget: Most paths to walk; what would take more is None.
+    """
+    labels = [(edge, edge_labels(edge)) for edge in place_map.edges]
+    known = [(edge, each) for edge, each in labels if reached(each.answerable_from(), cutoff)]
+    made = sum(reached(each.easy_from(), cutoff) for _, each in known)
+    ends = {place for edge, _ in known for place in (edge.source, edge.target)}
+    touched = [place for place in place_map.places if place in ends]
+    words = [len(step.observation.split()) for step in place_map.steps if step.number <= cutoff]
+    return MapVariables(
+        len(touched),
+        made,
+        len(known) - made,
+        *_names(touched),
+        *_paths(place_map, cutoff, budget),
+        fmean(words) if words else None,
+    )
+
+
+def name_scores(name: str, names: Iterable[str]) -> tuple[float, float]:
+    """Return how far a place's name is from others, and how near, each from 0 to 1.
+
+    The first is the confusion score as MANGO prints it (section 3.3): the greatest, over the other names, of the edit
+    distance in words divided by the number of words of the longer name. It is great for a name that is *far* from some
+    other one, and so nearly always 1: of 51 of the 53 published maps, the sum at step 70 is the number of places.
+    The second is what the paper's words describe: the greatest of 1 minus the same, so that of a name which differs
+    from another one in one of three words it is 2/3, and 0 if it has no word in common with any.
+
+    Args:
+        name: The name.
+        names: All names; it itself may be among them.
+    """
+    ratios = [_in_words(name.split(), other.split()) for other in names if other != name]
+    return (max(ratios), 1 - min(ratios)) if ratios else (0.0, 0.0)
+
+
+def _in_words(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return the edit distance in words by the longer one's number of words; 0 if both have none."""
+    # Each word is written as one character.
+    number = {word: chr(_FIRST + place) for place, word in enumerate(dict.fromkeys((*one, *other)))}
+    first, second = ("".join(number[word] for word in words) for words in (one, other))
+    return distance(first, second) / max(len(first), len(second), 1)
+
+
+def _names(places: Collection[str]) -> tuple[float | None, float | None]:
+    if len(places) ** 2 > MOST_COMPARED:
+        return None, None
+    scores = [name_scores(place, places) for place in places]
+    return sum(far for far, _ in scores), sum(near for _, near in scores)
+
+
+def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None, float | None, float | None]:
+    """Return the mean lengths of easy and hard paths, and the mean number of inferred moves in the latter."""
+    import numpy as np  # loaded where paths are counted, as in the other modules
+
+    from waybench.envs.textmap.map import Choice, Paths
+
+    paths = Paths(place_map, cutoff, budget=budget)
+    inferred = np.array([not reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
+    try:
+        easy, hard = paths.tally().lengths.tolist()
+        blocks = paths.blocks(Choice(difficulty="hard")) if sum(hard) else ()
+        moves = sum(int(inferred[block.moves].sum()) for block in blocks)
+    except UsageError:  # there are more paths than the budget allows
+        return None, None, None
+    return _mean_length(easy), _mean_length(hard), moves / sum(hard) if sum(hard) else None
+
+
+def _mean_length(counts: list[int]) -> float | None:
+    return sum(length * count for length, count in enumerate(counts)) / sum(counts) if sum(counts) else None

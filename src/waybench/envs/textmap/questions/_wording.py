@@ -1,0 +1,76 @@
+"""The words: one prompt with the walkthrough, the lists of names and the question."""
+
+import json
+from functools import lru_cache
+
+from waybench.core import Invalid, Transition, Wording
+from waybench.envs.textmap.map import Names, PlaceMap, all_names, seen_names, simplified, walkthrough
+from waybench.envs.textmap.questions._answer import Trajectory, published_answer, sound_answer
+from waybench.envs.textmap.questions._game import Asked
+from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap.questions._prompts import Template, opening, question_text
+
+OBSERVATIONS = ("full", "names")
+LISTS = ("all", "seen")
+
+
+class QuestionWording(Wording[MapQuestion, Asked, Trajectory]):
+    """A template, filled; all questions about one prefix begin with the same text, byte for byte.
+
+    Args:
+        template: How is asked, and under which keys the answer has what.
+        observations: "full": the walkthrough as it is; "names": for each step the place's name alone (the paper's
+            "-S").
+        lists: "all": the lists have all places and actions of the map; "seen": those that the prefix tells of.
+        published: Whether a reply is read as the published program read it.
+    """
+
+    def __init__(self, template: Template, observations: str, lists: str, *, published: bool) -> None:
+        self.name = template.name
+        self.reads_truncated = published  # as in the published runs, where a list that was closed counted
+        self._template, self._observations, self._lists = template, observations, lists
+        self._published = published
+
+    def opening(self, place_map: PlaceMap, cutoff: int) -> str:
+        """Return the text with which all prompts about a prefix begin."""
+        return _opening(place_map, cutoff, self._template, self._observations, self._lists)
+
+    def rules(self, instance: MapQuestion) -> str:
+        """Return the whole prompt: the opening and the question."""
+        return self.opening(instance.map, instance.cutoff) + question_text(self._template, instance)
+
+    def observe(self, state: Asked, last: Transition[Asked] | Invalid | None, turn: int) -> str:
+        """Return nothing before the answer, and then what came of it."""
+        if last is None:
+            return ""
+        if isinstance(last, Invalid):
+            return last.reason
+        return "Right." if last.events["success"] == 1 else "Wrong."
+
+    def parse(self, reply: str, state: Asked) -> Trajectory | Invalid:
+        """Read a trajectory, or say why there is none."""
+        read = published_answer if self._published else sound_answer
+        return read(reply, self._template.keys, self._template.lead)
+
+    def render(self, action: Trajectory, state: Asked) -> str:
+        """Return a trajectory as JSON, which is a Python literal too; it goes on from the prompt's lead."""
+        keys = self._template.keys
+        rows = [{keys.before: hop.before, keys.action: hop.action, keys.after: hop.after} for hop in action]
+        # A bracket in a name would be the published reader's end of the list.
+        inside = json.dumps(rows, ensure_ascii=False)[1:-1].replace("]", "\\u005d")
+        lead = self._template.lead
+        if not lead:
+            return f"[{inside}]"
+        return inside.removeprefix(f'{{"{keys.before}":') + "]"
+
+
+@lru_cache(maxsize=256)
+def _opening(place_map: PlaceMap, cutoff: int, template: Template, observations: str, lists: str) -> str:
+    steps = place_map.steps if observations == "full" else simplified(place_map, min(cutoff, place_map.last_step))
+    names = all_names(place_map) if lists == "all" else _seen(place_map, cutoff)
+    return opening(template, walkthrough(steps, cutoff), names)
+
+
+def _seen(place_map: PlaceMap, cutoff: int) -> Names:
+    found = seen_names(place_map, cutoff)
+    return found if found.places else all_names(place_map)

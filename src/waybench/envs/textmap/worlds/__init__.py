@@ -1,0 +1,23 @@
+"""Generated maps of places, with their walkthroughs."""
+
+from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, World, opposite
+from waybench.envs.textmap.worlds._items import LOWEST_CLASS, WorldItems, drawn_world, shown_steps, size_stream
+from waybench.envs.textmap.worlds._play import ABBREVIATIONS, Play
+from waybench.envs.textmap.worlds._source import WORLD_OPTIONS
+from waybench.envs.textmap.worlds._walk import IDLE
+
+__all__ = [
+    "ABBREVIATIONS",
+    "DIRECTIONS",
+    "IDLE",
+    "LOWEST_CLASS",
+    "MOVING_VERBS",
+    "WORLD_OPTIONS",
+    "Play",
+    "World",
+    "WorldItems",
+    "drawn_world",
+    "opposite",
+    "shown_steps",
+    "size_stream",
+]

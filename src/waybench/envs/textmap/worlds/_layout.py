@@ -1,0 +1,213 @@
+"""Which places of a text world are linked, by which moves, and in which directions."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from waybench.core import Stream
+from waybench.envs.textmap.worlds._data import DIRECTIONS, WorldStyle, opposite
+
+Cell = tuple[int, int, int]
+
+_STEPS: dict[str, Cell] = {
+    "north": (0, 1, 0),
+    "northeast": (1, 1, 0),
+    "east": (1, 0, 0),
+    "southeast": (1, -1, 0),
+    "south": (0, -1, 0),
+    "southwest": (-1, -1, 0),
+    "west": (-1, 0, 0),
+    "northwest": (-1, 1, 0),
+    "up": (0, 0, 1),
+    "down": (0, 0, -1),
+}
+_STRAIGHT = ("north", "east", "south", "west")
+_FAR = 1_000  # cells between places that are reached by no direction, so that each has room around it
+
+
+@dataclass(slots=True)
+class Link:
+    """A way between two places.
+
+    Attributes:
+        source: Number of a place.
+        target: Number of another one.
+        there: The direction from source to target; empty if the move is special.
+        back: The direction back; empty if it is special as well, None if there is no way back.
+        fresh: Whether the target was added by this link, so that it can be named after it.
+        one_way: Whether the opposite move does not lead back.
+    """
+
+    source: int
+    target: int
+    there: str
+    back: str | None
+    fresh: bool
+    one_way: bool = False
+
+
+@dataclass(slots=True)
+class Layout:
+    """Places by number, from 0, where the game begins.
+
+    Attributes:
+        regions: For each place the number of its region.
+        links: All links; from every place there is a way to every other.
+        used: For each place the directions that lead out of it.
+    """
+
+    regions: list[int]
+    links: list[Link] = field(default_factory=lambda: [])
+    used: list[set[str]] = field(default_factory=lambda: [])
+
+
+def make_layout(style: WorldStyle, regions: int, rng: Stream) -> Layout:
+    """Lay out a world.
+
+    Args:
+        style: What it is to be like.
+        regions: Number of regions; each is a run of places that hang together.
+        rng: Random numbers.
+    """
+    count = style.places
+    layout = Layout([number * regions // count for number in range(count)], used=[set() for _ in range(count)])
+    extra = max(1, count * (15 + rng.below(30)) // 100)
+    tree, loops = count - 1, extra
+    special = _flags(tree + loops, style.special, rng)
+    cells = _grow(layout, special[:tree], rng)
+    _close_loops(layout, cells, special[tree:], rng)
+    _make_one_way(layout, round(style.one_way * len(layout.links)), rng)
+    return layout
+
+
+def _flags(count: int, share: float, rng: Stream) -> list[bool]:
+    """Return flags of which this share is true, exactly but for rounding."""
+    flags = [number < round(share * count) for number in range(count)]
+    rng.shuffle(flags)
+    return flags
+
+
+def _moved(cell: Cell, direction: str) -> Cell:
+    x, y, z = _STEPS[direction]
+    return cell[0] + x, cell[1] + y, cell[2] + z
+
+
+def _grow(layout: Layout, special: list[bool], rng: Stream) -> list[Cell]:
+    """Add place after place to one that is there already; return their cells."""
+    cells: list[Cell] = [(0, 0, 0)]
+    taken = {cells[0]}
+    slanted = rng.below(3)  # some games have no northeast at all
+    directions = [*_STRAIGHT * 4, *DIRECTIONS[1:8:2] * slanted, "up", "down"]
+    first: dict[int, int] = {}
+    for number in range(1, len(layout.regions)):
+        region = layout.regions[number]
+        begin = first.setdefault(region, number)
+        if special[number - 1]:
+            parent = _parent(begin, number, rng)
+            layout.links.append(Link(parent, number, "", "", True))
+            cells.append((_FAR * number, 0, 0))
+        else:
+            parent, direction = _free_cell(cells, taken, directions, begin, number, rng)
+            _join(layout, Link(parent, number, direction, opposite(direction), True))
+            cells.append(_moved(cells[parent], direction))
+        taken.add(cells[-1])
+    return cells
+
+
+def _parent(begin: int, number: int, rng: Stream) -> int:
+    """Draw a place to go on from: often the last one, mostly one of the same region."""
+    if rng.below(2):
+        return number - 1
+    return rng.below(number) if begin == number else begin + rng.below(number - begin)
+
+
+def _free_cell(
+    cells: list[Cell], taken: set[Cell], directions: list[str], begin: int, number: int, rng: Stream
+) -> tuple[int, str]:
+    while True:  # on the rim of what there is, some cell is always free
+        parent, direction = _parent(begin, number, rng), rng.choice(directions)
+        if _moved(cells[parent], direction) not in taken:
+            return parent, direction
+        begin = max(0, begin - 1)
+
+
+def _join(layout: Layout, link: Link) -> None:
+    layout.links.append(link)
+    layout.used[link.source].add(link.there)
+    layout.used[link.target].add(link.back or "")
+
+
+def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: Stream) -> None:
+    """Add links between places that are there, so that there is more than one way to many of them."""
+    linked = {frozenset((link.source, link.target)) for link in layout.links}
+    where = {cell: number for number, cell in enumerate(cells)}
+    near: list[tuple[int, str, int]] = []
+    for source, cell in enumerate(cells):
+        for direction in (*DIRECTIONS[:4], "up"):
+            target = where.get(_moved(cell, direction))
+            if target is not None and frozenset((source, target)) not in linked:
+                near.append((source, direction, target))
+    rng.shuffle(near)
+    near.sort(key=lambda found: found[1] not in _STRAIGHT, reverse=True)  # taken from the end: straight ones first
+    for is_special in special:
+        if is_special:
+            source = rng.below(len(cells))
+            target = (source + 1 + rng.below(min(len(cells) - 1, 12))) % len(cells)
+            layout.links.append(Link(source, target, "", "", False))
+        elif near:
+            source, direction, target = near.pop()
+            _join(layout, Link(source, target, direction, opposite(direction), False))
+        else:
+            _join_far(layout, rng)
+
+
+def _join_far(layout: Layout, rng: Stream) -> None:
+    """Link two places by a direction that neither has yet; the passage winds, so they need not lie side by side."""
+    count = len(layout.regions)
+    for _ in range(200):
+        source, direction = rng.below(count), rng.choice(_STRAIGHT)
+        target = (source + 1 + rng.below(min(count - 1, 12))) % count
+        back = opposite(direction) or ""
+        if direction not in layout.used[source] and back not in layout.used[target]:
+            _join(layout, Link(source, target, direction, back, False))
+            return
+
+
+def _make_one_way(layout: Layout, count: int, rng: Stream) -> None:
+    """Let the opposite moves of some links lead nowhere.
+
+    Where it would cut off a place, there is a way back by another direction, so that every place can still be reached
+    from every other.
+    """
+    ways: list[list[int]] = [[] for _ in layout.regions]
+    for link in layout.links:
+        ways[link.source].append(link.target)
+        ways[link.target].append(link.source)
+    links = list(layout.links)
+    rng.shuffle(links)
+    for link in links[:count]:
+        if not link.fresh and rng.below(2):
+            link.source, link.target, link.there, link.back = link.target, link.source, link.back or "", link.there
+        layout.used[link.target].discard(link.back or "")
+        ways[link.target].remove(link.source)
+        if _reaches(ways, link.target, link.source):
+            link.back, link.one_way = None, True
+            continue
+        ways[link.target].append(link.source)
+        free = [
+            direction for direction in DIRECTIONS if direction not in layout.used[link.target] | {opposite(link.there)}
+        ]
+        link.one_way = bool(free)
+        link.back = rng.choice(free) if free else link.back
+        layout.used[link.target].add(link.back or "")
+
+
+def _reaches(ways: list[list[int]], source: int, target: int) -> bool:
+    seen, queue = {source}, deque([source])
+    while queue:
+        for place in ways[queue.popleft()]:
+            if place == target:
+                return True
+            if place not in seen:
+                seen.add(place)
+                queue.append(place)
+    return False

@@ -1,0 +1,72 @@
+"""Maps of text worlds, found by playing them."""
+
+from collections.abc import Sequence
+
+from waybench.core import Stream, UsageError
+from waybench.envs.textmap.map import NEVER, Made, Move, PlaceMap, Step, edges_made
+from waybench.envs.textmap.worlds._data import World, opposite
+from waybench.envs.textmap.worlds._play import Play
+
+
+def map_of(world: World, steps: Sequence[Step]) -> PlaceMap:
+    """Return what is to be learnt of a world from a walkthrough of it.
+
+    The world is played again. After each move that has an opposite, such as north or "enter hut", that is tried in the
+    situation which the move has led to; only if it leads back is it a move of the map that can be inferred. Names are
+    in lower case, as in the published maps. The order of places and of actions is drawn by key, so that it says
+    nothing.
+
+    Args:
+        world: The world.
+        steps: A walkthrough of it, from the first step.
+
+    Raises:
+        UsageError: If the world does not answer as the walkthrough has it.
+    """
+    made, told, places, inferred = _played(world, steps)
+    edges = edges_made(made, told, inferred)
+    rng = Stream("textmap/order", world.seed)
+    listed = sorted(places)
+    actions = sorted({edge.action for edge in edges})
+    rng.shuffle(listed)
+    rng.shuffle(actions)
+    return PlaceMap(world.name, tuple(listed), tuple(actions), edges, tuple(steps))
+
+
+def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int], set[str], dict[Move, int]]:
+    """Play a walkthrough again.
+
+    Returns:
+        The moves; for each stay at a place the step at which its name is told; the places; and for each move that can
+        be inferred, the number of the one from which.
+    """
+    play = Play(world)
+    turn = play.begin()
+    _compare(world, steps[0] if steps else None, Step(0, "Init", turn.text))
+    names = [place.name.lower() for place in world.places]
+    now, told, places = turn.after, [0 if turn.named else NEVER], {names[turn.after.place]}
+    made: list[Made] = []
+    inferred: dict[Move, int] = {}
+    tried: set[Move] = set()
+    for number, step in enumerate(steps[1:], 1):
+        before, turn = now, play.act(now, step.action)
+        now = turn.after
+        _compare(world, step, Step(number, step.action, turn.text))
+        if now.place != before.place:
+            source, target = names[before.place], names[now.place]
+            move = (source, step.action, target)
+            made.append(Made(number, move, (len(told) - 1, len(told))))
+            told.append(NEVER)
+            places.add(target)
+            back = None if move in tried else opposite(step.action)
+            tried.add(move)
+            if back is not None and play.act(now, back).after.place == before.place:
+                inferred[target, back, source] = len(made) - 1
+        if turn.named:
+            told[-1] = min(told[-1], number)
+    return made, told, places, inferred
+
+
+def _compare(world: World, step: Step | None, played: Step) -> None:
+    if step != played:
+        raise UsageError(f"world {world.name}: step {played.number} is not what the world answers; is it another's?")

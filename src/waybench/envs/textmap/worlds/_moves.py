@@ -1,0 +1,203 @@
+"""What the moves of a text world are called, which doors are in them, and what places are named after them."""
+
+from dataclasses import dataclass, field, replace
+
+from waybench.core import Stream
+from waybench.envs.textmap.worlds._data import Exit
+from waybench.envs.textmap.worlds._layout import Layout, Link
+from waybench.envs.textmap.worlds._themes import Theme, phrases, words
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of special move; "{}" stands for the thing that is entered, climbed and so on, "{A}" with its article."""
+
+    there: str
+    back: str | None
+    names: tuple[str, ...]
+    told: tuple[str, ...]
+    told_back: tuple[str, ...] = ()
+
+
+_ENTER = _Kind(
+    "enter {}",
+    "exit {}",
+    phrases("Inside the {}|Within the {}"),
+    phrases("{A} stands here with its entrance open.|There is {a} here, large enough to go into."),
+    phrases("The way out of the {} is open.|It is a short step back out of the {}."),
+)
+_CLIMB = _Kind(
+    "climb {}",
+    "descend {}",
+    phrases("Up the {}|Top of the {}|Halfway up the {}"),
+    phrases("{A} invites whoever likes to climb.|There is {a} here that would bear your weight."),
+    phrases("The {} is the way down.|Down the {} looks further than up."),
+)
+_BOARD = _Kind(
+    "board {}",
+    "leave {}",
+    phrases("Aboard the {}|On Board the {}"),
+    phrases("{A} waits here, with nobody in charge.|There is room for one more on {a}."),
+    phrases("The {} is not going anywhere.|Nobody would mind if you left the {}."),
+)
+_CRAWL = _Kind(
+    "crawl into {}",
+    "crawl out of {}",
+    phrases("Inside the {}|Far End of the {}"),
+    phrases("Close to the ground there is {a}.|On hands and knees one might get into {a}."),
+    phrases("There is hardly room to turn round in the {}.|The mouth of the {} is behind you."),
+)
+_BOTH = {
+    "squeeze through {}": words("crack, gap, slit, broken grille, turnstile, row of bars, split wall"),
+    "swim across {}": words("pool, moat, channel, flooded pit, cistern, dark pond"),
+    "step through {}": words("tall mirror, painted door, curtain of light, veil of water, false wall, picture frame"),
+    "jump over {}": words("trench, ditch, gully, hole in the floor, broken step, drain"),
+}
+_ONCE = {
+    "slide down {}": (words("chute, scree, pole, ramp, polished slab, banister"), "Foot of the {}"),
+    "jump into {}": (words("well, heap of straw, pit, torrent, shaft"), "Bottom of the {}"),
+    "drop through {}": (words("trapdoor, rotten floor, manhole, skylight, hole"), "Below the {}"),
+    "dive into {}": (words("sluice, black pool, whirlpool, spillway, flooded stair"), "Outlet of the {}"),
+    "step onto {}": (words("moving belt, tilting plate, ice sheet, turning wheel, paternoster"), "End of the {}"),
+}
+_LIKENESS = words(
+    "old, tall, small, red, blue, black, white, narrow, wide, crooked, rusty, green, grey, wooden, stone, yellow, "
+    "battered, painted, smooth, slanting, round, square, ancient, patched, humble, second, third, pale"
+)
+_DOORS = words("door, gate, hatch, shutter, grating, barrier, portal, panel")
+_DOOR_LIKENESS = words(
+    "oak, iron, glass, green, red, heavy, low, copper, studded, wicker, sliding, narrow, barred, steel, painted, double"
+)
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with "a" or "an" before it."""
+    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital at the beginning."""
+    return text[:1].upper() + text[1:]
+
+
+@dataclass(slots=True)
+class Moves:
+    """All ways of a world, and what follows from how they are called.
+
+    Attributes:
+        exits: The ways.
+        doors: The doors' names.
+        names: Places that are named after the way to them: the place's name, and what it is.
+        told: For each exit that is special, what is told of it.
+    """
+
+    exits: list[Exit] = field(default_factory=lambda: [])
+    doors: list[str] = field(default_factory=lambda: [])
+    names: dict[int, tuple[str, str]] = field(default_factory=lambda: {})
+    told: dict[tuple[int, str], str] = field(default_factory=lambda: {})
+
+
+def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rng: Stream) -> Moves:
+    """Name the moves of a layout.
+
+    Args:
+        layout: The links.
+        themes: The theme of each place.
+        doors: Share of links with a door.
+        prose: How much is told.
+        rng: Random numbers.
+    """
+    moves = Moves()
+    guarded = _guarded(layout.links, round(doors * len(layout.links)), rng)
+    near: list[set[str]] = [set() for _ in themes]  # of each place, the names of its doors
+    used: set[str] = set()
+    for number, link in enumerate(layout.links):
+        door = None
+        if number in guarded:
+            door = len(moves.doors)
+            moves.doors.append(_door(near[link.source] | near[link.target], rng))
+            near[link.source].add(moves.doors[door])
+            near[link.target].add(moves.doors[door])
+        begin = len(moves.exits)
+        if link.there:
+            moves.exits.append(Exit(link.source, link.there, link.target))
+        else:
+            _special(link, moves, themes[link.source], prose, used, rng)
+        if link.back:
+            moves.exits.append(Exit(link.target, link.back, link.source))
+        moves.exits[begin:] = [replace(way, door=door) for way in moves.exits[begin:]]
+    return moves
+
+
+def _guarded(links: list[Link], count: int, rng: Stream) -> set[int]:
+    """Draw the links with a door: first of all plain ones that lead both ways."""
+    order = list(range(len(links)))
+    rng.shuffle(order)
+    order.sort(key=lambda number: not links[number].there or links[number].one_way)
+    return set(order[:count])
+
+
+def _door(taken: set[str], rng: Stream) -> str:
+    while (name := f"{rng.choice(_DOOR_LIKENESS)} {rng.choice(_DOORS)}") in taken:
+        pass
+    return name
+
+
+def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
+    """Return what no other special move of this world is about."""
+    name = rng.choice(nouns)
+    for attempt in range(1_000):
+        if name not in used:
+            break
+        name = f"{rng.choice(_LIKENESS)} {rng.choice(nouns)}"
+        if attempt > 60:
+            name = f"{rng.choice(_LIKENESS)} {name}"
+    used.add(name)
+    return name
+
+
+def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str], rng: Stream) -> None:
+    """Add the ways of a link that is no direction, or whose way there is none."""
+    if link.one_way:
+        verb = rng.choice(sorted(_ONCE))
+        nouns, name = _ONCE[verb]
+        noun = _noun(nouns, used, rng)
+        told = phrases("{A} is here, and there is no telling where one would come out.|There is {a} here.")
+        _add(link, moves, _Kind(verb, None, (name,), told), noun, prose, rng)
+    elif not link.fresh or rng.below(5) == 0:
+        verb = rng.choice(sorted(_BOTH))
+        noun = _noun(_BOTH[verb], used, rng)
+        told = phrases("There is {a} here; perhaps one can get to the other side.|{A} is the only remarkable thing.")
+        _add(link, moves, _Kind(verb, verb, (), told, told), noun, prose, rng)
+    else:
+        kinds = ((_ENTER, theme.enter), (_CLIMB, theme.climb), (_BOARD, theme.board), (_CRAWL, theme.crawl))
+        kind, nouns = rng.choice(kinds)
+        noun = _noun(nouns, used, rng)
+        if (
+            kind is _ENTER
+            and rng.below(4) == 0
+            and not any((way.source, way.action) == (link.source, "in") for way in moves.exits)
+        ):
+            kind = replace(kind, there="in", back="out")
+        _add(link, moves, kind, noun, prose, rng)
+
+
+def _add(link: Link, moves: Moves, kind: _Kind, noun: str, prose: int, rng: Stream) -> None:
+    def told(templates: tuple[str, ...]) -> str:
+        article = with_article(noun)
+        return rng.choice(templates).replace("{A}", sentence(article)).replace("{a}", article).format(noun)
+
+    def by(action: str) -> str:
+        verb = action.removesuffix(noun).strip()
+        return f"You {verb} the {noun}." if prose >= 2 and verb and verb != action else ""
+
+    there = kind.there.format(noun)
+    moves.exits.append(Exit(link.source, there, link.target, by=by(there)))
+    moves.told[link.source, there] = told(kind.told)
+    if kind.back and link.back is not None:
+        back = kind.back.format(noun)
+        moves.exits.append(Exit(link.target, back, link.source, by=by(back)))
+        moves.told[link.target, back] = told(kind.told_back)
+    if link.fresh and kind.names:
+        title = " ".join(word if word in ("of", "in", "the") else sentence(word) for word in noun.split())
+        moves.names[link.target] = (rng.choice(kind.names).format(title), noun)

@@ -1,0 +1,119 @@
+"""Names of the places of text worlds: all different, some of them hard to tell apart."""
+
+from waybench.core import Stream
+from waybench.envs.textmap.worlds._themes import Theme, words
+
+_FAMILIES = tuple(
+    words(family)
+    for family in (
+        "North, Northern, Northerly, Northmost",
+        "South, Southern, Southerly, Southmost",
+        "East, Eastern, Easterly, Eastmost",
+        "West, Western, Westerly, Westmost",
+        "Upper, Uppermost",
+        "Low, Lower, Lowest, Lowermost",
+        "Inner, Innermost, Inmost",
+        "Outer, Outermost, Outlying",
+        "Great, Greater, Greatest",
+        "Long, Longer, Longest",
+        "Little, Lesser, Least",
+        "Stone, Stony, Stonework",
+        "Sand, Sandy, Sanded",
+        "Mud, Muddy, Muddied",
+        "Moss, Mossy",
+        "Smoke, Smoky, Smoked",
+        "Wood, Wooden, Wooded",
+        "Dust, Dusty",
+        "Rust, Rusty, Rusted",
+        "Wind, Windy, Winding",
+        "Twisty, Twisting, Twisted",
+        "Round, Rounded, Roundish",
+        "Dim, Dimmer, Dimmed",
+        "Narrow, Narrower, Narrowing",
+        "High, Higher, Highest",
+        "Middle, Mid, Midmost",
+    )
+)
+_ENDINGS = tuple(
+    words(family)
+    for family in (
+        "Hall, Hallway, Halls",
+        "Stair, Stairs, Staircase, Stairway",
+        "Path, Pathway, Paths",
+        "Passage, Passages, Passageway",
+        "Store, Storeroom, Stores",
+        "Gate, Gates, Gateway, Gatehouse",
+        "Court, Courts, Courtyard",
+        "Vault, Vaults, Vaulting",
+        "Tower, Towers, Tower Foot",
+        "Well, Wells, Well House",
+    )
+)
+_OWNERS = words(
+    "Abel, Berenike, Cosmo, Dunja, Elspeth, Ferdy, Grete, Hanno, Ilse, Jonas, Klara, Linus, Mabel, Nicodemus, Orla, "
+    "Pia, Quirin, Rosalind, Silas, Thea, Ursula, Volkmar, Wanda, Yannick, Zelda"
+)
+
+
+def name_places(
+    themes: list[Theme], given: dict[int, tuple[str, str]], confusable: float, rng: Stream
+) -> list[tuple[str, str]]:
+    """Return for each place its name and what it is.
+
+    Args:
+        themes: The theme of each place.
+        given: Names that are settled, unless the place is to be confusable.
+        confusable: Share of places whose names resemble another one.
+        rng: Random numbers.
+    """
+    count = len(themes)
+    named: dict[int, tuple[str, str]] = {}
+    used = {"darkness", *(name.lower() for name, _ in given.values())}
+    order = list(range(count))
+    rng.shuffle(order)
+    alike = sorted(order, key=lambda place: place in given)[: round(confusable * count)]
+    alike.sort(key=lambda place: themes[place].nouns)  # those of one theme side by side
+    while alike:
+        if len(alike) == 1:  # it takes two to be confused
+            alike += [place for place in order if place not in named and place not in alike][:1]
+        size = 2 + rng.below(3)
+        group = alike[:size] if len(alike) - size != 1 else alike[: size + 1]
+        for place, name in zip(group, _resembling(themes[group[0]], len(group), used, rng), strict=False):
+            named[place] = name
+        alike = [place for place in alike if place not in named]
+    for place in order:
+        if place not in named:
+            named[place] = given[place] if place in given else _plain(themes[place], used, rng)
+    return [named[place] for place in range(count)]
+
+
+def _resembling(theme: Theme, size: int, used: set[str], rng: Stream) -> list[tuple[str, str]]:
+    """Return names that resemble each other, up to a number of them."""
+    while True:
+        if rng.below(4):
+            noun = rng.choice(theme.nouns)
+            names = [(f"{like} {noun}", noun.lower()) for like in rng.choice(_FAMILIES)]
+        else:
+            like = rng.choice(theme.adjectives)
+            names = [(f"{like} {noun}", noun.lower()) for noun in rng.choice(_ENDINGS)]
+        rng.shuffle(names)
+        names = [name for name in names if name[0].lower() not in used]
+        if len(names) > 1:
+            names = names[:size]
+            used.update(name.lower() for name, _ in names)
+            return names
+
+
+def _plain(theme: Theme, used: set[str], rng: Stream) -> tuple[str, str]:
+    while True:
+        noun = rng.choice(theme.nouns)
+        draw = rng.below(20)
+        if draw < 8:
+            name = noun
+        elif draw < 19:
+            name = f"{rng.choice(theme.adjectives)} {noun}"
+        else:
+            name = f"{rng.choice(_OWNERS)}'s {noun}"
+        if name.lower() not in used and len(set(name.split())) == len(name.split()):
+            used.add(name.lower())
+            return name, noun.lower()

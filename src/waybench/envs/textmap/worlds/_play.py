@@ -1,0 +1,256 @@
+"""The engine of text worlds: what is typed, what is answered, and what has become of the world."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, Thing, World
+from waybench.envs.textmap.worlds._moves import sentence, with_article
+from waybench.envs.textmap.worlds._prose import listed, towards
+
+LONGEST_COMMAND = 120  # characters
+
+ABBREVIATIONS = {
+    **{"n": "north", "ne": "northeast", "e": "east", "se": "southeast", "s": "south", "sw": "southwest"},
+    **{"w": "west", "nw": "northwest", "u": "up", "d": "down", "l": "look", "i": "inventory", "z": "wait"},
+}
+_VERBS = {"x": "examine", "get": "take", "ignite": "light", "douse": "extinguish"}
+_NOWHERE = frozenset((*DIRECTIONS, "in", "out"))
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that can change in a world; keeping it is saving the game.
+
+    Attributes:
+        place: Number of the place where the player is.
+        opened: Which doors are open, as the bits of a number.
+        taken: Which things are carried, likewise.
+        seen: Which places have been described, likewise.
+        lit: Whether the lamp burns.
+        turn: Number of turns so far.
+    """
+
+    place: int
+    opened: int = 0
+    taken: int = 0
+    seen: int = 0
+    lit: bool = False
+    turn: int = 0
+
+
+class Turn(NamedTuple):
+    """What follows from a command.
+
+    Attributes:
+        after: The situation now.
+        text: What is told.
+        named: Whether the name of the place where the player now is was told, as a line of its own.
+        understood: Whether the command meant anything.
+    """
+
+    after: Situation
+    text: str
+    named: bool = False
+    understood: bool = True
+
+
+class Play:
+    """A world as a game. It keeps no state: every command is given with the situation in which it is typed.
+
+    Args:
+        world: The world.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._exits = {(way.source, way.action): way for way in world.exits}
+        self._doors: list[dict[str, Exit]] = [{} for _ in world.places]
+        for way in world.exits:
+            if way.door is not None:
+                self._doors[way.source].setdefault(world.doors[way.door], way)
+        self._things: list[dict[str, int]] = [{} for _ in world.places]
+        self._carried = sum(1 << number for number, thing in enumerate(world.things) if thing.place < 0)
+        for number, thing in enumerate(world.things):
+            if thing.place >= 0:
+                self._things[thing.place][thing.name] = number
+
+    def begin(self) -> Turn:
+        """Return the first situation, and what is told at the beginning."""
+        before = Situation(self.world.start, taken=self._carried)
+        turn = self._arrive(before, before, "")
+        return turn._replace(text=f"{self.world.intro}\n\n{turn.text}")
+
+    def way(self, before: Situation, action: str) -> Exit | None:
+        """Return the way that an action means in a situation; None if it means none."""
+        return self._exits.get((before.place, action))
+
+    def dark(self, situation: Situation) -> bool:
+        """Return whether nothing can be seen."""
+        return self.world.places[situation.place].dark and not situation.lit
+
+    def here(self, situation: Situation) -> list[str]:
+        """Return the names of the things that lie or stand about, those carried left out."""
+        return [name for name, number in self._things[situation.place].items() if not situation.taken >> number & 1]
+
+    def act(self, before: Situation, command: str) -> Turn:
+        """Carry out a command.
+
+        Whatever is typed gets an answer; what is too long or holds control characters is not understood. The text ends
+        with a line feed.
+        """
+        words = _cleaned(command)
+        if words is None:
+            return Turn(before, f"{self.world.voice.unknown}\n", understood=False)
+        way = self.way(before, words)
+        now = replace(before, turn=before.turn + 1)
+        turn = self._move(now, way) if way else self._do(now, words)
+        if not turn.understood:
+            return turn._replace(after=before)
+        if self.world.pulse[now.turn % len(self.world.pulse)] and not self.dark(turn.after):
+            events = self.world.places[turn.after.place].events
+            event = events[now.turn % len(events)]
+            turn = turn._replace(text=f"{turn.text}\n{event}\n")
+        return turn
+
+    def _move(self, now: Situation, way: Exit) -> Turn:
+        if way.door is not None and not now.opened >> way.door & 1:
+            return Turn(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
+        return self._arrive(now, replace(now, place=way.target), way.by)
+
+    def _arrive(self, now: Situation, after: Situation, by: str) -> Turn:
+        """Tell of a place, at length if it is new or the game always does so."""
+        at_length = not self.world.style.brief or not now.seen >> after.place & 1
+        turn = self._look(after, at_length)
+        return turn._replace(text=f"{by}\n\n{turn.text}") if by else turn
+
+    def _look(self, now: Situation, at_length: bool = True) -> Turn:
+        place = self.world.places[now.place]
+        if self.dark(now):
+            return Turn(now, f"Darkness\n{self.world.voice.dark}\n")
+        told = [place.name]
+        if at_length:
+            told += [text for text in (place.text, self._ways(now)) if text]
+        carried = [name for name in self.here(now) if self._thing(now, name).portable]
+        if carried:
+            told.append(f"There is {listed([with_article(name) for name in carried])} here.")
+        return Turn(replace(now, seen=now.seen | 1 << now.place), "\n".join(told) + "\n", named=True)
+
+    def _ways(self, now: Situation) -> str:
+        told = [self.world.places[now.place].ways]
+        if self.world.style.exits != "none":
+            for door, way in self._doors[now.place].items():
+                state = "open" if way.door is not None and now.opened >> way.door & 1 else "closed"
+                if way.action in DIRECTIONS:
+                    told.append(f"{sentence(towards(way.action))} is {with_article(door)}, which is {state}.")
+                else:
+                    told.append(f"{sentence(with_article(door))}, which is {state}, is in the way ({way.action}).")
+        return " ".join(filter(None, told))
+
+    def _thing(self, now: Situation, name: str) -> Thing:
+        return self.world.things[self._things[now.place][name]]
+
+    def _do(self, now: Situation, words: str) -> Turn:
+        """Carry out what is no way out of here."""
+        verb, _, noun = words.partition(" ")
+        voice, place = self.world.voice, self.world.places[now.place]
+        simple = {
+            "look": lambda: self._look(now),
+            "inventory": lambda: Turn(now, self._inventory(now) + "\n"),
+            "wait": lambda: Turn(now, f"{voice.wait}\n"),
+            "listen": lambda: Turn(now, f"{place.sound}\n"),
+            "smell": lambda: Turn(now, f"It smells of {place.smell}.\n"),
+            "jump": lambda: Turn(now, f"{voice.jump}\n"),
+        }
+        if words in simple:
+            return simple[words]()
+        if words.removeprefix("go ") in _NOWHERE:
+            way = self.way(now, words.removeprefix("go "))
+            return self._move(now, way) if way else Turn(now, f"{voice.no_way}\n")
+        known = {
+            "open": self._open,
+            "take": self._take,
+            "examine": self._examine,
+            "search": self._examine,
+            "light": self._light,
+            "extinguish": self._light,
+        }
+        if verb in known and noun:
+            return known[verb](now, noun.removeprefix("the "), verb)
+        if verb in MOVING_VERBS and noun:
+            return Turn(now, f"{voice.absent}\n")
+        return Turn(now, f"{voice.unknown}\n", understood=False)
+
+    def _inventory(self, now: Situation) -> str:
+        things = self.world.things
+        names = [with_article(thing.name) for number, thing in enumerate(things) if now.taken >> number & 1]
+        return self.world.voice.carrying.format(listed(names)) if names else self.world.voice.empty_handed
+
+    def _open(self, now: Situation, noun: str, _: str) -> Turn:
+        voice, doors = self.world.voice, self._doors[now.place]
+        if noun == "door" and len(doors) == 1:
+            noun = next(iter(doors))
+        way = doors.get(noun)
+        if way is None or way.door is None:
+            return Turn(now, f"{voice.absent}\n")
+        if now.opened >> way.door & 1:
+            return Turn(now, voice.open_already.format(noun) + "\n")
+        return Turn(replace(now, opened=now.opened | 1 << way.door), voice.opened.format(noun) + "\n")
+
+    def _carries(self, now: Situation, noun: str) -> int | None:
+        for number, thing in enumerate(self.world.things):
+            if thing.name == noun and now.taken >> number & 1:
+                return number
+        return None
+
+    def _take(self, now: Situation, noun: str, _: str) -> Turn:
+        voice = self.world.voice
+        if self._carries(now, noun) is not None:
+            return Turn(now, voice.taken_already.format(noun) + "\n")
+        if self.dark(now):
+            return Turn(now, f"{voice.too_dark}\n")
+        if noun not in self.here(now):
+            return Turn(now, f"{voice.absent}\n")
+        if not self._thing(now, noun).portable:
+            return Turn(now, voice.fixed.format(noun) + "\n")
+        taken = now.taken | 1 << self._things[now.place][noun]
+        return Turn(replace(now, taken=taken), voice.taken.format(noun) + "\n")
+
+    def _examine(self, now: Situation, noun: str, verb: str) -> Turn:
+        voice, number = self.world.voice, self._carries(now, noun)
+        if self.dark(now):
+            return Turn(now, f"{voice.too_dark}\n")
+        if number is None and noun in self.here(now):
+            number = self._things[now.place][noun]
+        if number is None:
+            return Turn(now, f"{voice.absent}\n")
+        return Turn(now, (voice.search.format(noun) if verb == "search" else self.world.things[number].text) + "\n")
+
+    def _light(self, now: Situation, noun: str, verb: str) -> Turn:
+        """Light the lamp, or put it out."""
+        voice, lamp = self.world.voice, self.world.lamp
+        if lamp < 0 or not now.taken >> lamp & 1 or self.world.things[lamp].name != noun:
+            return Turn(now, f"{voice.absent}\n")
+        if verb == "extinguish":
+            told = voice.out if now.lit else voice.out_already
+            return Turn(replace(now, lit=False), told.format(noun) + "\n")
+        if now.lit:
+            return Turn(now, voice.lit_already.format(noun) + "\n")
+        was_dark = self.dark(now)
+        now = replace(now, lit=True)
+        told = voice.lit.format(noun) + "\n"
+        if not was_dark:
+            return Turn(now, told)
+        turn = self._look(now)
+        return turn._replace(text=f"{told}\n{turn.text}")
+
+
+def _cleaned(command: str) -> str | None:
+    """Return the words of a command in full and in lower case; None if they cannot mean anything."""
+    if len(command) > LONGEST_COMMAND or not command.isprintable():
+        return None
+    words = command.lower().split()
+    if not words:
+        return None
+    if len(words) == 1:
+        return ABBREVIATIONS.get(words[0], _VERBS.get(words[0], words[0]))
+    return " ".join((_VERBS.get(words[0], words[0]), *words[1:]))

@@ -1,0 +1,105 @@
+"""Sets of text worlds: which there are at a level, with a walkthrough of each and the map that it yields."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from waybench.core import Json, Option, Stream, UsageError
+from waybench.envs.textmap.map import PlaceMap
+from waybench.envs.textmap.worlds._data import EXITS, LEAST_PLACES, World, WorldStyle
+from waybench.envs.textmap.worlds._map import map_of
+from waybench.envs.textmap.worlds._walk import MOST_STEPS, walk
+from waybench.envs.textmap.worlds._world import make_world
+
+VERSION = 1  # of the generator; part of every item's key
+LOWEST_LEVEL, HIGHEST_LEVEL = LEAST_PLACES, 400  # numbers of places
+
+_T = TypeVar("_T")
+
+
+def _share(name: str, doc: str) -> Option:
+    return Option(name=name, default=None, kind=float, low=0, high=1, doc=f"{doc} Drawn for each world if not given.")
+
+
+WORLD_OPTIONS = (
+    _share("one_way", "Share of the links between places whose opposite move does not lead back."),
+    _share("doors", "Share of the links with a door, closed at first."),
+    _share("dark", "Share of the places that tell their name only by the light of a lamp."),
+    _share("special", "Share of the links that are no directions, such as entering, climbing or crawling."),
+    _share("confusable", "Share of the places whose names resemble another one's."),
+    Option(
+        name="prose",
+        default=None,
+        kind=int,
+        low=0,
+        high=3,
+        doc="How much is told: from 0 (names alone) to 3 (long descriptions that distract); drawn if not given.",
+    ),
+    Option(
+        name="exits",
+        default="any",
+        choices=("any", *EXITS),
+        doc="How the ways out of a place are told; any draws one for each world.",
+    ),
+    Option(
+        name="steps",
+        default=None,
+        kind=int,
+        low=1,
+        high=MOST_STEPS,
+        doc="Length of the walkthrough; if not given, about 2.5 times the number of places, at least 20, and "
+        "as many as it takes to see them all. A short one shows fewer places, and an item's level is that of the map "
+        "that is shown.",
+    ),
+)
+# What is drawn where nothing is given; what is there twice comes twice as often. Shares are in percent.
+_DRAWN = {
+    "one_way": (0, 5, 5, 10, 10, 15, 20, 30),
+    "doors": (0, 5, 10, 10, 15, 20),
+    "dark": (0, 0, 5, 10, 10, 15, 25),
+    "special": (0, 5, 10, 10, 15, 20, 30),
+    "confusable": (0, 0, 10, 20, 30, 50),
+    "prose": (0, 1, 1, 1, 2, 2, 2, 2, 3, 3),
+}
+
+
+def world_item(key: str, level: int, options: Mapping[str, Json], index: int) -> tuple[PlaceMap, World]:
+    """Return a world of a set, with a walkthrough and the map that follows from it.
+
+    Args:
+        key: The set's key.
+        level: Number of places.
+        options: A value for each of `WORLD_OPTIONS`.
+        index: Number within the set, from 0.
+
+    Raises:
+        UsageError: For a level that does not exist.
+    """
+    if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
+        raise UsageError(f"level {level}: give a number of places from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
+    given = [f"{option.name}={options[option.name]!r}" for option in WORLD_OPTIONS]
+    rng = Stream("textmap/world", VERSION, key, level, *given, index)
+    style = _style(level, options, rng)
+    steps = options["steps"]
+    about = max(20, level * (230 + rng.below(41)) // 100)
+    world = make_world(rng, style, f"{level}-{index}")
+    taken = walk(world, rng, about, whole=True) if steps is None else walk(world, rng, _or(steps, about))
+    return map_of(world, taken), world
+
+
+def _style(level: int, options: Mapping[str, Json], rng: Stream) -> WorldStyle:
+    """Return the style that the options give; what they leave open is drawn, whether it is needed or not."""
+    drawn = {name: rng.choice(values) for name, values in _DRAWN.items()}
+    exits, brief = rng.choice(("list", "none", "prose", "prose")), rng.below(2) == 1
+    shares = {name: _or(options[name], drawn[name] / 100) for name in _DRAWN if name != "prose"}
+    told = str(options["exits"])
+    return WorldStyle(
+        places=level,
+        **shares,
+        prose=_or(options["prose"], drawn["prose"]),
+        exits=exits if told == "any" else told,
+        brief=brief,
+    )
+
+
+def _or(value: Json, drawn: _T) -> _T:
+    return value if isinstance(value, type(drawn)) else drawn

@@ -1,0 +1,214 @@
+"""Walkthroughs of text worlds: to every place, but not along every way."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from waybench.core import Stream, UsageError
+from waybench.envs.textmap.map import Step
+from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, World
+from waybench.envs.textmap.worlds._play import Play
+
+MOST_STEPS = 5_000  # fewer than the number that stands for "never"
+
+_LONGEST_TRIP = 4  # moves away from the route before turning back
+IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
+
+
+def walk(world: World, rng: Stream, steps: int, *, whole: bool = False) -> tuple[Step, ...]:
+    """Play a world from the beginning.
+
+    All places are visited if the steps suffice. What is left of them goes into detours and into what changes nothing:
+    looking, waiting, trying what does not work. Some ways are never taken. Whoever enters a dark place without a light
+    lights the lamp before leaving it.
+
+    Args:
+        world: The world.
+        rng: Random numbers.
+        steps: Number of steps after the first, which has the number 0.
+        whole: Whether to make more steps, up to `MOST_STEPS`, if those do not suffice for all places.
+
+    Raises:
+        UsageError: If there are to be fewer steps than 1 or more than `MOST_STEPS`.
+    """
+    if not 1 <= steps <= MOST_STEPS:
+        raise UsageError(f"steps is {steps}: give a number of steps from 1 to {MOST_STEPS}")
+    walker = _Walker(world, rng, steps)
+    walker.walk(whole)
+    return tuple(walker.steps)
+
+
+def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, wanted: Callable[[int], bool]) -> list[Exit]:
+    """Return the shortest way from a place to another that is wanted; nothing if there is none."""
+    came: dict[int, Exit | None] = {begin: None}
+    queue = deque([begin])
+    while queue:
+        for way in ways(queue.popleft()):
+            if way.target in came:
+                continue
+            came[way.target] = way
+            if wanted(way.target):
+                found = [way]
+                while (last := came[found[-1].source]) is not None:
+                    found.append(last)
+                return found[::-1]
+            queue.append(way.target)
+    return []
+
+
+class _Walker:
+    """A walk in the making.
+
+    Args:
+        world: The world.
+        rng: Random numbers.
+        steps: Number of steps to make.
+    """
+
+    def __init__(self, world: World, rng: Stream, steps: int) -> None:
+        self._world, self._rng, self._limit = world, rng, steps
+        self._play = Play(world)
+        self._ways: list[list[Exit]] = [[] for _ in world.places]
+        for way in world.exits:
+            self._ways[way.source].append(way)
+        for ways in self._ways:
+            rng.shuffle(ways)
+        turn = self._play.begin()
+        self._now = turn.after
+        self._visited = {self._now.place}
+        self.steps = [Step(0, "Init", turn.text)]
+        self._route = self._find_route()
+        self._ahead = len(self._route)  # moves of the route that are still to be made
+        self._doors = {way.door for way in self._route if way.door is not None}  # those that it goes through
+        self._left_out = self._choose_left_out()
+
+    def walk(self, whole: bool) -> None:
+        """Make all steps, and more if the whole of the world is to be seen."""
+        if whole and self._spare < 0:
+            self._limit = min(self._limit - self._spare, MOST_STEPS)
+        for way in self._route:
+            self._take_lamp()
+            share, rest = divmod(max(0, self._spare), self._ahead + 1)
+            self._stray(self._rng.below(2 * share + 1) + (self._rng.below(self._ahead + 1) < rest))
+            self._go(way)
+            self._ahead -= 1
+        self._take_lamp()
+        self._stray(self._left)
+
+    def _find_route(self) -> list[Exit]:
+        """Return ways that lead to every place, always on to the nearest that is new; first of all to the lamp."""
+        place, visited = self._now.place, {self._now.place}
+        route: list[Exit] = []
+        lamp = self._world.things[self._world.lamp].place if self._world.lamp >= 0 else -1
+        if lamp not in (-1, place):
+            route = [next(way for way in self._ways[place] if way.target == lamp and way.door is None)]
+            visited.add(lamp)
+        while len(visited) < len(self._world.places):
+            place = route[-1].target if route else place
+            route += _nearest(self._ways.__getitem__, place, lambda target: target not in visited)
+            visited.add(route[-1].target)
+        return route
+
+    def _choose_left_out(self) -> set[Exit]:
+        """Draw ways that are never taken, of those that the route does not need."""
+        taken = set(self._route)
+        unused = [way for ways in self._ways for way in ways if way not in taken]
+        self._rng.shuffle(unused)
+        # One way out of the last place comes last, so that the walk is not over there.
+        last = next((way for way in unused if way.source == self._route[-1].target), None)
+        unused.sort(key=lambda way: way is last)
+        return set(unused[: (len(unused) + 1) // 2])
+
+    @property
+    def _left(self) -> int:
+        """Steps that can still be made."""
+        return self._limit + 1 - len(self.steps)
+
+    @property
+    def _spare(self) -> int:
+        """Steps that the route does not need; negative if it is too long."""
+        closed = sum(not self._now.opened >> door & 1 for door in self._doors)
+        lamp = self._world.lamp
+        light = 0 if lamp < 0 else (not self._now.lit) + (not self._now.taken >> lamp & 1)
+        return self._left - self._ahead - closed - light
+
+    def _do(self, action: str) -> None:
+        if self._left:
+            turn = self._play.act(self._now, action)
+            self._now = turn.after
+            self._visited.add(self._now.place)
+            self.steps.append(Step(len(self.steps), action, turn.text))
+
+    def _take_lamp(self) -> None:
+        lamp = self._world.lamp
+        if lamp >= 0 and self._world.things[lamp].place == self._now.place and not self._now.taken >> lamp & 1:
+            self._do(f"take {self._world.things[lamp].name}")
+
+    def _go(self, way: Exit) -> None:
+        """Make a move of the route, with whatever it needs."""
+        if way.door is not None and not self._now.opened >> way.door & 1:
+            if self._spare > 0 and self._rng.below(3) == 0:
+                self._do(way.action)  # only to find the door closed
+            self._do(f"open {self._world.doors[way.door]}")
+        lamp = self._world.things[self._world.lamp].name if self._world.lamp >= 0 else ""
+        unlit = self._world.places[way.target].dark and not self._now.lit
+        if unlit and (self._left < 2 or self._rng.below(4) == 0):
+            self._do(f"light {lamp}")
+        self._do(way.action)
+        if self._play.dark(self._now):
+            for _ in range(min(self._rng.below(3), max(0, self._spare))):
+                self._do(self._idle())
+            self._do(f"light {lamp}")
+        elif self._now.lit and self._spare >= 6 and self._rng.below(2):
+            self._do(f"extinguish {lamp}")  # so that the next dark place is dark again
+
+    def _stray(self, count: int) -> None:
+        """Make steps that the route does not need: about so many, and no more than there are to spare."""
+        end = len(self.steps) + count
+        while len(self.steps) < end and self._spare > 0:
+            if self._rng.below(2) or not self._trip():
+                self._do(self._idle())
+
+    def _usable(self, place: int) -> list[Exit]:
+        """Return the ways that a detour can take: nothing new, nothing dark, no closed door."""
+        return [
+            way
+            for way in self._ways[place]
+            if way not in self._left_out
+            and way.target in self._visited
+            and (self._now.lit or not self._world.places[way.target].dark)
+            and (way.door is None or self._now.opened >> way.door & 1)
+        ]
+
+    def _trip(self) -> bool:
+        """Go somewhere and come back; return whether that was possible."""
+        home = place = self._now.place
+        out: list[Exit] = []
+        for _ in range(1 + self._rng.below(_LONGEST_TRIP)):
+            ways = self._usable(place)
+            if not ways:
+                break
+            out.append(self._rng.choice(ways))
+            place = out[-1].target
+        back = [] if place == home else _nearest(self._usable, place, lambda target: target == home)
+        if not out or len(out) + len(back) > self._spare or (place != home and not back):
+            return False
+        for way in out + back:
+            self._do(way.action)
+        return True
+
+    def _idle(self) -> str:
+        """Return an action that leads nowhere."""
+        draw = self._rng.below(10)
+        things = [] if self._play.dark(self._now) else self._play.here(self._now)
+        doors = [way.door for way in self._ways[self._now.place] if way.door is not None]
+        if draw < 4 and things:
+            thing = self._rng.choice(things)
+            return f"{self._rng.choice(('examine', 'examine', 'take', 'search'))} {thing}"
+        if draw == 4 and doors:
+            return f"open {self._world.doors[self._rng.choice(doors)]}"
+        if draw < 7:
+            ways = {way.action for way in self._ways[self._now.place]}
+            blocked = [direction for direction in DIRECTIONS if direction not in ways]
+            if blocked:
+                return self._rng.choice(blocked)
+        return self._rng.choice(IDLE)

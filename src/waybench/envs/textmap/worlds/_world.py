@@ -1,0 +1,121 @@
+"""Text worlds by key: games of places and ways that nobody has played before."""
+
+from waybench.core import Stream
+from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, Place, Thing, World, WorldStyle
+from waybench.envs.textmap.worlds._layout import make_layout
+from waybench.envs.textmap.worlds._moves import Moves, make_moves
+from waybench.envs.textmap.worlds._names import name_places
+from waybench.envs.textmap.worlds._places import COUNTRIES
+from waybench.envs.textmap.worlds._prose import (
+    LAMPS,
+    Deck,
+    describe,
+    examined,
+    introduction,
+    make_voice,
+    portable,
+    tell_ways,
+)
+from waybench.envs.textmap.worlds._themes import Theme
+
+_PULSE = 61  # turns after which what happens by itself repeats
+_LARGEST_REGION = 40
+
+
+def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
+    """Make a text world.
+
+    From every place there is a way to every other. The first place is never dark.
+
+    Args:
+        rng: Random numbers.
+        style: What it is to be like.
+        name: What it is called in its set.
+    """
+    regions = 1 + max((style.places - 1) // _LARGEST_REGION, rng.below(1 + min(4, style.places // 12)))
+    layout = make_layout(style, regions, rng)
+    drawn = list(rng.choice((COUNTRIES[0],) * 5 + (COUNTRIES[1],)))
+    rng.shuffle(drawn)
+    themes = [drawn[region % len(drawn)] for region in layout.regions]
+    moves = make_moves(layout, themes, style.doors, style.prose, rng)
+    named = name_places(themes, moves.names, style.confusable, rng)
+    dark = _dark(themes, round(style.dark * style.places), rng)
+    things = _things(themes, style.prose, rng)
+    lamp = len(things) if dark else -1
+    if dark:
+        where = rng.choice((-1, 0, _beside(moves.exits, dark)))
+        lamp_name = rng.choice(LAMPS)
+        things.append(Thing(lamp_name, where, True, examined(lamp_name, rng)))
+    # What can be told of "the ..."; not "the Inside the Hut", nor "the Abel's Chapel".
+    plain = tuple(found for number, (found, _) in enumerate(named) if number not in moves.names and "'s " not in found)
+    deck = Deck(rng)
+    places = [
+        _place(number, named[number], themes[number], number in dark, moves, things, plain, style, deck, rng)
+        for number in range(style.places)
+    ]
+    pulse = _pulse(style.prose >= 2, rng)
+    intro, voice = introduction(themes[0], style.prose, rng), make_voice(rng)
+    exits, doors = tuple(moves.exits), tuple(moves.doors)
+    return World(name, intro, tuple(places), exits, doors, tuple(things), lamp, 0, style, voice, pulse, rng.word())
+
+
+def _pulse(lively: bool, rng: Stream) -> tuple[bool, ...]:
+    """Draw the turns at which something happens by itself, never in two turns of three."""
+    pulse = [False, False]
+    for _ in range(_PULSE):
+        pulse.append(lively and not any(pulse[-2:]) and rng.below(5) == 0)
+    return tuple(pulse)
+
+
+def _dark(themes: list[Theme], count: int, rng: Stream) -> set[int]:
+    """Draw the dark places: any but the first, sooner under ground than elsewhere."""
+    order = [(-(rng.below(100) * theme.shadowy), place) for place, theme in enumerate(themes) if place]
+    return {place for _, place in sorted(order)[:count]}
+
+
+def _beside(exits: list[Exit], dark: set[int]) -> int:
+    """Return a place next to the first one from which one simply comes back; the first one if there is none."""
+    ways = {(way.source, way.target) for way in exits if way.door is None}
+    near = [target for source, target in sorted(ways) if source == 0 and target not in dark and (target, 0) in ways]
+    return near[-1] if near else 0
+
+
+def _things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
+    """Draw what can be looked at, and here and there something that can be taken."""
+    things: list[Thing] = []
+    held: set[str] = set()
+    for place, theme in enumerate(themes):
+        scenery = list(theme.scenery)
+        rng.shuffle(scenery)
+        count = rng.below(prose + 1) if prose < 3 else 1 + rng.below(3)
+        things += [Thing(noun, place, False, examined(noun, rng)) for noun in scenery[:count]]
+        found = portable(rng)
+        if rng.below(5) == 0 and found not in held:  # once in a world, so that what is carried has one name each
+            held.add(found)
+            things.append(Thing(found, place, True, examined(found, rng)))
+    return things
+
+
+def _place(
+    number: int,
+    named: tuple[str, str],
+    theme: Theme,
+    dark: bool,
+    moves: Moves,
+    things: list[Thing],
+    plain: tuple[str, ...],
+    style: WorldStyle,
+    deck: Deck,
+    rng: Stream,
+) -> Place:
+    name, noun = named
+    scenery = [thing.name for thing in things if thing.place == number and not thing.portable]
+    smell, rumour = deck.deal(theme.smells), deck.deal(plain) if plain else name
+    while rumour == name and len(plain) > 1:
+        rumour = deck.deal(plain)
+    text = describe(theme, noun, scenery, smell, "" if rumour == name else rumour, style.prose, deck)
+    open_ways = [way.action for way in moves.exits if way.source == number and way.door is None]
+    open_ways.sort(key=lambda action: DIRECTIONS.index(action) if action in DIRECTIONS else len(DIRECTIONS))
+    special = [moves.told[number, action] for action in open_ways if (number, action) in moves.told]
+    ways = tell_ways(open_ways, special, style.exits, theme, rng)
+    return Place(name, dark, text, ways, deck.deal(theme.sounds), smell, theme.events)

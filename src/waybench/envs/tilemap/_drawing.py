@@ -1,0 +1,175 @@
+"""A tile map as a drawing (SVG), with where an episode's plans led."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from waybench.core import DataError, TurnRecord, is_object, plural
+from waybench.envs.tilemap._board import MOVES
+from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
+
+_WIDE = 48  # columns; a wider map's drawing takes two columns of the page
+_STEPS = {"move_up": "v-1", "move_down": "v1", "move_left": "h-1", "move_right": "h1"}
+
+
+class Leg(NamedTuple):
+    """Where one plan led.
+
+    Attributes:
+        start: (row, column) of its beginning.
+        moves: Names of the moves that changed the place.
+        end: (row, column) of its end.
+        goal: Number of the objective, from 0.
+        reached: Whether it ended there.
+    """
+
+    start: tuple[int, int]
+    moves: tuple[str, ...]
+    end: tuple[int, int]
+    goal: int
+    reached: bool
+
+
+def draw(case: TileMap, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+    """Draw a map, its objectives in their order, a shortest tour, and the ways that plans led.
+
+    The map's characters are escaped; nothing of a reply reaches the drawing but moves that were made.
+
+    Args:
+        case: The map.
+        turns: Turns of an episode that a simulation has confirmed.
+        board_id: An id in the page for the drawing of the map, which is most of the bytes.
+        reuse: Whether the page holds a drawing with this id already, whose map is shown again.
+
+    Returns:
+        An `<svg>` element. Classes: tiles, maze-large (wide maps), tiles-wall, tiles-floor, tiles-sign, tiles-tour,
+        tiles-trail, tiles-stop, tiles-goal, tiles-number, tiles-start.
+    """
+    legs = list(trail(case, turns))
+    size = f"{plural(case.height, 'row')} and {plural(case.width, 'column')}"
+    label = f"Map of {size} with {plural(len(case.objectives), 'objective')}"
+    if legs:
+        label += f", {sum(leg.reached for leg in legs)} reached in {plural(len(legs), 'plan')}"
+    if reuse:
+        board = f'<use href="#{board_id}"/>'
+    else:
+        identity = f' id="{board_id}"' if board_id else ""
+        board = f"<g{identity}>{_board(case)}</g>"
+    classes = "tiles maze-large" if case.width > _WIDE else "tiles"
+    return (
+        f'<svg class="{classes}" viewBox="0 0 {case.width} {case.height}" role="img" aria-label="{label}">{board}'
+        f"{_tour(case)}{''.join(map(_leg, legs))}{_goals(case)}</svg>"
+    )
+
+
+def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
+    """Yield where each plan led that was carried out."""
+    at = divmod(case.start, case.width)
+    for turn in turns:
+        if "at" not in turn.events:
+            continue
+        action = turn.action if turn.executed is None else turn.executed
+        names: list[str] = action["action"] if is_object(action) else action
+        end = (turn.events["at"][0], turn.events["at"][1])
+        moves = tuple(_made(case, at, names, end, turn.events["steps"]))
+        yield Leg(at, moves, end, turn.events["goal"], list(turn.events["off"]) == [0, 0])
+        at = end
+
+
+def _made(case: TileMap, at: tuple[int, int], names: Sequence[str], end: tuple[int, int], steps: int) -> Iterable[str]:
+    """Return the moves that were made: by the list of walkable tiles or, as published, by its text."""
+    for walkable in (_listed(case), "".join(sign for row in case.rows for sign in row if sign in case.walkable)):
+        moves: list[str] = []
+        place = at
+        for name in names:
+            if len(moves) == steps:
+                break
+            rows, columns = MOVES.get(name, (0, 0))
+            row, column = place[0] + rows, place[1] + columns
+            free = 0 <= row < case.height and 0 <= column < case.width
+            if (rows or columns) and free and case.rows[row][column] in walkable + PLAYER:
+                place = (row, column)
+                moves.append(name)
+        if place == end:
+            return moves
+    return []  # something that moves or was taken away was in the way; the end alone is certain
+
+
+def _listed(case: TileMap) -> str:
+    try:
+        return tile_list(case.walkable)
+    except DataError:
+        return ""
+
+
+def _board(case: TileMap) -> str:
+    walkable = _listed(case) + PLAYER
+    floor = "".join(
+        f"M{column} {row}.5h1"
+        for row, signs in enumerate(case.rows)
+        for column, sign in enumerate(signs)
+        if sign in walkable
+    )
+    numbered = {(objective.row, objective.column) for objective in case.objectives}
+    signs = "".join(
+        f'<text x="0" y="{row + 0.78:g}" textLength="{case.width}" xml:space="preserve">'
+        + escape(
+            "".join(" " if sign == PLAYER or (row, column) in numbered else sign for column, sign in enumerate(line))
+        )
+        + "</text>"
+        for row, line in enumerate(case.rows)
+    )
+    return (
+        f'<path class="tiles-wall" fill="#3b4252" d="M0 0h{case.width}v{case.height}h-{case.width}z"/>'
+        f'<path class="tiles-floor" fill="none" stroke="#fff" stroke-width="1.02" d="{floor}"/>'
+        f'<g class="tiles-sign" fill="#888" font-family="monospace" font-size="0.8">{signs}</g>'
+    )
+
+
+def _middle(place: tuple[int, int]) -> str:
+    return f"{place[1]}.5 {place[0]}.5"
+
+
+def _tour(case: TileMap) -> str:
+    floor, width = case.floor(_listed(case)), case.width
+    missing, at, parts = set(outside(case)), case.start, list[str]()
+    for number, objective in enumerate(case.objectives):
+        goal = objective.row * width + objective.column
+        path = None if number in missing else floor.shortest_path(at, goal)
+        if path is None:
+            continue
+        parts.append(f"M{_middle(divmod(at, width))}" + "".join(f"L{_middle(divmod(cell, width))}" for cell in path))
+        at = goal
+    return (
+        f'<path class="tiles-tour reference" fill="none" stroke="#e69f00" stroke-width="0.14" '
+        f'stroke-dasharray="0.3 0.25" d="{"".join(parts)}"/>'
+    )
+
+
+def _leg(leg: Leg) -> str:
+    row, column = leg.end
+    line = "".join(_STEPS[name] for name in leg.moves) or f"L{_middle(leg.end)}"
+    path = (
+        f'<path class="tiles-trail" fill="none" stroke="#0072b2" stroke-width="0.22" stroke-linejoin="round" '
+        f'stroke-linecap="round" d="M{_middle(leg.start)}{line}"/>'
+    )
+    return path + f'<circle class="tiles-stop" fill="#0072b2" cx="{column}.5" cy="{row}.5" r="0.24"/>'
+
+
+def _goals(case: TileMap) -> str:
+    row, column = divmod(case.start, case.width)
+    marks = [
+        f'<circle class="tiles-start" fill="none" stroke="#009e73" stroke-width="0.16" cx="{column}.5" cy="{row}.5" '
+        'r="0.42"/>'
+    ]
+    missing = set(outside(case))
+    for number, objective in enumerate(case.objectives):
+        if number not in missing:
+            marks.append(
+                f'<path class="tiles-goal" fill="none" stroke="#009e73" stroke-width="0.12" '
+                f'd="M{objective.column}.06 {objective.row}.06h.88v.88h-.88z"/>'
+                f'<text class="tiles-number" fill="#009e73" font-family="sans-serif" font-weight="bold" '
+                f'font-size="0.62" x="{objective.column}.5" y="{objective.row + 0.73:g}" '
+                f'text-anchor="middle">{number + 1}</text>'
+            )
+    return "".join(marks)

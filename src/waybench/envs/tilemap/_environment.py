@@ -1,0 +1,119 @@
+"""The environments of tile maps: whole plans, single moves, and plans with a prediction of the map."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from waybench.core import Environment, Json, Limits, Metric, Option, Play, UsageError, proof_axis
+from waybench.envs.tilemap._about import about
+from waybench.envs.tilemap._board import Place, Plan, Style, board, style_of
+from waybench.envs.tilemap._ceiling import oracle_is_ceiling
+from waybench.envs.tilemap._failures import FAILURES, failure
+from waybench.envs.tilemap._game import TileGame, step_budget
+from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
+from waybench.envs.tilemap._metrics import METRICS, STATE_METRICS
+from waybench.envs.tilemap._players import PLAYERS
+from waybench.envs.tilemap._protocol import PROTOCOLS
+from waybench.envs.tilemap._wording import TileWording
+from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
+
+OPTIONS = (
+    Option(
+        name="protocol",
+        default="paper",
+        choices=tuple(PROTOCOLS),
+        doc='"paper": prompt, parsing, walkability, rewards and scores as in the published program; "sound": mended.',
+    ),
+    Option(
+        name="wording", default="plain", choices=("plain",), doc="There is one: our own words, the published facts."
+    ),
+    Option(
+        name="max_failures",
+        default=10,
+        low=1,
+        high=1000,
+        doc="Replies in a row for one objective that cannot be read before it is given up.",
+    ),
+    Option(
+        name="tries",
+        default=1,
+        low=1,
+        high=100,
+        doc="Plans for each objective: 1 is zero-shot as published; with 2, an objective that was missed is asked for "
+        "once more, from where the first plan has led and with what came of it (one-shot with feedback).",
+    ),
+    Option(name="walkers", default=0, low=0, high=20, doc="Walkers that wander about and stand in the way."),
+    Option(name="enemies", default=0, low=0, high=20, doc="Enemies that end the map where they meet the player."),
+    Option(name="hazards", default=0, low=0, high=1000, doc="Cells that end the map for who steps on them."),
+)
+
+
+def prove(case: TileMap) -> dict[str, Json]:
+    """Return what is known of a map, walkable tiles being those that the list names.
+
+    Returns:
+        minimum: steps of the shortest tour of all objectives that can be reached, in their order;
+        legs: steps of the shortest path to each objective from the one before, None where there is no path;
+        unreachable: numbers of the objectives that cannot be reached, from 0.
+
+    Raises:
+        DataError: If the list of walkable tiles cannot be read.
+    """
+    legs = tour(case, tile_list(case.walkable))
+    missing = [number for number, leg in enumerate(legs) if leg is None]
+    return {"minimum": sum(leg or 0 for leg in legs), "legs": legs, "unreachable": missing}
+
+
+def _play_of(single: bool, predicts: bool) -> Any:
+    def play(options: Mapping[str, Json]) -> Play[TileMap, Place, Plan]:
+        style = style_of(options, single=single, predicts=predicts)
+        if predicts and (style.crew.walkers or style.crew.enemies):
+            raise UsageError("walkers and enemies cannot be foreseen: leave them out of tilemap/state")
+        return _made(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
+
+    return play
+
+
+@lru_cache(maxsize=64)
+def _made(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap, Place, Plan]:
+    def turns(case: TileMap) -> int:
+        # Enough for every reply that the rules allow for; they end every episode by themselves.
+        of = board(case, style)
+        plans = [step_budget(of, goal, tries) if style.single else tries for goal in range(len(of.goals))]
+        return max(1, failures * sum(plans))
+
+    return Play(TileGame(style, failures, tries), TileWording(wording, style), Limits(turns=1), turns=turns)
+
+
+def _environment(
+    name: str, title: str, metrics: tuple[Metric, ...], *, single: bool = False, predicts: bool = False
+) -> Environment[TileMap, Place, Plan]:
+    return Environment(
+        id=f"tilemap/{name}",
+        version=2,
+        title=title,
+        about=about(name),
+        options=OPTIONS,
+        source_options=WORLD_OPTIONS,
+        smallest_level=1,
+        sample_levels=(1, 2, 4),
+        public_key="tilemap-v1",
+        play=_play_of(single, predicts),
+        draw_from=lambda key, level, options: WorldSource(key, level, options, prove),
+        decode=decode,
+        level_of=lambda case: case.level,
+        prove=prove,
+        metrics=metrics,
+        failures=FAILURES,
+        failure=failure,
+        axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
+        success="a plan ends at every objective, however long the way",
+        pooled=True,
+        players=dict[str, Any](PLAYERS),
+        oracle_is_ceiling=oracle_is_ceiling,
+    )
+
+
+GTB = _environment("gtb", "Tile maps (GameTraversalBenchmark)", METRICS)
+STEPWISE = _environment("stepwise", "Tile maps, one move at a time", METRICS, single=True)
+STATE = _environment("state", "Tile maps, foreseeing the map", STATE_METRICS, predicts=True)

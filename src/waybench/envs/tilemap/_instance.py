@@ -1,0 +1,258 @@
+"""Tile maps: the instance, in the form of GameTraversalBenchmark's records, and what can be proved of it."""
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from waybench.core import DataError, Instance, Json, is_array, is_object, plural
+from waybench.spaces import Floor
+
+LARGEST = 100_000  # cells
+LONGEST_LIST = 100_000  # characters of a list of tiles
+MOST_OBJECTIVES = 1000
+PLAYER = "@"
+
+
+class Objective(NamedTuple):
+    """One place to be reached.
+
+    Attributes:
+        name: What it is called.
+        tile: The character that stands there, by the record.
+        row: Its row, from 0 at the top; a published record may have one outside the map.
+        column: Its column, from 0 on the left; likewise.
+    """
+
+    name: str
+    tile: str
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class TileMap(Instance):
+    """A map of characters with a player on it, and objectives to be reached one after the other.
+
+    Attributes:
+        rows: The map, row by row, all of one length, with exactly one "@".
+        tiles: (name, character) of each kind of tile, in the order of the record.
+        walkable: The list of characters that can be walked on, as the record's text: a Python list, perhaps with
+            comments, which the published program takes for walkable tiles too.
+        interactive: The list of interactive objects' characters, likewise.
+        objectives: In the order of play.
+        path_length: The record's path length, by which the published score is scaled; it is no shortest tour.
+        id: The record's name.
+        story: What the map tells of; no player sees it.
+    """
+
+    rows: tuple[str, ...]
+    tiles: tuple[tuple[str, str], ...]
+    walkable: str
+    interactive: str
+    objectives: tuple[Objective, ...]
+    path_length: int
+    id: str = field(default="", compare=False)
+    story: str = field(default="", compare=False)
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.rows[0])
+
+    @property
+    def start(self) -> int:
+        """The player's cell, row * width + column."""
+        return "".join(self.rows).index(PLAYER)
+
+    @property
+    def level(self) -> int:
+        """Size class: level k holds maps of 70 * 2 ** (k - 1) cells up to twice as many; smaller maps are level 1."""
+        return max(1, (self.width * self.height // 70).bit_length())
+
+    def canonical(self) -> str:
+        """Return everything but id and story."""
+        return repr((self.rows, self.tiles, self.walkable, self.interactive, self.objectives, self.path_length))
+
+    def to_json(self) -> Json:
+        """Return the record in the published form, without the fields that nothing reads.
+
+        Names and what they stand for are pairs in a list here, for their order matters and an object has none.
+        """
+        return {
+            "experiment_id": self.id,
+            "story": self.story,
+            "tile_mapping": [list(pair) for pair in self.tiles],
+            "walkable_tiles": self.walkable,
+            "interactive_object_tiles": self.interactive,
+            "environment": "\n".join(self.rows),
+            "path_length": self.path_length,
+            "objectives": [[name, [tile, row, column]] for name, tile, row, column in self.objectives],
+        }
+
+    def floor(self, walkable: str) -> Floor:
+        """Return the cells that can be stood on.
+
+        Args:
+            walkable: The characters of tiles that can be walked on. The player's own cell always can.
+        """
+        signs = set(walkable) | {PLAYER}
+        bits = "".join("1" if sign in signs else "0" for row in reversed(self.rows) for sign in reversed(row))
+        return Floor(self.width, self.height, int(bits, 2))
+
+
+def tile_list(text: str) -> str:
+    """Return the characters of a list of tiles, comments left out.
+
+    Args:
+        text: A Python list of one-character strings, as text.
+
+    Raises:
+        DataError: If it is no such list.
+    """
+    try:
+        found: Any = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        found = None
+    if not is_array(found) or not all(isinstance(sign, str) and len(sign) == 1 for sign in found):
+        raise DataError("give a list of single characters, such as ['a', 'b']")
+    return "".join(found)
+
+
+def decode(data: Json) -> TileMap:
+    """Read a record of the published form; what only the published program's own tools use may be left out.
+
+    An objective outside the map is taken, for the published records have four of them; see `outside`.
+
+    Raises:
+        DataError: If it is no such record; the message names the field.
+    """
+    if not is_object(data):
+        raise DataError('instance: give a record, {"environment": "...", "objectives": {...}, ...}')
+    rows = tuple(_text(data, "environment", LARGEST + 10_000).split("\n"))
+    width = len(rows[0])
+    if not width or len(rows) * width > LARGEST:
+        raise DataError(
+            f"environment: {plural(len(rows), 'row')} of {plural(width, 'character')}; give 1 to {LARGEST} cells"
+        )
+    if not rows[-1]:
+        raise DataError("environment: its last row is empty; leave out the line break at its end")
+    ragged = next((number for number, row in enumerate(rows) if len(row) != width), None)
+    if ragged is not None:
+        raise DataError(f"environment: row {ragged} has {plural(len(rows[ragged]), 'character')}, row 0 has {width}")
+    players = sum(row.count(PLAYER) for row in rows)
+    if players != 1:
+        raise DataError(f'environment: it has {players} players; give exactly one "@"')
+    tiles = _pairs(data.get("tile_mapping"))
+    if tiles is None or not all(isinstance(sign, str) and len(sign) == 1 for _, sign in tiles):
+        raise DataError('tile_mapping: give an object of single characters, such as {"Grass": "g"}')
+    _text({"tile_mapping": "".join(name + sign for name, sign in tiles)}, "tile_mapping", LONGEST_LIST)
+    for name in ("walkable_tiles", "interactive_object_tiles"):
+        try:
+            tile_list(_text(data, name, LONGEST_LIST))
+        except DataError as error:
+            raise DataError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from None
+    length = data.get("path_length")
+    if type(length) is not int or not 0 <= length <= LARGEST * MOST_OBJECTIVES:
+        raise DataError("path_length: give a whole number of at least 0")
+    return TileMap(
+        rows=rows,
+        tiles=tuple((name, str(sign)) for name, sign in tiles),
+        walkable=data["walkable_tiles"],
+        interactive=data["interactive_object_tiles"],
+        objectives=_objectives(data.get("objectives")),
+        path_length=length,
+        id=_text(data, "experiment_id", 1000) if "experiment_id" in data else "",
+        story=_text(data, "story", LARGEST) if "story" in data else "",
+    )
+
+
+def _text(data: Any, name: str, most: int) -> str:
+    value = data.get(name)
+    if not isinstance(value, str):
+        raise DataError(f"{name}: it is missing, or no text")
+    if len(value) > most:
+        raise DataError(f"{name}: it has {len(value)} characters; at most {most} are read")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"{name}: it has half a surrogate pair") from None
+    return value
+
+
+def _pairs(data: Json) -> list[tuple[str, Json]] | None:
+    """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither."""
+    if is_object(data):
+        return [(str(name), value) for name, value in data.items()]
+    if not is_array(data):
+        return None
+    pairs: list[tuple[str, Json]] = []
+    for pair in data:
+        match pair:
+            case [str(name), value]:
+                pairs.append((name, value))
+            case _:
+                return None
+    return pairs if len({name for name, _ in pairs}) == len(pairs) else None
+
+
+def _objectives(data: Json) -> tuple[Objective, ...]:
+    pairs = _pairs(data)
+    if pairs is None or not 1 <= len(pairs) <= MOST_OBJECTIVES:
+        raise DataError(f'objectives: give from 1 to {MOST_OBJECTIVES}, as {{"name": ["tile", row, column]}}')
+    found: list[Objective] = []
+    for name, value in pairs:
+        match value:
+            case [str(tile), int(row), int(column)] if bool not in map(type, value) and len(name) <= 1000:
+                if not (abs(row) <= LARGEST and abs(column) <= LARGEST and len(tile) <= 100):
+                    raise DataError(f"objectives: {name[:40]!r} is too far away, or its tile too long")
+                found.append(Objective(name, tile, row, column))
+            case _:
+                raise DataError(f'objectives: {name[:40]!r}: give ["tile", row, column]')
+    for objective in found:
+        _text({"objectives": objective.name + objective.tile}, "objectives", 2000)
+    return tuple(found)
+
+
+def outside(case: TileMap) -> list[int]:
+    """Return the numbers of the objectives that are not on the map, from 0."""
+    return [
+        number
+        for number, (_, _, row, column) in enumerate(case.objectives)
+        if not (0 <= row < case.height and 0 <= column < case.width)
+    ]
+
+
+def tour(case: TileMap, walkable: str) -> list[int | None]:
+    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
+
+    Args:
+        case: The map.
+        walkable: The characters of tiles that can be walked on.
+    """
+    return legs_on(case, case.floor(walkable))
+
+
+def legs_on(case: TileMap, floor: Floor) -> list[int | None]:
+    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
+
+    After an objective that cannot be reached, the next path begins where this one would have begun.
+
+    Args:
+        case: The map.
+        floor: The cells that can be stood on.
+    """
+    at = case.start
+    lengths: list[int | None] = []
+    missing = set(outside(case))
+    for number, (_, _, row, column) in enumerate(case.objectives):
+        goal = row * case.width + column
+        length = None if number in missing else floor.distance(at, goal)
+        lengths.append(length)
+        if length is not None:
+            at = goal
+    return lengths

@@ -1,0 +1,321 @@
+"""What an episode on a tile map is measured by (GameTraversalBenchmark, after its published program)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import fsum
+
+from waybench.core import OF_THE_ITEM, End, EpisodeRecord, Metric, Range, outcome_metric
+from waybench.envs.tilemap._board import board, style_of
+from waybench.envs.tilemap._instance import decode
+from waybench.envs.tilemap._protocol import GIVEN_UP, PROTOCOLS, Protocol, moves_per_point
+
+ANY_LENGTH = "a plan can have thousands of moves, and each of them costs"
+SINGLE_MOVES = "tilemap/stepwise"  # the environment whose plans are of one move
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What is counted of an episode.
+
+    Attributes:
+        points: Points of all goals together, without what moves cost.
+        spent: Moves that are paid for: names in all plans, and the path length for each goal that was given up.
+        per_point: How many moves cost one point.
+        generation_errors: Replies that could not be read, and plans with a name that is no action.
+        wrong: Of these, the latter.
+        moves: Names of moves in all plans, carried out or not.
+        actions: Names in all plans.
+        top: How many goals count for Top-0, Top-1 and Top-5.
+        goals: Number of goals.
+        length: Path length that the score is scaled by.
+    """
+
+    points: int
+    spent: int
+    per_point: int
+    generation_errors: int
+    wrong: int
+    moves: int
+    actions: int
+    top: tuple[int, int, int]
+    goals: int
+    length: int
+
+    @property
+    def reward(self) -> float:
+        """Points less the cost of the moves."""
+        return (self.points * self.per_point - self.spent) / self.per_point
+
+    def share(self, points: int, spent: int) -> float:
+        """Return a reward's place between Rmin = -(100 n + C) and Rmax = 200 n - C, in percent.
+
+        Both are integers until the last division, so that a perfect play has exactly 100.
+
+        Args:
+            points: Points.
+            spent: Moves that are paid for; C is the cost of `length` moves.
+        """
+        return (100 * ((points + 100 * self.goals) * self.per_point + self.length - spent)) / (
+            300 * self.goals * self.per_point
+        )
+
+
+def shortest(record: EpisodeRecord) -> int:
+    """Return the moves of a shortest tour, around hazards where there are any, and as if there were no beings."""
+    if not record.options["hazards"]:
+        minimum: int = record.proof["minimum"]
+        return minimum
+    return board(decode(record.instance), style_of(record.options)).length
+
+
+def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
+    """Count what an episode came to.
+
+    Args:
+        record: The record.
+        protocol: By which rewards and path length; by the episode's own if None.
+    """
+    own = protocol or PROTOCOLS[record.options["protocol"]]
+    goals = len(record.instance["objectives"])
+    if not PROTOCOLS[record.options["protocol"]].unreachable:
+        goals -= len(record.proof["unreachable"])
+    length = record.instance["path_length"] if own.stored_length else shortest(record)
+    per_point = moves_per_point(length) if own.scaled_moves else 1
+    limit = record.options["max_failures"]
+    points = spent = errors = wrong = moves = actions = misses = done = 0
+    top = [0, 0, 0]
+    for turn in record.turns:
+        if turn.events.get("crashed"):
+            break
+        if turn.action is None:
+            errors += 1
+            misses += 1
+            points -= 1
+            if misses == limit:
+                points -= GIVEN_UP
+                spent += length
+                misses = 0
+                done += 1
+            continue
+        misses = 0
+        errors += turn.events["unknown"]
+        wrong += turn.events["unknown"]
+        moves += turn.events["moves"]
+        actions += turn.events["actions"]
+        spent += turn.events["actions"]
+        points -= turn.events["unknown"]
+        if "death" in turn.events:
+            # The goals that are not come to are lost like one that is far away.
+            points -= GIVEN_UP * (goals - done)
+        elif turn.events["final"]:
+            worth = own.worth(*turn.events["off"])
+            points += worth.reward
+            top = [have + more for have, more in zip(top, worth.top, strict=True)]
+            done += 1
+    if record.end is End.TURN_LIMIT:
+        # A budget of the caller's has ended the map: what was not asked for costs what is given up.
+        points -= GIVEN_UP * (goals - done)
+        spent += length * (goals - done)
+    return Tally(points, spent, per_point, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length)
+
+
+def score(record: EpisodeRecord) -> float | None:
+    """Return where the reward lies between two others, in percent: 100 (R - Rmin) / (Rmax - Rmin).
+
+    Rmax = 200 n - C and Rmin = -(100 n + C), n goals and C the cost of as many moves as the path length. As published
+    it is not cut: a goal given up costs more than Rmin has room for, and the path length is no shortest tour. None
+    where no goal is played.
+    """
+    counted = tally(record)
+    if not counted.goals:
+        return None
+    value = counted.share(counted.points, counted.spent)
+    return min(100.0, max(0.0, value)) if PROTOCOLS[record.options["protocol"]].clipped else value
+
+
+def worst(record: EpisodeRecord) -> float:
+    """Return the score of an episode in which no reply could be read."""
+    counted, limit = tally(record), record.options["max_failures"]
+    value = counted.share(-(limit + GIVEN_UP) * counted.goals, counted.length * counted.goals)
+    return max(0.0, value) if PROTOCOLS[record.options["protocol"]].clipped else value
+
+
+def best(record: EpisodeRecord) -> float:
+    """Return the score of a shortest tour."""
+    counted = tally(record)
+    return counted.share(200 * counted.goals, shortest(record))
+
+
+def _scores(record: EpisodeRecord) -> Range:
+    return (0, 100) if PROTOCOLS[record.options["protocol"]].clipped else (None, best(record))
+
+
+def _rewards(record: EpisodeRecord) -> Range:
+    counted = tally(record)
+    return None, 200 * counted.goals - shortest(record) / counted.per_point
+
+
+def _plans(record: EpisodeRecord) -> int:
+    """Return the greatest number of plans possible."""
+    goals, tries = len(record.instance["objectives"]), record.options["tries"]
+    # Single moves: the shortest path to each objective, twice among beings, and ten.
+    cells = len(record.instance["environment"])
+    return goals * (tries * 2 * cells + 10 if record.env == SINGLE_MOVES else tries)
+
+
+def _replies(record: EpisodeRecord) -> int:
+    """Return the greatest number of replies possible, of which any can be unreadable."""
+    return record.options["max_failures"] * _plans(record)
+
+
+def _moves(record: EpisodeRecord) -> Range:
+    return 0, _plans(record) if record.env == SINGLE_MOVES else None
+
+
+def _goals(record: EpisodeRecord) -> Range:
+    return 0, len(record.instance["objectives"])
+
+
+def _counted(of: Callable[[Tally], float]) -> Callable[[EpisodeRecord], float]:
+    return lambda record: float(of(tally(record)))
+
+
+def _summed(name: str) -> Callable[[EpisodeRecord], float]:
+    return lambda record: fsum(turn.events.get(name, 0) for turn in record.turns)
+
+
+def _strategic(record: EpisodeRecord) -> float:
+    """Count the plans of actions only, the last for their goal, that ended elsewhere."""
+    told = [turn.events for turn in record.turns if turn.events.get("final")]
+    return float(sum(list(events["off"]) != [0, 0] and not events["unknown"] for events in told))
+
+
+def _mean_of(name: str) -> Callable[[EpisodeRecord], float | None]:
+    def of(record: EpisodeRecord) -> float | None:
+        values = [turn.events[name] for turn in record.turns if turn.events.get(name) is not None]
+        return fsum(values) / len(values) if values else None
+
+    return of
+
+
+def _metric(
+    name: str,
+    title: str,
+    of: Callable[[EpisodeRecord], float],
+    doc: str,
+    better: str = "lower",
+    most: Callable[[EpisodeRecord], float] | None = None,
+) -> Metric:
+    """Return a metric from 0 up to `most`; without it, one that counts the moves of plans."""
+    return Metric(
+        name=name,
+        of=of,
+        title=title,
+        low=0,
+        range=_moves if most is None else lambda record: (0, most(record)),
+        unbounded="" if most else ANY_LENGTH,
+        better=better,
+        doc=doc,
+    )
+
+
+def _fact(name: str, title: str, of: Callable[[EpisodeRecord], float], doc: str) -> Metric:
+    return Metric(name=name, of=of, title=title, low=0, unbounded=OF_THE_ITEM, better="", doc=doc)
+
+
+def _top(number: int, doc: str) -> Metric:
+    def of(record: EpisodeRecord) -> float:
+        return float(tally(record).top[number])
+
+    name = ("Top-0", "Top-1", "Top-5")[number]
+    per = _counted(lambda counted: counted.goals)
+    doc = f"{doc} Of a set it is the share of all objectives."
+    return Metric(name=name.lower().replace("-", ""), of=of, title=name, low=0, range=_goals, per=per, doc=doc)
+
+
+METRICS = (
+    Metric(
+        name="score",
+        of=score,
+        title="GTB_Score",
+        unit="%",
+        range=_scores,
+        unbounded=ANY_LENGTH,
+        floor=worst,
+        ceiling=best,
+        doc="100 (R - Rmin) / (Rmax - Rmin); R is the reward, Rmax = 200 n - C, Rmin = -(100 n + C), n objectives, C "
+        'the cost of as many moves as the path length: in "paper" the record\'s, and the score is not cut to 0 and '
+        '100; in "sound" that of the shortest tour, and the score is cut.',
+    ),
+    Metric(
+        name="reward",
+        of=_counted(lambda counted: counted.reward),
+        title="Reward",
+        range=_rewards,
+        unbounded=ANY_LENGTH,
+        doc="Points for where each objective's plan ended, less the cost of each action, less 1 for each generation "
+        "error, less 100 and the cost of the path length for an objective that was given up. An action costs 1; in "
+        '"sound" it costs less on a map whose shortest tour has 100 moves or more (see there).',
+    ),
+    _metric(
+        "generation_errors",
+        "MGE",
+        _counted(lambda counted: counted.generation_errors),
+        "Replies that could not be read, and plans with a name that is no action.",
+        most=_replies,
+    ),
+    _metric(
+        "wrong_actions",
+        "Invalid names",
+        _counted(lambda counted: counted.wrong),
+        "Plans with such a name.",
+        most=_plans,
+    ),
+    _metric(
+        "path_length",
+        "MPL",
+        _counted(lambda counted: counted.moves),
+        "Names of moves in all plans, as published also those that came after an invalid name and were not made.",
+        "",
+    ),
+    _metric("actions", "MAT", _counted(lambda counted: counted.actions), "Names in all plans.", ""),
+    _top(0, "Objectives at which the plan ended."),
+    _top(1, 'Objectives beside which it ended; in "sound" those of Top-0 too.'),
+    _top(
+        2,
+        'In "paper" objectives from which it ended 2 to 5 away in a straight line, give or take one; in "sound" up to '
+        "5 away.",
+    ),
+    _fact("objectives", "Objectives", _counted(lambda counted: counted.goals), "Objectives that were asked for."),
+    _fact("minimum", "Shortest tour", lambda record: float(record.proof["minimum"]), "Its length."),
+    _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
+    _metric(
+        "strategic",
+        "Strategic errors",
+        _strategic,
+        "Objectives whose plan was made of actions only and ended elsewhere.",
+        most=lambda record: len(record.instance["objectives"]),
+    ),
+    outcome_metric("unparsed", "Replies that could not be read.", most=_replies),
+)
+
+STATE_METRICS = (
+    *METRICS,
+    Metric(
+        name="cells",
+        of=_mean_of("cells"),
+        title="Cells right",
+        low=0,
+        high=1,
+        doc="Share of the map's cells that the player foresaw, mean over its plans.",
+    ),
+    Metric(
+        name="moved",
+        of=_mean_of("moved"),
+        title="Changed cells right",
+        low=0,
+        high=1,
+        doc="The same of the cells that change in truth or in the drawing, for the others can be copied. Not defined "
+        "where none does.",
+    ),
+)

@@ -1,0 +1,252 @@
+"""A world while it is being made: a board of tiles, its ways, and the noise that its country is shaped by."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+
+from waybench.core import Stream
+from waybench.envs.tilemap.worlds._tiles import Palette
+from waybench.spaces import Floor
+
+_MARGIN, _BUILT = 1, 2  # and 0 for free cells
+_TRUTH = bytes(value == ord("1") for value in range(256))  # digits as numbers
+_PROBES = 40  # random cells to be tried before all are
+_SCALE = 16  # of the noise: values are from 0 to 255 * _SCALE**2
+
+
+def _is_simple(ring: int) -> bool:
+    """Say whether a cell can be filled without parting its walkable neighbours.
+
+    Args:
+        ring: Which of the eight cells around it are walkable, one bit each, clockwise from the upper left one.
+    """
+    walkable = [bool(ring >> i & 1) for i in range(8)]
+    straight = [i for i in range(1, 8, 2) if walkable[i]]
+    if all(walkable):
+        return True
+    # One neighbour reaches the next one round the corner if the corner can be walked on.
+    links = sum(walkable[i] and walkable[(i + 1) % 8] and walkable[(i + 2) % 8] for i in range(1, 8, 2))
+    return len(straight) >= 1 and links >= len(straight) - 1
+
+
+_SIMPLE = bytes(_is_simple(ring) for ring in range(256))
+
+
+class Board:
+    """Tiles by cell; a cell's number is row * width + column, as in `Floor`.
+
+    Args:
+        width: Number of columns.
+        height: Number of rows.
+        palette: The kinds of tiles.
+        rng: Random numbers, for all that is decided here.
+
+    Attributes:
+        cells: The number of the kind of each cell's tile.
+        claimed: For each cell, whether it is free, beside something built, or built upon.
+    """
+
+    def __init__(self, width: int, height: int, palette: Palette, rng: Stream) -> None:
+        self.width, self.height, self.palette, self.rng = width, height, palette, rng
+        self.cells = bytearray([palette.one("ground")]) * (width * height)
+        self.claimed = bytearray(width * height)
+        self._steps = (-width, 1, width, -1)
+        row = (1 << width) - 1
+        rows = (1 << width * height) // row  # a one for each row, as 1111 // 11 == 101
+        self.all = row * rows
+        self._not_first, self._not_last = self.all & ~rows, self.all & ~(rows << width - 1)
+
+    # ---- single cells
+
+    def walkable_kinds(self) -> list[bool]:
+        """Return for each kind whether it can be walked on."""
+        return [kind.walkable for kind in self.palette.kinds]
+
+    def beside(self, cell: int) -> list[int]:
+        """Return the cells above, right, below and left, those that there are."""
+        column, last = cell % self.width, self.width * self.height
+        return [
+            other
+            for other, sideways in zip((cell + step for step in self._steps), (0, 1, 0, -1), strict=True)
+            if 0 <= other < last and 0 <= column + sideways < self.width
+        ]
+
+    def simple(self, cell: int) -> bool:
+        """Say whether the cell, filled, would leave its walkable neighbours connected around it."""
+        width, (row, column) = self.width, divmod(cell, self.width)
+        kinds, ring = self.palette.kinds, 0
+        around = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
+        for bit, (down, right) in enumerate(around):
+            if (
+                0 <= row + down < self.height
+                and 0 <= column + right < width
+                and kinds[self.cells[cell + down * width + right]].walkable
+            ):
+                ring |= 1 << bit
+        return bool(_SIMPLE[ring])
+
+    def random_cells(self) -> Iterator[int]:
+        """Yield some random cells, and then all from a random one on: a search that ends soon where there are many."""
+        size = len(self.cells)
+        for _ in range(_PROBES):
+            yield self.rng.below(size)
+        first = self.rng.below(size)
+        yield from range(first, size)
+        yield from range(first)
+
+    # ---- many cells at once, as the bits of one number
+
+    def bits(self, kinds: Iterable[int]) -> int:
+        """Return the cells that have a tile of one of these kinds."""
+        return _bits(self.cells, kinds)
+
+    def walkable(self) -> int:
+        """Return the cells that can be walked on."""
+        return self.bits(number for number, kind in enumerate(self.palette.kinds) if kind.walkable)
+
+    def built(self) -> int:
+        """Return the cells that are built upon."""
+        return _bits(self.claimed, (_BUILT,))
+
+    def spread(self, cells: int) -> int:
+        """Return the neighbours of cells, to the four sides; a cell is among them if it neighbours another."""
+        across = (cells & self._not_last) << 1 | (cells & self._not_first) >> 1
+        return (across | cells << self.width | cells >> self.width) & self.all
+
+    def numbers(self, cells: int) -> list[int]:
+        """Return the cells' numbers, in order."""
+        digits = f"{cells:b}".encode()[::-1].translate(_TRUTH)
+        return list(compress(range(len(digits)), digits))
+
+    def paint(self, cells: int, kind: int) -> None:
+        """Give the cells this tile."""
+        for number in self.numbers(cells):
+            self.cells[number] = kind
+
+    def least(self, values: Sequence[int], level: int) -> int:
+        """Return the cells whose values are at least this."""
+        return int("".join(["1" if value >= level else "0" for value in reversed(values)]), 2)
+
+    def edges(self, values: Sequence[int], level: int) -> int:
+        """Return the cells between which and their right or lower neighbour the values pass a level: a line."""
+        above = self.least(values, level)
+        right = (above ^ above >> 1) & self._not_last
+        return right | (above ^ above >> self.width) & (self.all >> self.width)
+
+    # ---- areas
+
+    def claim(self, top: int, left: int, height: int, width: int, built: bool = True) -> None:
+        """Keep a rectangle and the cells around it free of buildings, and the rectangle of roads too if it is built."""
+        for row in range(max(0, top - 1), min(self.height, top + height + 1)):
+            inside = top <= row < top + height
+            first, last = max(0, left - 1), min(self.width, left + width + 1)
+            for cell in range(row * self.width + first, row * self.width + last):
+                if self.claimed[cell] != _BUILT:
+                    self.claimed[cell] = _MARGIN
+            if inside and built:
+                start = row * self.width + left
+                self.claimed[start : start + width] = bytes([_BUILT]) * width
+
+    def is_free(self, top: int, left: int, height: int, width: int) -> bool:
+        """Say whether nothing is built in or beside a rectangle."""
+        for row in range(top, top + height):
+            start = row * self.width + left
+            if self.claimed[start : start + width].strip(b"\0"):
+                return False
+        return True
+
+    def share(self) -> int:
+        """Return how many cells can be walked on, per cent, rounded down."""
+        return 100 * self.walkable().bit_count() // (self.width * self.height)
+
+    # ---- ways
+
+    def route(self, start: int, goals: int, speeds: Sequence[tuple[int, int]]) -> list[int]:
+        """Return the cells of a cheapest way, from the start to the first goal that it reaches, both included.
+
+        Args:
+            start: Where it begins.
+            goals: Where it may end, as bits.
+            speeds: (cells as bits, cost of stepping on one of them); costs are small whole numbers, cells that are in
+                none cannot be entered.
+
+        Returns:
+            Nothing if no goal can be reached.
+        """
+        layers, spreads = [1 << start], [self.spread(1 << start)]
+        closed, slowest, last = 1 << start, max(cost for _, cost in speeds), 0
+        while not layers[-1] & goals:
+            turn, layer = len(layers), 0
+            for cells, cost in speeds:
+                if turn >= cost and layers[turn - cost]:
+                    layer |= spreads[turn - cost] & cells
+            layer &= ~closed
+            closed |= layer
+            layers.append(layer)
+            spreads.append(self.spread(layer) if layer else 0)
+            if layer:
+                last = turn
+            elif turn - last > slowest:
+                return []
+        end = layers[-1] & goals
+        return self._back((end & -end).bit_length() - 1, layers, speeds)
+
+    def _back(self, cell: int, layers: list[int], speeds: Sequence[tuple[int, int]]) -> list[int]:
+        turn, path, heading = len(layers) - 1, [cell], 0
+        while turn:
+            turn -= next(cost for cells, cost in speeds if cells >> cell & 1)
+            layer = layers[turn]
+            before = [other for other in self.beside(cell) if layer >> other & 1]
+            # Ways keep straight on more often than not: a way that turns at every step looks like noise.
+            straight = cell + heading
+            if heading and straight in before and self.rng.below(5):
+                before = [straight]
+            chosen = before[0] if len(before) == 1 else self.rng.choice(before)
+            heading, cell = chosen - cell, chosen
+            path.append(cell)
+        path.reverse()
+        return path
+
+    def parts(self) -> list[int]:
+        """Return the walkable cells' connected parts as bits, the largest first."""
+        floor = Floor(self.width, self.height, self.walkable())
+        rest, found = floor.open, list[int]()
+        while rest:
+            part = floor.reached_from((rest & -rest).bit_length() - 1)
+            found.append(part)
+            rest &= ~part
+        found.sort(key=lambda part: (-part.bit_count(), part))
+        return found
+
+
+def _bits(values: bytearray, wanted: Iterable[int]) -> int:
+    table = bytearray(b"0" * 256)
+    for value in wanted:
+        table[value] = ord("1")
+    return int(values.translate(table)[::-1], 2)
+
+
+def noise(rng: Stream, width: int, height: int, pitch: int) -> list[int]:
+    """Return smooth random values, one for each cell, from 0 to 65280.
+
+    Args:
+        rng: Random numbers.
+        width: Number of columns.
+        height: Number of rows.
+        pitch: Distance of the points whose values are drawn; the others lie between them. At least 1.
+    """
+    across, down = width // pitch + 2, height // pitch + 2
+    drawn = b"".join(rng.word().to_bytes(8, "big") for _ in range(across * down // 8 + 1))
+    ease = [_SCALE * (3 * t * t * pitch - 2 * t**3) // pitch**3 for t in range(pitch)]
+    columns = [(x // pitch, _SCALE - ease[x % pitch], ease[x % pitch]) for x in range(width)]
+    values: list[int] = []
+    for y in range(height):
+        low, ahead = y // pitch * across, ease[y % pitch]
+        above, below = drawn[low : low + across], drawn[low + across : low + 2 * across]
+        line = [a * (_SCALE - ahead) + b * ahead for a, b in zip(above, below, strict=True)]
+        values += [line[x] * near + line[x + 1] * far for x, near, far in columns]
+    return values
+
+
+def level_of(values: Sequence[int], percent: int) -> int:
+    """Return the value that this share of the values reach or exceed."""
+    return sorted(values)[max(0, min(len(values) - 1, len(values) * (100 - percent) // 100))]

@@ -1,0 +1,157 @@
+"""Kinds of tiles of a world: which it has, what they are for, and by which character they are written."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from waybench.core import Stream
+from waybench.envs.tilemap.worlds._biomes import FIXTURES, FURNITURE, PEOPLE, THINGS, Biome, names
+
+HERO, FOE = 0, 1  # numbers of kinds
+SOLID_ROLES = frozenset(("solid", "wall", "water", "river", "cliff", "furniture", "deco", "fixture", "foe"))
+INTERACTIVE_ROLES = frozenset(("thing", "fixture"))
+
+# What a plan cannot do without, first things first; a small alphabet has the first few of them.
+_LADDERS = {
+    "wild": "ground solid wall road water floor bridge door cliff shore river",
+    "town": "ground wall road solid floor door water bridge shore cliff",
+    "halls": "ground wall door solid water bridge road floor shore cliff",
+}
+# What stands for a role that a small alphabet leaves out.
+_STAND_INS = {
+    "bridge": "road",
+    "cliff": "solid",
+    "door": "floor",
+    "floor": "ground",
+    "river": "water",
+    "road": "ground",
+    "shore": "ground",
+    "solid": "wall",
+    "water": "solid",
+}
+# How often each role is drawn for the rest of an alphabet.
+_SHARES = (
+    *("thing",) * 3,
+    *("fixture", "person", "furniture", "deco", "solid") * 2,
+    *("patch",) * 3,
+    *("wall", "floor"),
+)
+_SYMBOLS = "$%&*+=~^!?"
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+
+class Kind(NamedTuple):
+    """One kind of tile.
+
+    Attributes:
+        name: What it is called.
+        role: What it is for.
+    """
+
+    name: str
+    role: str
+
+    @property
+    def walkable(self) -> bool:
+        """Whether it can be walked on."""
+        return self.role not in SOLID_ROLES
+
+
+@dataclass(slots=True)
+class Palette:
+    """The kinds of tiles of one world.
+
+    Attributes:
+        kinds: All of them; a kind's number is its place here. The first two are the player and the antagonist.
+        roles: The numbers of the kinds that serve each role; a role that the alphabet has no room for borrows them.
+        spare: Kinds that replace others which the map turned out to have no place for.
+    """
+
+    kinds: list[Kind]
+    roles: dict[str, list[int]]
+    spare: list[Kind]
+
+    def add(self, kind: Kind) -> int:
+        """Take one more kind, and return its number."""
+        self.kinds.append(kind)
+        self.roles.setdefault(kind.role, []).append(len(self.kinds) - 1)
+        return len(self.kinds) - 1
+
+    def one(self, role: str) -> int:
+        """Return the number of the first kind of a role."""
+        return self.roles[role][0]
+
+
+def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> Palette:
+    """Choose the kinds of tiles.
+
+    Args:
+        biome: Where they come from.
+        size: How many kinds there are, the player and the antagonist included; at least 7.
+        hero: The player's name.
+        foe: The antagonist's name.
+        rng: Random numbers.
+    """
+    palette = Palette([Kind(hero, "hero"), Kind(foe, "foe")], {}, [])
+    main = dict(entry.split(": ") for entry in names(biome.main))
+    ladder = _LADDERS[biome.plan].split()
+    taken = ladder[: 5 + max(0, size - 7) * 2 // 3]  # the rest of a small alphabet is not all for the plan
+    for role in taken:
+        palette.add(Kind(main[role], role))
+    extras = _extras(biome, rng)
+    room = size - len(palette.kinds)
+    for kind in extras[:room]:
+        palette.add(kind)
+    palette.spare = extras[room:]
+    for role in [*ladder, "river"]:
+        used = role
+        while used not in palette.roles:
+            used = _STAND_INS[used]
+        palette.roles[role] = palette.roles[used]
+    return palette
+
+
+def _extras(biome: Biome, rng: Stream) -> list[Kind]:
+    pools = {
+        "thing": names(THINGS[biome.age]),
+        "fixture": names(FIXTURES[biome.age]),
+        "person": names(PEOPLE[biome.age]),
+        "furniture": names(FURNITURE[biome.age]),
+        "patch": names(biome.patches),
+        "deco": names(biome.deco),
+        "solid": names(biome.masses),
+        "wall": names(biome.walls),
+        "floor": names(biome.floors),
+    }
+    for pool in pools.values():
+        rng.shuffle(pool)
+    found: list[Kind] = []
+    while any(pools.values()):
+        turn = list(_SHARES)
+        rng.shuffle(turn)
+        found += [Kind(pools[role].pop(), role) for role in turn if pools[role]]
+    return found
+
+
+def write_signs(kinds: list[Kind], rng: Stream) -> list[str]:
+    """Return the character of each kind of tile.
+
+    The first two, the player and the antagonist, are "@" and "#". People are symbols as long as there are any; the
+    other characters are letters and digits, either after the names or in their order.
+
+    Args:
+        kinds: The kinds.
+        rng: Random numbers.
+    """
+    order = rng.choice(("", "", _LETTERS, _LETTERS[26:52] + _LETTERS[:26] + _LETTERS[52:]))
+    free, symbols, signs = dict.fromkeys(order or _LETTERS), list(_SYMBOLS), ["@", "#"]
+    for kind in kinds[2:]:
+        if (kind.role == "person" and symbols) or not free:
+            signs.append(symbols.pop(0))
+            continue
+        initials = [letter for word in kind.name.split() for letter in word[0].lower() + word[0].upper()]
+        rest = [letter for letter in kind.name.lower() if letter in free]
+        wanted = () if order else (*initials, *rest, *(letter.upper() for letter in rest))
+        sign = next((letter for letter in wanted if letter in free), next(iter(free)))
+        del free[sign]
+        signs.append(sign)
+    return signs

@@ -1,0 +1,199 @@
+"""Open country: woods, waters, ridges and rivers, with places in it and roads between them."""
+
+from waybench.envs.tilemap.worlds._biomes import Biome
+from waybench.envs.tilemap.worlds._board import Board, level_of, noise
+from waybench.envs.tilemap.worlds._frame import Frame, Place
+from waybench.envs.tilemap.worlds._outdoors import SITES
+
+_TRIES = 25  # to find room for one place
+_SMALL, _LARGE = 280, 8000  # cells: few waters, and more ridges and rivers
+_PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
+
+
+def wild(board: Board, biome: Biome) -> list[Place]:
+    """Lay out open country.
+
+    Args:
+        board: An empty board.
+        biome: What the country is like.
+
+    Returns:
+        Its places.
+    """
+    pitch = max(3, min(11, 2 + board.height // 5) * biome.grain // 10)
+    _plant(board, biome, pitch)
+    for _ in range(biome.ridges * (1 + len(board.cells) // _LARGE)):
+        if board.rng.below(3):
+            _ridge(board, pitch)
+    rivers = sum(board.rng.below(3) > 0 for _ in range(biome.rivers * (1 + len(board.cells) // _LARGE)))
+    if len(board.cells) < _SMALL:  # no room for both lakes and rivers
+        rivers = min(rivers, board.rng.below(2))
+    if not rivers or len(board.cells) >= _SMALL or biome.shore != "lakes":
+        _flood(board, biome, pitch)
+    for _ in range(rivers):
+        _river(board)
+    sites = _settle(board, biome)
+    _connect(board, [found[0].door for found in sites])
+    return [place for found in sites for place in found]
+
+
+def _noise(board: Board, pitch: int) -> list[int]:
+    return noise(board.rng, board.width, board.height, pitch)
+
+
+def _between(board: Board, bounds: tuple[int, int]) -> int:
+    return bounds[0] + board.rng.below(bounds[1] - bounds[0] + 1)
+
+
+def _plant(board: Board, biome: Biome, pitch: int) -> None:
+    """Let woods grow: regions of one species each, with a few strays."""
+    rng, trees = board.rng, board.palette.roles["solid"]
+    values = [2 * a + b for a, b in zip(_noise(board, pitch), _noise(board, max(2, pitch // 2)), strict=True)]
+    least, other = level_of(values, _between(board, biome.woods)), _noise(board, pitch)
+    for cell in board.numbers(board.least(values, least)):
+        species = other[cell] * len(trees) // 65281 if rng.below(7) else rng.below(len(trees))
+        board.cells[cell] = trees[species]
+
+
+def _ridge(board: Board, pitch: int) -> None:
+    """Raise a line of cliffs, with gaps."""
+    lines, cuts = _noise(board, pitch * 2), _noise(board, pitch * 2)
+    gaps = board.edges(cuts, level_of(cuts, 50))  # where the line crosses another one
+    ridge = board.edges(lines, level_of(lines, 30 + board.rng.below(40)))
+    board.paint(ridge & ~board.spread(gaps) & ~gaps, board.palette.one("cliff"))
+
+
+def _flood(board: Board, biome: Biome, pitch: int) -> None:
+    """Fill lakes, or the sea on one side, and give them a shore."""
+    width, height, palette = board.width, board.height, board.palette
+    values, side = _noise(board, pitch), board.rng.below(4)
+    if biome.shore == "sea":
+        slope = 100_000
+        for cell in range(width * height):
+            row, column = divmod(cell, width)
+            far = column * slope // width if side % 2 else row * slope // height
+            values[cell] += far if side < 2 else slope - far
+    water = board.least(values, level_of(values, _between(board, biome.water)))
+    board.paint(water, palette.one("water"))
+    reach = board.spread(water)
+    if biome.shore == "sea" and height > 15:
+        reach |= board.spread(reach)
+    board.paint(reach & ~water & board.bits([palette.one("ground")]), palette.one("shore"))
+
+
+def _river(board: Board) -> None:
+    """Let a river run across, from top to bottom or, less often, from side to side, or into another river."""
+    rng, width, height = board.rng, board.width, board.height
+    kind, lake = board.palette.one("river"), board.palette.one("water")
+    down = rng.below(3) > 0
+    length, across = (height, width) if down else (width, height)
+    broad = 1 + (across >= 40) * rng.below(2) + (across >= 90) * rng.below(2)
+    bends = noise(rng, length, 1, max(3, length // 4))
+    swing = min(across, length) // 2
+    start = across // 5 + rng.below(max(1, across * 3 // 5)) - swing // 2
+    before = None
+    for step, bend in enumerate(bends):
+        at = max(1, min(across - 1 - broad, start + bend * swing // 65281))
+        low, high = (at, at) if before is None else (min(at, before), max(at, before))
+        cells = [step * width + side if down else side * width + step for side in range(low, high + broad)]
+        if step > 4 and kind in (board.cells[cell] for cell in cells):
+            break  # it has come to another river, and is one of its arms
+        for cell in cells:
+            if board.cells[cell] != lake:
+                board.cells[cell] = kind
+        before = at
+
+
+def _settle(board: Board, biome: Biome) -> list[list[Place]]:
+    """Build places wherever there is room for them, apart from each other."""
+    rng, size = board.rng, board.width * board.height
+    wanted = 1 + size // (_PER_PLACE + size // 60)
+    wanted += rng.below(1 + wanted // 3)
+    kinds, found = biome.sites.split(), list[list[Place]]()
+    waters = _waters(board)
+    wet = bytearray(kind in waters for kind in board.cells)
+    for _ in range(wanted):
+        kind = rng.choice(kinds)
+        least, most, build = SITES[kind]
+        high, wide = (low + rng.below(top - low + 1) for low, top in zip(least, most, strict=True))
+        turn = rng.below(8) if kind != "village" else rng.below(4)
+        if turn & 4:
+            high, wide = wide, high
+        if (high + 2) * (wide + 2) > size * 2 // 3 or high + 2 > board.height or wide + 2 > board.width:
+            (high, wide), build, turn = (4, 4 + rng.below(2)), SITES["cottage"][2], turn & 3
+        # The first place has to be: if need be the land is drained.
+        spot = _spot(board, wet, (high, wide)) or (None if found else _spot(board, bytearray(size), (high, wide)))
+        if spot is not None:
+            _clear(board, spot, (high, wide))
+            found.append(build(Frame(board, *spot, (high, wide), turn)))
+    return found
+
+
+def _spot(board: Board, wet: bytearray, size: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the first dry and free spot of some: its top and left."""
+    rng, width = board.rng, board.width
+    high, wide = size
+    for _ in range(_TRIES):
+        top, left = 1 + rng.below(board.height - high - 1), 1 + rng.below(width - wide - 1)
+        rows = range((top - 1) * width + left - 1, (top + high + 1) * width, width)
+        if board.is_free(top, left, high, wide) and not any(1 in wet[at : at + wide + 2] for at in rows[: high + 2]):
+            return top, left
+    return None
+
+
+def _clear(board: Board, spot: tuple[int, int], size: tuple[int, int]) -> None:
+    ground, width = board.palette.one("ground"), board.width
+    for row in range(spot[0] - 1, spot[0] + size[0] + 1):
+        start = row * width + spot[1] - 1
+        board.cells[start : start + size[1] + 2] = bytes([ground]) * (size[1] + 2)
+
+
+def _connect(board: Board, ends: list[int]) -> None:
+    """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
+    rng, width, height = board.rng, board.width, board.height
+    built, values = board.built(), _noise(board, 3)
+    rough = board.least(values, level_of(values, 45))
+
+    def apart(one: int, other: int) -> int:
+        return abs(one // width - other // width) + abs(one % width - other % width)
+
+    pairs = [(end, min(ends[:i], key=lambda other: apart(end, other))) for i, end in enumerate(ends) if i]
+    pairs += [(rng.choice(ends), rng.choice(ends)) for _ in range(len(ends) // 4)]
+    for _ in range(1 + len(ends) // 8 if ends else 0):
+        far = rng.below(2)
+        rim = rng.below(width) + far * (height - 1) * width, rng.below(height) * width + far * (width - 1)
+        pairs.append((rng.choice(ends), rng.choice(rim)))
+    for start, goal in pairs:
+        _lay(board, board.route(start, 1 << goal, _costs(board, built, rough)))
+
+
+def _costs(board: Board, built: int, rough: int) -> list[tuple[int, int]]:
+    """Return what a road costs on each kind of cell: least on another road, most over water.
+
+    Args:
+        board: The board.
+        built: Cells that no road enters, as bits.
+        rough: Cells which a road rather goes round, as bits.
+    """
+    roles = board.palette.roles
+    roads = board.bits([roles["road"][0], roles["bridge"][0]]) & ~built
+    land = board.walkable() & ~roads & ~built
+    waters = board.bits(_waters(board)) & ~built
+    woods = board.all & ~built & ~waters & ~land & ~roads
+    return [(roads, 1), (land & ~rough, 2), (land & rough, 3), (woods, 5), (waters, 9)]
+
+
+def _waters(board: Board) -> set[int]:
+    """Return the kinds of water, unless trees stand for them."""
+    roles = board.palette.roles
+    return {roles["water"][0], roles["river"][0]} - set(roles["solid"])
+
+
+def _lay(board: Board, path: list[int]) -> None:
+    """Make a road of these cells, with bridges over water."""
+    palette, waters = board.palette, _waters(board)
+    bridge = palette.one("bridge")
+    for cell in path:
+        kind = board.cells[cell]
+        if kind != bridge:
+            board.cells[cell] = bridge if kind in waters else palette.one("road")

@@ -1,0 +1,126 @@
+"""A search as a drawing (SVG): the map from above, the way, its start and end, and the goal that was nearest."""
+
+from collections.abc import Iterator, Sequence
+from math import ceil, floor
+
+from waybench.core import TurnRecord, plural
+from waybench.envs.voxel._instance import Search, nearest
+from waybench.envs.voxel.engines import ENGINES, chart, drawable
+
+_ROWS = 72  # squares of the map along its longer side, at most
+_AROUND = 24  # blocks around everything that has to be on it
+_CELL = 4  # blocks along each side of a square, at least
+Place = tuple[float, float]
+
+
+def draw(search: Search, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+    """Draw a map, the way over it, and the goal that was nearest at the start.
+
+    Args:
+        search: The search.
+        turns: Turns of an episode that a simulation has confirmed.
+        board_id: An id in the page for the drawing of the map.
+        reuse: Whether the page holds a drawing with this id already. It is not shown again, for another way can need
+            another part of the world.
+
+    Returns:
+        An `<svg>` element, north at the top; only the way where the map is not known or its engine not installed.
+        Classes: tiles, tiles-start, tiles-trail, tiles-stop, tiles-goal, and
+        voxel-map, voxel-biome, voxel-end. Biomes are named in titles.
+    """
+    (drawing,) = _drawings(search, turns, [len(turns)], board_id if not reuse else "")
+    return drawing
+
+
+def draw_frames(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
+    """Yield drawings of the way after each number of turns in `counts`, which rise, on the map of the whole way."""
+    return _drawings(search, turns, counts, "")
+
+
+def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int], board_id: str) -> Iterator[str]:
+    # Where the map is not known, neither is the start.
+    start = [(search.x + 0.5, search.z + 0.5)] if ENGINES[search.engine].charted else []
+    every = [*start, *_trail(turns)] or [(search.x + 0.5, search.z + 0.5)]
+    known = drawable(search.engine)
+    near = nearest(search, search.x, search.z) if known else None
+    goal = None if near is None else (near.x + 0.5, near.z + 0.5)
+    side, west, north, wide, high = _frame([*every, *([goal] if goal else [])])
+    identity = f' id="{board_id}"' if board_id else ""
+    board = f"<g{identity}>{''.join(_biomes(search, side, west, north, wide, high)) if known else ''}</g>"
+    unit = max(wide, high) * side / 100  # of line widths
+    for count in counts:
+        made = turns[:count]
+        way = [*start, *_trail(made)]
+        found = any(turn.reward > 0 for turn in made)
+        label = f"Map of {wide * side} by {high * side} blocks, goal: {search.goal}"
+        if len(way) > 1:
+            label += f", {plural(len(way) - 1, 'step')}, " + ("found" if found else "not found")
+        yield (
+            f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side}" role="img" '
+            f'aria-label="{label}">{board}{"".join(_marks(way or every[:1], goal, found, unit))}</svg>'
+        )
+
+
+def _trail(turns: Sequence[TurnRecord]) -> Iterator[Place]:
+    for turn in turns:
+        if "at" in turn.events:
+            x, _, z = turn.events["at"]
+            yield float(x), float(z)
+
+
+def _frame(places: Sequence[Place]) -> tuple[int, int, int, int, int]:
+    """Return the blocks along a square's side, the first column and row of blocks, and the squares along both sides."""
+    low = [min(place[axis] for place in places) - _AROUND for axis in (0, 1)]
+    high = [max(place[axis] for place in places) + _AROUND for axis in (0, 1)]
+    longer = max(high[0] - low[0], high[1] - low[1])
+    side = _CELL * max(1, ceil(longer / _CELL / _ROWS))
+    west, north = (floor(edge / side) * side for edge in low)
+    return side, west, north, ceil((high[0] - west) / side), ceil((high[1] - north) / side)
+
+
+def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: int) -> Iterator[str]:
+    """Yield a path for each biome: its squares, those in a row joined."""
+    world, lines = chart(search.engine, search.seed), dict[str, list[str]]()
+    for row in range(high):
+        z = north + row * side
+        names = [world.biome(west + column * side + side // 2, z + side // 2) for column in range(wide)]
+        begin = 0
+        for column in range(1, wide + 1):
+            if column == wide or names[column] != names[begin]:
+                length = (column - begin) * side
+                lines.setdefault(names[begin], []).append(f"M{west + begin * side} {z}h{length}v{side}h-{length}z")
+                begin = column
+    colours = ENGINES[search.engine].biomes
+    for name in sorted(lines):
+        wanted = ' stroke="#d55e00" stroke-opacity="0.5"' if name in search.goals else ""
+        yield (
+            f'<path class="voxel-biome" fill="{colours[name]}"{wanted} d="{"".join(lines[name])}">'
+            f"<title>{name}</title></path>"
+        )
+
+
+def _marks(way: Sequence[Place], goal: Place | None, found: bool, unit: float) -> Iterator[str]:
+    if len(way) > 1:
+        points = "L".join(f"{x:.1f} {z:.1f}" for x, z in way)
+        yield (
+            f'<path class="tiles-trail" fill="none" stroke="#000" stroke-width="{unit:.2f}" '
+            f'stroke-linejoin="round" stroke-linecap="round" d="M{points}"/>'
+        )
+    (x, z), size = way[0], 1.6 * unit
+    yield (
+        f'<circle class="tiles-start" fill="none" stroke="#000" stroke-width="{unit:.2f}" cx="{x:.1f}" cy="{z:.1f}" '
+        f'r="{size:.2f}"/>'
+    )
+    if goal is not None:
+        yield (
+            f'<rect class="tiles-goal" fill="none" stroke="#d55e00" stroke-width="{unit:.2f}" '
+            f'x="{goal[0] - size:.1f}" y="{goal[1] - size:.1f}" width="{2 * size:.1f}" height="{2 * size:.1f}"/>'
+        )
+    if len(way) > 1:
+        x, z = way[-1]
+        yield f'<circle class="tiles-stop" fill="#000" cx="{x:.1f}" cy="{z:.1f}" r="{size:.2f}"/>'
+    if found:
+        yield (
+            f'<circle class="voxel-end" fill="none" stroke="#d55e00" stroke-width="{unit:.2f}" cx="{way[-1][0]:.1f}" '
+            f'cy="{way[-1][1]:.1f}" r="{2 * size:.2f}"/>'
+        )

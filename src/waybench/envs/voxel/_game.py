@@ -1,0 +1,131 @@
+"""The search as a game of single steps, for the agent protocol."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import floor, hypot
+from typing import NamedTuple
+
+from waybench.core import End, Json, Outcome, Stream
+from waybench.envs.voxel._instance import Search, nearest, world_of
+from waybench.envs.voxel._wording import ACTIONS, MANUAL, TOOK, TURN, describe, turn_bin
+from waybench.envs.voxel.engines import ENGINES, TICKS, Body, Walked
+from waybench.smartplay import Rules, Step
+
+# Ours: the world of our own engine, and what its rules are.
+_OUR_MANUAL = (
+    "You are in a world of blocks, and your goal is to find {goal} biome. Each action turns you to a direction and "
+    "makes you walk some ten blocks that way; you jump and swim by yourself, and what cannot be jumped over stops you. "
+    "In coordinates (x,y,z), x grows to the east, y upwards, and z to the south.\n\n"
+    "Of what you see, you are told how much of your field of view it takes: things of the same size take more when "
+    "they are nearer."
+)
+_OUR_END = "You have found what you were looking for: this is {biome} biome."
+_STUCK = 1.0  # blocks; who comes less far did not get on
+
+
+class World(NamedTuple):
+    """Where a search has come to.
+
+    Attributes:
+        search: The instance.
+        body: Where the walker is.
+        last: Number of the last action; -1 at the start.
+        found: Whether the goal is found.
+        moved: How far the last step led over the ground, as the crow flies, in blocks.
+    """
+
+    search: Search
+    body: Body
+    last: int = -1
+    found: bool = False
+    moved: float = 0.0
+
+
+class FindRules(Rules[Search, World]):
+    """Turns and walks until the biome is found.
+
+    Events: `at` (x, y, z), `yaw`, `biome`, `walked` (blocks over the ground), `left` (blocks to the nearest
+    goal in a straight line; None if there is none within 2048).
+
+    Args:
+        published: Whether manual and descriptions are the published ones, defects of the latter included.
+    """
+
+    deterministic = False
+
+    def __init__(self, *, published: bool) -> None:
+        self._published = published
+
+    def begin(self, instance: Search) -> World:
+        """Return the start; standing in a goal does not count before a step was made."""
+        body = world_of(instance).stand(instance.x, instance.z)
+        return World(instance, body._replace(yaw=instance.yaw) if ENGINES[instance.engine].charted else body)
+
+    def actions(self, instance: Search) -> Sequence[str]:
+        """Return the four actions."""
+        return ACTIONS
+
+    def walked(self, world: World, action: int, rng: Stream) -> tuple[World, Walked]:
+        """Turn once, by a number of whole steps of the camera, and walk for fifty ticks or until a goal is reached.
+
+        In each tick chance decides, as published: straight ahead (1/2), also to the left (1/4) or to the right (1/4);
+        and sprinting or jumping (1/2 each).
+        """
+        search, before = world.search, world.body
+        yaw = (before.yaw + (turn_bin(action, before.yaw) * TURN - 180) + 180) % 360 - 180
+        chance = rng.below(8**TICKS)
+        ticks = bytes(chance >> 3 * tick & 7 for tick in range(TICKS))
+        walked = world_of(search).walk(before._replace(yaw=yaw), ticks, search.goals)
+        moved = hypot(walked.body.x - before.x, walked.body.z - before.z)
+        return World(search, walked.body, action, walked.arrived, moved), walked
+
+    def step(self, world: World, action: int, rng: Stream) -> Step[World]:
+        """Turn and walk (see `walked`)."""
+        after, walked = self.walked(world, action, rng)
+        search, body = after.search, after.body
+        x, z = floor(body.x), floor(body.z)
+        near = nearest(search, x, z)
+        events: dict[str, Json] = {
+            "at": [body.x, body.y, body.z],
+            "yaw": body.yaw,
+            "biome": world_of(search).biome(x, z),
+            "walked": walked.length,
+            "left": 0.0 if after.found else None if near is None else near.away,
+        }
+        stuck = after.moved < _STUCK and not after.found
+        return Step(after, float(after.found), events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
+
+    def over(self, world: World) -> End | None:
+        """Return SOLVED once the goal is found."""
+        return End.SOLVED if world.found else None
+
+    def score(self, world: World) -> float:
+        """Return 1 if the goal is found, otherwise 0."""
+        return float(world.found)
+
+    def manual(self, instance: Search) -> str:
+        """Return the manual."""
+        if self._published:
+            return MANUAL.format(goal=instance.goal)
+        return _OUR_MANUAL.format(goal=_with_article(instance.goal))
+
+    def observe(self, world: World) -> str:
+        """Return what is told of where the walker is, and of the action that led there."""
+        # A world that is alive can look different when one is there again.
+        told = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
+        return told(world, self._published)
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+@lru_cache(maxsize=256)  # each is asked for again when it becomes part of the history
+def _observed(world: World, published: bool) -> str:
+    search, body = world.search, world.body
+    engine = world_of(search)
+    told = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
+    if world.found and not published:
+        told.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
+    told.append(describe(engine.view(body), published=published))
+    return "\n\n".join(told)

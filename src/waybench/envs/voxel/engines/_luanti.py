@@ -1,0 +1,288 @@
+"""A world of Luanti's, as its server generates it.
+
+The server generates chunks of 80 nodes along each side, and the trees of each reach up to 16 nodes into its neighbours.
+So what a place is like depends on the order in which chunks are generated. Here that order does not depend on who asks
+for what: of any two neighbours the one with the lower colour (see `_colour`) is always generated first, and a place is
+looked at once all chunks that reach into it are there. Nothing else changes the world: its clock stands still, nobody
+is in it, and what the map generator would draw from the time of day is fixed by our mod.
+
+Luanti's z grows to the north, and its nodes have their middles at whole numbers; here z grows to the south, and blocks
+have their corners there.
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from waybench.envs.voxel import _look
+from waybench.envs.voxel._look import Bytes, Ints
+from waybench.envs.voxel._wording import LONGEST, Raw
+from waybench.envs.voxel.engines._blockworld import LENGTHS, BlockWorld, eye_of, rays
+from waybench.envs.voxel.engines._engines import ENGINES, LUANTI
+from waybench.envs.voxel.engines._generate import CELL, SIDE, SLOTS
+from waybench.envs.voxel.engines._server import Server
+from waybench.envs.voxel.engines._terrain import Body, Near
+
+_CHUNK, _EDGE = 80, -32  # nodes along each side of a chunk, and where one of them begins
+_FLOORS = (0, 1)  # the chunks above each other that are generated; what is deeper is never seen, seas are
+_LOWEST, _LAYERS = _EDGE, _CHUNK * len(_FLOORS)
+_END = 30_000 // SIDE  # chunks of columns from the middle; Luanti's maps end somewhat farther out, and here is a wall
+_REACH = 16  # nodes that a chunk reaches into its neighbours
+_SEA, _STEEPEST = 1, 3
+_PATCH = 32  # cells along each side of what is asked for at once
+_PATCHES = 4096  # that are kept
+_AIR, _WATER, _STONE = range(3)
+_KINDS = 256
+_BIOMES = tuple(ENGINES[LUANTI].biomes)
+_ENDINGS = {"dunes": "dunes", "shore": "shore", "swamp": "swamp"}
+
+
+def called(name: str, dry: bool) -> str:
+    """Return what we call a biome.
+
+    minetest_game has one sea for each climate, which reaches up to the beach; here they are one sea and one beach.
+
+    Args:
+        name: The game's name, such as "desert_ocean".
+        dry: Whether there is ground above the water.
+    """
+    words = name.split("_")
+    if words[-1] in ("ocean", "beach"):
+        return "beach" if dry else "ocean"
+    return _ENDINGS.get(words[-1], " ".join(words).removesuffix(" under"))
+
+
+def _numbers(goals: tuple[str, ...]) -> list[int]:
+    return [_BIOMES.index(goal) for goal in goals]
+
+
+def _colour(column: int, row: int) -> int:
+    """Return the colour of a column of chunks; no two neighbours have the same."""
+    return (column & 1) << 1 | (row & 1)
+
+
+class LuantiTerrain(BlockWorld):
+    """A world of Luanti's map generator v7 with minetest_game, from a server of its own.
+
+    Args:
+        seed: From 0 to 2**62 - 1.
+
+    Raises:
+        UsageError: If no server is installed.
+        RuntimeError: If it does not start, or has other biomes than minetest_game 5.
+    """
+
+    def __init__(self, seed: int) -> None:
+        solid: Bytes = np.zeros(_KINDS, dtype=np.uint8)
+        solid[_STONE] = 1
+        super().__init__(_LOWEST, _LAYERS, _SEA, _STEEPEST, _AIR, _WATER, _STONE, solid)
+        self._server = Server(seed)
+        about = self._server.about
+        self.version = str(about["version"]["string"])
+        self._nodes = {int(number): (str(name), str(kind)) for number, name, kind in about["nodes"]}
+        self._names, self._codes = ["air", "water", "stone"], dict[int, int]()
+        games = {int(number): str(name) for number, name in about["biomes"]}
+        unknown = {called(name, dry) for name in games.values() for dry in (False, True)} - set(_BIOMES)
+        if unknown or not games:
+            raise RuntimeError(
+                f"Luanti {self.version} has biomes that are not minetest_game's: {', '.join(sorted(unknown)) or 'none'}"
+            )
+        self._biomes = {
+            (number, dry): _BIOMES.index(called(name, dry)) for number, name in games.items() for dry in (False, True)
+        }
+        self._made: set[tuple[int, int]] = set()
+        self._patches: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+
+    def _code(self, node: int) -> int:
+        """Return our number of a node: all water is one block."""
+        if node not in self._codes:
+            name, kind = self._nodes[node]
+            name = name.rpartition(":")[2].replace("_", " ").rstrip(" 0123456789")  # grass has five heights
+            name = "air" if kind == "air" else "water" if kind == "liquid" and "water" in name else name
+            if name not in self._names:
+                if len(self._names) == _KINDS:
+                    raise RuntimeError(f"a world of Luanti's has more than {_KINDS} kinds of nodes")
+                self._names.append(name)
+            self._codes[node] = self._names.index(name)
+            self._solid[self._codes[node]] = kind == "solid"
+        return self._codes[node]
+
+    def _coded(self, nodes: list[float]) -> Ints:
+        numbers, places = np.unique(np.array(nodes, dtype=np.int64), return_inverse=True)
+        return np.array([self._code(int(number)) for number in numbers], dtype=np.int64)[places]
+
+    @property
+    def ended(self) -> bool:
+        """Whether its server has ended, so that a new one is needed."""
+        return self._server.ended
+
+    def _name(self, number: int) -> str:
+        return self._names[number]
+
+    def _generate(self, x: float, z: float, far: float) -> None:
+        """Generate what is within a distance of a place, and what reaches into it."""
+        ends = [(at - far - _REACH - _EDGE, at + far + _REACH - _EDGE) for at in (x, -z)]
+        across, up = (range(math.floor(low / _CHUNK), math.floor(high / _CHUNK) + 1) for low, high in ends)
+        order = dict.fromkeys(
+            place
+            for column, row in product(across, up)
+            for place in self._before(column, row)
+            if max(map(abs, place)) * _CHUNK <= _END * SIDE
+        )
+        places = [
+            dict(zip("xyz", (each * _CHUNK + _CHUNK // 2 + _EDGE for each in (column, floor, row)), strict=True))
+            for column, row in order
+            for floor in _FLOORS
+        ]
+        if places:
+            self._server.ask("generate", places=places)
+            self._made.update(order)
+
+    def _before(self, column: int, row: int) -> Iterator[tuple[int, int]]:
+        """Yield a column of chunks after its neighbours of lower colours, and what comes before these."""
+        if (column, row) in self._made:
+            return
+        for right, up in product((-1, 0, 1), repeat=2):
+            if _colour(column + right, row + up) < _colour(column, row):
+                yield from self._before(column + right, row + up)
+        yield column, row
+
+    def _ready(self, x: float, z: float, far: float) -> None:
+        wrap, generated = SLOTS - 1, False
+        ends = [(math.floor(at - far) >> 4, math.floor(at + far) >> 4) for at in (x, z)]
+        for column, row in product(*(range(low, high + 1) for low, high in ends)):
+            tag = self._tags[column & wrap, row & wrap]
+            if tag[0] == column and tag[1] == row:
+                continue
+            if not generated:
+                self._generate(x, z, far + SIDE)
+                generated = True
+            self._pool[column & wrap, row & wrap] = self._box(column, row)
+            tag[:] = column, row
+
+    def _box(self, column: int, row: int) -> Any:
+        """Return the blocks of a chunk of 16 by 16 columns; shape (16, 16, layers): x, z, y. Or one for all."""
+        if max(abs(column), abs(row)) >= _END:
+            return _STONE
+        west, north = column * SIDE, -row * SIDE
+        runs = self._server.ask(
+            "box",
+            **{
+                "from": {"x": west, "y": _LOWEST, "z": north - SIDE + 1},
+                "to": {"x": west + SIDE - 1, "y": _LOWEST + _LAYERS - 1, "z": north},
+            },
+        )["runs"]
+        blocks = np.repeat(self._coded(runs[::2]), np.array(runs[1::2], dtype=np.int64))
+        return blocks.reshape(SIDE, _LAYERS, SIDE).transpose(2, 0, 1)
+
+    def _columns(self, x: int, z: int, step: int, wide: int, deep: int) -> tuple[Ints, Ints]:
+        """Return levels of the ground and biomes of a grid of columns; shape (wide, deep)."""
+        answer = self._server.ask("columns", x=x, z=-z, step=step, wide=wide, deep=deep)
+        levels = np.array(answer["levels"], dtype=np.int64)
+        levels = np.minimum(levels, _LOWEST + _LAYERS - 1)  # the highest mountains are cut there
+        biomes = [
+            self._biomes[int(biome), level >= _SEA] for biome, level in zip(answer["biomes"], levels, strict=True)
+        ]
+        return levels.reshape(wide, deep), np.array(biomes, dtype=np.int64).reshape(wide, deep)
+
+    def _patch(self, column: int, row: int) -> tuple[Ints, Ints]:
+        """Return levels and biomes of a square of cells, in their middles."""
+        with self._lock:
+            if (column, row) not in self._patches:
+                if len(self._patches) >= _PATCHES:
+                    del self._patches[next(iter(self._patches))]
+                west, north = (each * _PATCH * CELL + CELL // 2 for each in (column, row))
+                self._patches[column, row] = self._columns(west, north, CELL, _PATCH, _PATCH)
+            return self._patches[column, row]
+
+    def _cells(self, west: int, north: int, wide: int, deep: int) -> tuple[Ints, Ints]:
+        """Return levels and biomes of cells; shape (wide, deep)."""
+        levels, biomes = np.empty((wide, deep), dtype=np.int64), np.empty((wide, deep), dtype=np.int64)
+        columns = range(west // _PATCH, (west + wide - 1) // _PATCH + 1)
+        rows = range(north // _PATCH, (north + deep - 1) // _PATCH + 1)
+        for column, row in product(columns, rows):
+            there = self._patch(column, row)
+            x, z = column * _PATCH, row * _PATCH
+            into = np.s_[max(x - west, 0) : x + _PATCH - west, max(z - north, 0) : z + _PATCH - north]
+            from_ = np.s_[max(west - x, 0) : west + wide - x, max(north - z, 0) : north + deep - z]
+            for whole, part in zip((levels, biomes), there, strict=True):
+                whole[into] = part[from_]
+        return levels, biomes
+
+    def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], found: Bytes) -> None:
+        reach, size = found.shape[0] // 2, found.shape[0]
+        biomes = self._cells(x // CELL - reach, z // CELL - reach, size, size)[1]
+        found[:] = np.isin(biomes, _numbers(goals))
+
+    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, found: Bytes) -> None:
+        """Write down what cells are like."""
+        heights[:], biomes = self._cells(west, north, *heights.shape)
+        found[:] = np.isin(biomes, _numbers(goals))
+
+    def biome(self, x: int, z: int) -> str:
+        """Return the name of a column's biome, that of its cell."""
+        return _BIOMES[int(self._cells(x // CELL, z // CELL, 1, 1)[1][0, 0])]
+
+    def ground(self, x: int, z: int) -> int:
+        """Return the layer of a column's highest block of the ground, as the map generator computes it."""
+        with self._lock:
+            return int(self._columns(x, z, 1, 1, 1)[0][0, 0])
+
+    def view(self, body: Body) -> Raw:
+        """Return what is seen and felt from a place, by the server's own rays. There are no beings."""
+        eye = eye_of(body)
+        x, y, z = float(eye[0]) - 0.5, float(eye[1]) - 0.5, 0.5 - float(eye[2])
+        ways = [
+            (east, up, -south, length)
+            for (east, up, south), length in zip(rays(body.yaw).tolist(), LENGTHS.tolist(), strict=True)
+        ]
+        far = math.ceil(LONGEST) + 1
+        with self._lock:
+            self._ready(body.x, body.z, float(_look.NEAR + 1))
+            self._generate(body.x, body.z, far)
+            answer = self._server.ask(
+                "rays",
+                eye={"x": x, "y": y, "z": z},
+                rays=ways,
+                **{end: {"x": x + way, "y": y + way, "z": z + way} for end, way in (("from", -far), ("to", far))},
+            )
+            hits, voxels = self._coded(answer["nodes"]), self._felt(body)
+            names = self._names.copy()
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[order] = np.arange(len(names))
+        return Raw(
+            (body.x, body.y, body.z),
+            body.yaw,
+            0,
+            tuple(names[number] for number in order),
+            rank[voxels],
+            rank[hits],
+            np.array(answer["distances"], dtype=np.float64),
+        )
+
+    def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
+        """Return the nearest place of some biomes."""
+        wanted, side = _numbers(goals), _PATCH * CELL
+        best: tuple[float, int, int] | None = None
+        for ring in range(most // side + 2):
+            if best is not None and best[0] <= max(ring - 1, 0) * side:
+                break
+            for right, down in product(range(-ring, ring + 1), repeat=2):
+                if max(abs(right), abs(down)) == ring:
+                    found = self._nearest_in(x // side + right, z // side + down, x, z, wanted)
+                    best = found if best is None or (found is not None and found < best) else best
+        return None if best is None or best[0] > most else Near(best[1], best[2], best[0])
+
+    def _nearest_in(self, column: int, row: int, x: int, z: int, wanted: list[int]) -> tuple[float, int, int] | None:
+        """Return distance, column and row of the nearest cell of a patch that has one of some biomes."""
+        across, down = np.nonzero(np.isin(self._patch(column, row)[1], wanted))
+        if not across.size:
+            return None
+        east, south = ((each * _PATCH + cells) * CELL + CELL // 2 for each, cells in ((column, across), (row, down)))
+        squares = (east - x) ** 2 + (south - z) ** 2
+        first = int(squares.argmin())
+        return math.sqrt(float(squares[first])), int(east[first]), int(south[first])

@@ -1,0 +1,217 @@
+"""A Luanti server of our own, that is asked questions over its standard input and output."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import weakref
+from contextlib import suppress
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from typing import IO, Any
+
+from waybench.core import UsageError
+
+_PROGRAMS = ("luantiserver", "minetestserver")  # its new name, and that of before 2024
+_FOLDERS = ("/usr/games", "/usr/local/games")  # Debian's, which not everybody has in PATH
+_PREFIX = "waybench "  # of the lines that are for us
+_PATIENCE = 120.0  # seconds for an answer; even all chunks around a place take some seconds only
+_FOLDER = "waybench-luanti-"  # how the names of servers' folders begin; the process they belong to comes next
+_TRIES = 3  # ports, of which another program can take one before the server does
+MISSING = (
+    "engine=luanti needs a Luanti server with minetest_game: install Debian's package minetest-server, or set PATH so "
+    f"that {' or '.join(_PROGRAMS)} is found, or choose engine=own"
+)
+
+# Everything that depends on the time stands still, nobody can join, and the channel of our mod is all that is open.
+# There are no caves, out of which one who cannot dig does not come, and no rivers (ridges), whose biome is the sea's.
+_SETTINGS = """\
+bind_address = 127.0.0.1
+ipv6_server = false
+enable_ipv6 = false
+server_announce = false
+max_users = 0
+disallow_empty_password = true
+mg_name = v7
+fixed_map_seed = {seed}
+mg_flags = nocaves,nodungeons,light,decorations,biomes,ores
+mgv7_spflags = mountains,noridges,nofloatlands,nocaverns
+chunksize = 5
+num_emergethreads = 1
+water_level = 1
+liquid_update = 1000000
+server_unload_unused_data_timeout = 29
+time_speed = 0
+dedicated_server_step = 0.001
+sqlite_synchronous = 0
+"""
+_WORLD = """\
+gameid = minetest_game
+backend = sqlite3
+player_backend = sqlite3
+auth_backend = sqlite3
+mod_storage_backend = sqlite3
+"""
+
+
+@cache
+def program() -> str | None:
+    """Return the path of the server's program; None if there is none."""
+    paths = os.pathsep.join((os.environ.get("PATH", ""), *_FOLDERS))
+    return next((found for name in _PROGRAMS if (found := shutil.which(name, path=paths))), None)
+
+
+class Server:
+    """A running server, which ends with this object or with this process, whichever is first.
+
+    Args:
+        seed: The world's.
+
+    Raises:
+        UsageError: If it is not installed.
+        RuntimeError: If it does not start.
+    """
+
+    def __init__(self, seed: int) -> None:
+        found = program()
+        if found is None:
+            raise UsageError(MISSING)
+        _clear_up()
+        for attempt in range(_TRIES):
+            self._start(found, seed)
+            try:
+                self.about = self.ask("hello")
+                return
+            except RuntimeError:
+                if attempt == _TRIES - 1:
+                    raise
+
+    def _start(self, found: str, seed: int) -> None:
+        folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
+        self._log = folder / "log"
+        try:
+            self._process = _run(found, seed, folder, self._log)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        self._answers: Queue[bytes | None] = Queue()
+        assert self._process.stdout is not None
+        Thread(target=_read, args=(self._process.stdout, self._answers), daemon=True).start()
+        self.stop = weakref.finalize(self, _stop, self._process, folder, os.getpid())
+
+    @property
+    def ended(self) -> bool:
+        """Whether it cannot be asked any more."""
+        return not self.stop.alive
+
+    def ask(self, what: str, **values: Any) -> dict[str, Any]:
+        """Ask a question, and wait for its answer; one at a time. A server that does not answer is ended.
+
+        Raises:
+            RuntimeError: If the server cannot answer, or has ended.
+        """
+        if self.ended:
+            raise RuntimeError("Luanti's server has ended")
+        try:
+            with suppress(OSError, ValueError):  # a server that has ended says so below
+                assert self._process.stdin is not None
+                self._process.stdin.write(json.dumps({"do": what, **values}).encode() + b"\n")
+                self._process.stdin.flush()
+            line = self._answers.get(timeout=_PATIENCE)
+        except Empty:
+            self.stop()
+            raise RuntimeError(f"Luanti's server did not answer within {_PATIENCE:.0f} seconds") from None
+        except BaseException:  # an interrupt: the answer that comes now would be taken for that to the next question
+            self.stop()
+            raise
+        if line is None:
+            told = self._last_words()
+            self.stop()
+            raise RuntimeError(f"Luanti's server has ended: {told}")
+        answer = json.loads(line)
+        if "error" in answer:
+            self.stop()  # it may have done a part of what it was asked for
+            raise RuntimeError(f"Luanti's server: {answer['error']}")
+        return answer
+
+    def _last_words(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            status = self._process.wait(5)
+            if status < 0:
+                return f"by signal {-status}"
+        lines = self._log.read_text(errors="replace").splitlines()
+        errors = [line for line in lines if "ERROR" in line]  # the first one is the cause of those after it
+        return (errors or lines[-1:] or ["it said nothing"])[0].strip()
+
+
+def _run(found: str, seed: int, folder: Path, log: Path) -> "subprocess.Popen[bytes]":
+    """Start a server in a folder of its own."""
+    world = folder / "world"
+    with as_file(files("waybench.envs.voxel.engines") / "luanti_mod") as mod:
+        shutil.copytree(mod, world / "worldmods" / "waybench", ignore=shutil.ignore_patterns("*.py*", "__*"))
+    (world / "world.mt").write_text(_WORLD)
+    (folder / "settings").write_text(_SETTINGS.format(seed=seed))
+    with log.open("wb") as told:
+        # Its home is the folder, so that it neither reads a person's settings nor leaves anything behind.
+        return subprocess.Popen(
+            [
+                *(found, "--world", str(world), "--config", str(folder / "settings")),
+                *("--gameid", "minetest_game", "--port", str(_free_port()), "--logfile", ""),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=told,
+            cwd=folder,
+            env={"HOME": str(folder), "MINETEST_USER_PATH": str(folder), "LUANTI_USER_PATH": str(folder)},
+            start_new_session=True,  # an interrupt from the keyboard is for us alone
+        )
+
+
+def _clear_up() -> None:
+    """Remove what processes that were killed have left."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
+        owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        try:
+            os.kill(int(owner), 0)  # asks only whether it is there
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (ValueError, OSError):  # no folder of ours, or another person's
+            continue
+
+
+def _free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _read(lines: IO[bytes], answers: "Queue[bytes | None]") -> None:
+    """Pass on the answers, and None at the end."""
+    with suppress(ValueError):  # closed while it is read
+        for line in lines:
+            if line.startswith(_PREFIX.encode()):
+                answers.put(line[len(_PREFIX) :])
+    answers.put(None)
+
+
+def _stop(process: "subprocess.Popen[bytes]", folder: Path, owner: int) -> None:
+    """End a server: without standard input it ends by itself."""
+    if os.getpid() != owner:  # a fork has no say in it
+        return
+    with suppress(OSError):
+        if process.stdin is not None:
+            process.stdin.close()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+    shutil.rmtree(folder, ignore_errors=True)

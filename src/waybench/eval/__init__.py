@@ -1,0 +1,32 @@
+"""The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
+
+from waybench.eval._engine import check_folder, evaluate, open_model
+from waybench.eval._errors import one_line_errors
+from waybench.eval._guard import guard
+from waybench.eval._ladder import Ladder
+from waybench.eval._provider import EmbeddedPlayer, check_player
+from waybench.eval._sample import open_episode, stored_record, to_sample
+from waybench.eval._search import HorizonSearch
+from waybench.eval._solver import by_level, episode, play, reply_of
+from waybench.eval._strata import Stratum, strata
+
+__all__ = [
+    "EmbeddedPlayer",
+    "HorizonSearch",
+    "Ladder",
+    "Stratum",
+    "by_level",
+    "check_folder",
+    "check_player",
+    "episode",
+    "evaluate",
+    "guard",
+    "one_line_errors",
+    "open_episode",
+    "open_model",
+    "play",
+    "reply_of",
+    "stored_record",
+    "strata",
+    "to_sample",
+]

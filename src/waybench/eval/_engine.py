@@ -1,0 +1,217 @@
+"""Running tasks as one of Inspect's eval sets."""
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+import inspect_ai
+from inspect_ai import Task
+from inspect_ai.log import EvalLog, EvalLogInfo, list_eval_logs, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.model import GenerateConfig, Model, get_model
+from pydantic import ValidationError
+
+from waybench.core import Json, UsageError
+from waybench.eval._errors import PrerequisiteError
+from waybench.eval._lock import locked
+from waybench.eval._room import full_message, is_full, says_full
+from waybench.eval._run_journals import RunJournals
+
+_MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
+_ENGINE: Any = inspect_ai  # its signatures are too wide for a type checker
+
+
+def evaluate(
+    tasks: Sequence[Callable[[], Task]],
+    models: Sequence[str],
+    out: Path,
+    *,
+    model_base_url: str | None = None,
+    model_args: Mapping[str, Json] | None = None,
+    config: Mapping[str, Json] | None = None,
+    limits: Mapping[str, int | None] | None = None,
+    rerun: int = 0,
+    display: str = "none",
+    warn: Callable[[str], None] | None = None,
+) -> list[str]:
+    """Run tasks with models as one of Inspect's eval sets in a folder; what was answered there is not asked again.
+
+    What is finished is in the logs. The turns of episodes that were interrupted are in journals beside them, which are
+    removed when the run is complete.
+
+    Args:
+        tasks: Functions that make the tasks.
+        models: Names of models.
+        out: The folder of the logs.
+        model_base_url: Address of the models' server.
+        model_args: Arguments of the models' provider.
+        config: Inspect's generation settings.
+        limits: Inspect's limits on a sample.
+        rerun: How often episodes with errors are tried again.
+        display: Inspect's display type.
+        warn: Is told in one line what of an older run's journal cannot be used; by default standard error is.
+
+    Returns:
+        What is not finished, as "task with model".
+
+    Raises:
+        KeyboardInterrupt: If the user has interrupted the run.
+        UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words, a
+            task refuses its parameters, another process runs in the folder, a disk is full, or Inspect cannot keep
+            logs in a folder of this name.
+    """
+    check_folder(out)
+    ready = [open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
+    journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
+    try:
+        with locked(out), _quiet_logging():
+            _set_aside_poorer_logs(out)
+            try:
+                logs = _eval_set(tasks, ready, journals, out, config or {}, limits or {}, rerun, display)
+            except KeyboardInterrupt:
+                if journals.failure is None:
+                    raise
+                logs = []
+            finally:
+                journals.close()
+            if journals.failure is not None:
+                raise journals.failure
+            if len(logs) < len(tasks) * len(ready) or any(log.status == "cancelled" for log in logs):
+                raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
+            failed = [log for log in logs if log.status != "success"]
+            if any(says_full(log.error.message) for log in failed if log.error):
+                raise UsageError(full_message(out))
+            journals.clear(logs)
+    except PrerequisiteError as error:
+        raise UsageError(_one_line(error)) from None
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise UsageError(f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}: {wrong['msg']}") from None
+    except Exception as error:
+        if is_full(error):
+            raise UsageError(full_message(out)) from None
+        raise
+    return [f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in failed]
+
+
+def _eval_set(
+    tasks: Sequence[Callable[[], Task]],
+    models: Sequence[Model],
+    journals: RunJournals,
+    out: Path,
+    config: Mapping[str, Json],
+    limits: Mapping[str, int | None],
+    rerun: int,
+    display: str,
+) -> list[EvalLog]:
+    """Run the engine's eval set, and return the logs of its tasks, those of finished ones included."""
+    GenerateConfig.model_validate(config)
+    created = [journals.create(make) for make in tasks]
+    journals.open(models)
+    _, logs = _ENGINE.eval_set(
+        tasks=created,
+        model=models,
+        log_dir=str(out.absolute()),
+        log_dir_allow_dirty=True,
+        log_buffer=1,  # every finished sample is on disk before the next one is paid for
+        retry_attempts=rerun,
+        retry_immediate=rerun > 0,
+        display=display,
+        log_level="error",
+        **limits,
+        **config,
+    )
+    return logs
+
+
+@contextmanager
+def _quiet_logging() -> Generator[None]:
+    """Keep Python's logging from printing a traceback for each line of the engine's own log that finds no room."""
+    before, logging.raiseExceptions = logging.raiseExceptions, False
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = before
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a folder in which the engine would lose what was paid for.
+
+    It takes the folder's path for an address in some places, where these characters have a meaning of their own.
+
+    Raises:
+        UsageError: If the path, or one above it, has such a name.
+    """
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(out)):
+        raise UsageError(f"{str(out)[:120]!r} is an address, and logs are written to folders of this machine only")
+    if found := sorted(set(_MISREAD.findall(str(out.absolute())))):
+        listed = ", ".join(map(repr, found))
+        raise UsageError(
+            f"logs cannot be written to {str(out)[:120]!r}: its full path has {listed}; choose another one"
+        )
+
+
+def _to_stderr(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def _set_aside_poorer_logs(out: Path) -> None:
+    """Rename unfinished logs that a killed resumption left behind, if an older log of the same task has more samples.
+
+    The engine resumes from the newest log; one that was killed while it took over an older log's samples has few.
+    """
+    logs: dict[str, list[tuple[int, str, EvalLogInfo]]] = {}
+    for info in list_eval_logs(str(out.absolute()), recursive=False):
+        try:
+            header = read_eval_log(info, header_only=True)
+            count = len(read_eval_log_sample_summaries(info)) if header.status != "success" else sys.maxsize
+        except Exception:  # not a log, or one cut off while it was written; the engine has its own word on it
+            continue
+        logs.setdefault(header.eval.task_id, []).append((count, header.eval.created, info))
+    for of_one_task in logs.values():
+        fullest = max(of_one_task, key=lambda log: log[:2])
+        for count, created, info in of_one_task:
+            if created > fullest[1] and count < fullest[0]:
+                path = Path(url2pathname(urlparse(info.name).path))
+                path.rename(path.with_suffix(".superseded"))
+
+
+def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
+    """Return a model by its name, as Inspect knows it.
+
+    Args:
+        name: Provider and name.
+        base_url: Address of its server; None for the provider's own.
+        args: Arguments of its provider.
+
+    Raises:
+        UsageError: If it cannot be had, in the provider's words.
+    """
+    folder = str(args.get("model_path", ""))
+    if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
+        raise UsageError(
+            f"model {name[:120]!r}: there is no folder {folder}: give the one that holds the model's files"
+        )
+    try:
+        model = get_model(name, base_url=base_url, memoize=False, **args)
+        if base_url is None and _from_environment(model.api.base_url):
+            # A log has only an address that was given, and results of two servers must not be taken for one's.
+            return get_model(name, base_url=model.api.base_url, memoize=False, **args)
+        return model
+    except Exception as error:  # every provider has its own; its message is what the user needs
+        raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
+
+
+def _from_environment(address: str | None) -> bool:
+    return bool(address) and any(name.endswith("_BASE_URL") and os.environ[name] == address for name in os.environ)
+
+
+def _one_line(error: Exception) -> str:
+    text = re.sub(r"\[/?[a-z ]*\]", "", str(error) or type(error).__name__)  # rich's markup
+    return " ".join(text.split()).removeprefix("ERROR: ")[:300]

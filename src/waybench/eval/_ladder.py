@@ -1,0 +1,82 @@
+"""Tasks that climb: the next level is run if the player gets anywhere in this one."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from inspect_ai.dataset import Sample
+
+from waybench.core import Environment, EpisodeRecord, Item, Json
+from waybench.eval._following import Following
+from waybench.eval._sample import to_sample
+
+
+class Ladder(Following["_Climb"]):
+    """Feeds a task the items of one level after the other, and of each item one attempt after the other.
+
+    An item's next attempt follows when the one before it is finished and could still be improved; the next level
+    follows as soon as one attempt of this level has passed. So the set of episodes that are run is a function of the
+    results alone: neither the order in which they finish nor an interruption changes it.
+
+    Args:
+        environment: What is played.
+        options: Options of play.
+        levels: The levels, easiest first; may be endless.
+        items: Level -> its items.
+        attempts: Most attempts at an item.
+        perfect: Whether a finished attempt cannot be improved.
+        passed: Whether an attempt opens the next level.
+    """
+
+    one_epoch = "this task counts its own attempts: use -T attempts=n in place of --epochs n"
+
+    def __init__(
+        self,
+        environment: Environment[Any, Any, Any],
+        options: dict[str, Json],
+        levels: Callable[[], Iterable[int]],
+        items: Callable[[int], list[Item[Any]]],
+        attempts: int,
+        perfect: Callable[[EpisodeRecord], bool],
+        passed: Callable[[EpisodeRecord], bool],
+    ) -> None:
+        super().__init__()
+        self._environment = environment
+        self._options = options
+        self._levels = levels
+        self._items = items
+        self._attempts = attempts
+        self._perfect = perfect
+        self._passed = passed
+
+    def _samples(self, level: int) -> list[Sample]:
+        return [to_sample(self._environment, item, self._options, 1) for item in self._items(level)]
+
+    def initial_samples(self) -> list[Sample]:
+        """Return the first attempts of the first level."""
+        return self._samples(next(iter(self._levels())))
+
+    def begin(self, player: str) -> "_Climb":
+        """Return the climb of a player that stands at the first level."""
+        levels = iter(self._levels())
+        return _Climb(levels, next(levels))
+
+    def follow(self, at: "_Climb", name: str, record: EpisodeRecord) -> list[Sample]:
+        """Return what follows from an attempt."""
+        following: list[Sample] = []
+        if record.attempt < self._attempts and not self._perfect(record):
+            item = self._items(record.item["level"])[int(record.item["index"])]
+            following.append(to_sample(self._environment, item, self._options, record.attempt + 1))
+        if record.item["level"] == at.level and self._passed(record):
+            at.level = next(at.levels, None)
+            if at.level is not None:
+                following += self._samples(at.level)
+        return following
+
+
+@dataclass(slots=True)
+class _Climb:
+    """How far one player is: the levels to come, and the highest one that is open."""
+
+    levels: Iterator[int]
+    level: int | None

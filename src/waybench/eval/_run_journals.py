@@ -1,0 +1,155 @@
+"""The journals of a run: one for each of its tasks with each of its models, beside the logs."""
+
+import json
+import re
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task
+from inspect_ai._eval.evalset import GENERATE_CONFIG_FIELDS_TO_EXCLUDE  # what the engine tells runs apart without
+from inspect_ai._util.registry import registry_params  # what a task was made with; neither has a public name
+from inspect_ai.log import EvalLog, read_eval_log_sample_summaries
+from inspect_ai.model import Model
+
+from waybench.core import Json
+from waybench.eval._journal import Journal, Syncer, digest
+from waybench.eval._provider import EmbeddedPlayer
+
+SUFFIX = ".journal"
+
+
+@dataclass(slots=True)
+class TaskJournals:
+    """The journals of one task, by the model's name; of models whose replies cost nothing there is none."""
+
+    by_model: dict[str, Journal] = field(default_factory=dict[str, Journal])
+
+
+# The solver is created with its task, and only then does the task say what it was made with.
+_task_journals: ContextVar[TaskJournals | None] = ContextVar("waybench_task_journals", default=None)
+
+
+def task_journals() -> TaskJournals | None:
+    """Return the journals of the task that is being created; None outside of `evaluate`."""
+    return _task_journals.get()
+
+
+class RunJournals:
+    """Creates the tasks of a run, and opens, closes and clears their journals.
+
+    Args:
+        folder: The folder of the logs.
+        settings: What the run's replies depend on, beside task and model.
+        warn: Is told in one line what of an older journal is ignored.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, Json], warn: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._settings = {
+            name: value for name, value in settings.items() if name not in GENERATE_CONFIG_FIELDS_TO_EXCLUDE
+        }
+        self._warn = warn
+        # Elsewhere the main thread is somebody else's, who has not asked to be interrupted.
+        self._syncer = Syncer(_interrupt if threading.current_thread() is threading.main_thread() else _nothing)
+        self._tasks: list[tuple[Task, TaskJournals]] = []
+
+    @property
+    def failure(self) -> OSError | None:
+        """Why a journal could not be written; None if all could."""
+        return self._syncer.failure
+
+    def create(self, make: Callable[[], Task]) -> Task:
+        """Create a task whose solver keeps its turns in journals of this run.
+
+        Args:
+            make: Returns the task.
+        """
+        journals = TaskJournals()
+        token = _task_journals.set(journals)
+        try:
+            task = make()
+        finally:
+            _task_journals.reset(token)
+        self._tasks.append((task, journals))
+        return task
+
+    def open(self, models: Sequence[Model]) -> None:
+        """Open the journals of all tasks with some models.
+
+        Raises:
+            OSError: If one cannot be read.
+        """
+        for task, journals in self._tasks:
+            for model in models:
+                if not isinstance(model.api, EmbeddedPlayer):
+                    settings = self._identity(task, model)
+                    parts = _plain(task.name.removeprefix("waybench/")), _plain(str(model)), digest(settings)[:16]
+                    name = "_".join(parts) + SUFFIX
+                    journal = Journal(self._folder / name, settings, self._syncer, self._warn)
+                    journals.by_model[str(model)] = journal
+
+    def clear(self, logs: Sequence[EvalLog]) -> None:
+        """Remove what the logs hold from the journals.
+
+        Args:
+            logs: The logs of all tasks, after the run.
+        """
+        logged: set[str] = set()
+        complete = all(log.status == "success" for log in logs)
+        if not complete:
+            summaries = (each for log in logs for each in read_eval_log_sample_summaries(log.location))
+            logged = {str(each.uuid) for each in summaries if not each.error}
+        for _, journals in self._tasks:
+            for journal in journals.by_model.values():
+                if complete:
+                    journal.remove()
+                else:
+                    journal.drop(logged)
+
+    def close(self) -> None:
+        """Close all files; what was written is on the disk then."""
+        self._syncer.close()
+        for _, journals in self._tasks:
+            for journal in journals.by_model.values():
+                journal.close()
+
+    def _identity(self, task: Task, model: Model) -> Json:
+        """Return what tells one run of a task from another, as the engine does that takes up an unfinished one."""
+        return {
+            "task": task.name,
+            "version": task.version,
+            "args": _args(task),
+            "model": str(model),
+            "model_args": dict(model.model_args),
+            "model_config": json.loads(model.config.model_dump_json(exclude=GENERATE_CONFIG_FIELDS_TO_EXCLUDE)),
+            **self._settings,
+        }
+
+
+def _args(task: Task) -> dict[str, Any]:
+    try:
+        return dict(registry_params(task))
+    except ValueError:  # it was created without the engine's decorator
+        return {}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name)[:60]
+
+
+def _interrupt() -> None:
+    """End the run as Ctrl-C does, so that the engine writes what it can.
+
+    Where nobody listens to Ctrl-C, each sample that is left ends before its next request.
+    """
+    if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
+        signal.raise_signal(signal.SIGINT)
+
+
+def _nothing() -> None:
+    """Let each sample that is left end before its next request."""

@@ -1,0 +1,141 @@
+"""Tasks that look for a horizon: what is played next depends on what was solved."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from inspect_ai.dataset import Sample
+
+from waybench.core import Axis, End, Environment, EpisodeRecord, Json, Price, UsageError
+from waybench.eval._errors import PrerequisiteError
+from waybench.eval._following import Following
+from waybench.eval._sample import to_sample
+from waybench.eval._strata import Stratum
+from waybench.stats import Goal, Offer, Seeker, Trial
+
+PLAN = "waybench_search"  # where a sample's metadata has what the search is for
+
+
+class HorizonSearch(Following["_Search"]):
+    """Feeds a task those items that say most of how far the player reaches, for what they cost.
+
+    Items come in rounds; the next round follows when the last of this one is finished, and is a function of all
+    results so far. So neither the order in which they finish nor an interruption changes what is played. A round waits
+    for a later run to repeat what an infrastructure error has ended.
+
+    Args:
+        environment: What is played.
+        options: Options of play.
+        axis: What is difficult.
+        found: Items by difficulty.
+        goal: What is to be found out.
+        price_of: Model -> its price, by which costs are counted in dollars; None if they are counted in tokens.
+        budget_of: Model -> its budget; None for no limit.
+    """
+
+    one_epoch = "this task plays every item once: leave --epochs out"
+
+    def __init__(
+        self,
+        environment: Environment[Any, Any, Any],
+        options: Mapping[str, Json],
+        axis: Axis,
+        found: Sequence[Stratum],
+        goal: Goal,
+        price_of: Callable[[str], Price | None],
+        budget_of: Callable[[str], float | None],
+    ) -> None:
+        super().__init__()
+        self._environment = environment
+        self._options = options
+        self._axis = axis
+        self._strata = found
+        self._goal = goal
+        self._price_of = price_of
+        self._budget_of = budget_of
+        self._seeker = Seeker(goal, found[0].at, found[-1].at)
+        ends = {"lowest": found[0].at, "highest": found[-1].at}
+        self._plan = json.dumps({**asdict(goal), **ends, "axis": axis.name}, sort_keys=True)
+
+    def initial_samples(self) -> list[Sample]:
+        """Return the first round, which is the same for all players."""
+        return self._round(_Search(""))
+
+    def begin(self, player: str) -> "_Search":
+        """Return the search for a player's horizon that waits for its first round."""
+        search = _Search(player)
+        self._round(search)
+        return search
+
+    def follow(self, at: "_Search", name: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the next round if this was the last sample of one."""
+        if name not in at.waiting:
+            return []
+        at.ended[name] = record
+        if at.ended.keys() < at.waiting.keys():
+            return []
+        price = self._price(record.player)
+        at.trials += [self._trial(at.ended[each], asked, price) for each, asked in at.waiting.items()]
+        return self._round(at)
+
+    def _trial(self, record: EpisodeRecord, asked: "_Asked", price: Price | None) -> Trial:
+        told = self._strata[asked.stratum].takes.cost(price)
+        return Trial(asked.at, record.end == End.SOLVED, cost_of(record, price), told)
+
+    def _price(self, player: str) -> Price | None:
+        try:
+            return self._price_of(player)
+        except UsageError as error:
+            raise PrerequisiteError(str(error)) from None
+
+    def _round(self, search: "_Search") -> list[Sample]:
+        # Of the first round one does not know whose it is: costs are counted in tokens, and it is within any budget.
+        price, budget = (self._price(search.player), self._budget_of(search.player)) if search.trials else (None, None)
+        offers = [
+            Offer(
+                each.at, each.takes.cost(price), None if each.left is None else each.left - search.used.get(number, 0)
+            )
+            for number, each in enumerate(self._strata)
+        ]
+        search.waiting, search.ended = {}, {}
+        samples: list[Sample] = []
+        for number in self._seeker.next(search.trials, offers, budget).offers:
+            item, at = self._strata[number].item(search.used.get(number, 0))
+            search.used[number] = search.used.get(number, 0) + 1
+            sample = to_sample(self._environment, item, self._options, 1)
+            sample.metadata = {**(sample.metadata or {}), PLAN: self._plan}
+            search.waiting[str(sample.id)] = _Asked(number, at)
+            samples.append(sample)
+        return samples
+
+
+def cost_of(record: EpisodeRecord, price: Price | None) -> float | None:
+    """Return what an episode cost, in dollars, or its tokens if there is no price; None if its tokens are not known."""
+    if price is not None:
+        return price.of(record)
+    return float(sum(record.tokens)) if any(record.tokens) else None
+
+
+class _Asked(NamedTuple):
+    stratum: int
+    at: float
+
+
+@dataclass(slots=True)
+class _Search:
+    """How far the search for one player's horizon is.
+
+    Attributes:
+        player: The model.
+        trials: What has been tried, in rounds that are complete.
+        used: How many items of each stratum were begun.
+        waiting: The round's samples.
+        ended: Those of them that have ended.
+    """
+
+    player: str
+    trials: list[Trial] = field(default_factory=list[Trial])
+    used: dict[int, int] = field(default_factory=dict[int, int])
+    waiting: "dict[str, _Asked]" = field(default_factory=dict[str, _Asked])
+    ended: dict[str, EpisodeRecord] = field(default_factory=dict[str, EpisodeRecord])

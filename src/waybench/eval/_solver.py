@@ -1,0 +1,172 @@
+"""One solver that plays any episode, and one scorer that reads its record."""
+
+import time
+from statistics import fmean
+from typing import Any
+
+from inspect_ai.model import ContentText, ModelOutput, get_model
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import LimitExceededError
+from tenacity import RetryError
+
+from waybench.core import End, Episode, Reply, Usage
+from waybench.envs import registry
+from waybench.eval._current import current_episode
+from waybench.eval._guard import answered_by, guard
+from waybench.eval._journal import SampleTurns
+from waybench.eval._run_journals import task_journals
+from waybench.eval._sample import KEY, Chat, open_episode, store_episode, stored_record
+
+# Where the conversation was too long, engine and providers put their own message in the place of a reply.
+_STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
+_OF_TIME = ("time", "working")
+_LONGEST_NAME = 200  # of the model that answered; it is the server's word
+_BETTER = {"higher": max, "lower": min, "": max}
+
+
+@solver
+def play() -> Solver:
+    """Play the sample's episode: ask, step, write the record to the store, until the episode is over.
+
+    Turns that the journal of an interrupted run knows are taken from it, through the engine, which counts their tokens.
+    """
+    journals = task_journals()
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        episode = open_episode(state.metadata, str(state.model))
+        store_episode(state.store, episode)
+        model = guard(get_model())
+        journal = journals.by_model.get(str(model)) if journals else None
+        turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY])
+        chat = Chat()
+        token = current_episode.set(episode)
+        try:
+            while not episode.done:
+                state.messages = chat.messages(episode)
+                began = time.monotonic()
+                with answered_by(turns.known()):
+                    output = await model.generate(state.messages)
+                state.output = output
+                chat.said(len(episode.turns), output.message)
+                turn = episode.step(reply_of(output, time.monotonic() - began))
+                store_episode(state.store, episode)
+                turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
+            turns.end()
+        except LimitExceededError as limit:
+            _end_at_limit(episode, limit)
+            store_episode(state.store, episode)
+            if episode.end_reason is not End.INFRASTRUCTURE:
+                turns.end()
+            raise
+        except Exception as error:
+            cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
+            episode.end(End.INFRASTRUCTURE, f"{type(cause).__name__}: {cause}"[:2000])
+            store_episode(state.store, episode)
+            raise
+        finally:
+            current_episode.reset(token)
+        state.messages = chat.messages(episode)
+        state.completed = True
+        return state
+
+    return solve
+
+
+def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) -> None:
+    """A budget of tokens, messages or money is part of the test and ends it; time depends on the infrastructure."""
+    episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
+
+
+def reply_of(output: ModelOutput, seconds: float) -> Reply:
+    """Return what a model said, with its cost.
+
+    Args:
+        output: The model's answer.
+        seconds: Time of the call, for providers that do not say it.
+
+    Raises:
+        RuntimeError: If the provider answered without a completion, or with an error in its place.
+    """
+    if not output.choices or output.error:
+        raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
+    if output.stop_reason == "unknown" and not output.completion.strip():
+        raise RuntimeError("the provider answered without text and without a known reason to stop")
+    usage = output.usage
+    cached = (usage.input_tokens_cache_read or 0) if usage else 0
+    written = (usage.input_tokens_cache_write or 0) if usage else 0
+    return Reply(
+        output.completion,
+        "refused" if _is_refusal(output) else _STOPS.get(output.stop_reason, "stop"),
+        Usage.reported(
+            input_tokens=usage.input_tokens + cached + written if usage else 0,
+            output_tokens=usage.output_tokens if usage else 0,
+            reasoning_tokens=(usage.reasoning_tokens or 0) if usage else 0,
+            cached_tokens=cached,
+            seconds=round(seconds if output.time is None else output.time, 3),
+            model=output.model[:_LONGEST_NAME],
+        ),
+    )
+
+
+def _is_refusal(output: ModelOutput) -> bool:
+    """Return whether the provider marks the text as a refusal, whatever its reason to stop is."""
+    content = output.message.content
+    return not isinstance(content, str) and any(isinstance(part, ContentText) and part.refusal for part in content)
+
+
+@metric(scores="unreduced")
+def by_level() -> Metric:
+    """Sum the headline metric up by level, and by environment if there are several.
+
+    These are the mean of the items' best attempts, and the plain mean over all attempts. The plain mean counts
+    failures too often where attempts after a perfect one are skipped; `waybench report` has the estimate that does
+    not, with its interval.
+    """
+
+    def summary(scores: list[SampleScore]) -> Value:
+        best: dict[tuple[str, int], dict[str, float]] = {}
+        every: dict[tuple[str, int], list[float]] = {}
+        for score in scores:
+            if not isinstance(score.score.value, dict):
+                continue  # an infrastructure error
+            value = next(iter(score.score.value.values()))  # the headline metric comes first
+            where = score.sample_metadata or {}
+            if isinstance(value, int | float) and "level" in where:
+                place, item = (str(where.get("env", "")), int(where["level"])), where["item"]
+                better = _BETTER[registry.load(place[0]).metrics[0].better] if place[0] else max
+                every.setdefault(place, []).append(value)
+                best.setdefault(place, {})[item] = better(value, best.get(place, {}).get(item, value))
+        several = len({env for env, _ in every}) > 1
+        summed: dict[str, float] = {}
+        for env, level in sorted(every):
+            name = f"{env.partition('/')[2]}_{level}" if several else str(level)
+            summed[f"{name}_best"] = fmean(best[env, level].values())
+            summed[f"{name}_mean"] = fmean(every[env, level])
+        return summed
+
+    return summary
+
+
+@scorer(metrics=[by_level()])
+def episode() -> Scorer:
+    """Score a sample by its record.
+
+    The value holds every metric of the record's environment, the headline metric first. An episode that an
+    infrastructure error ended has no score.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        record = stored_record(state.metadata, state.store)
+        if record.end in (None, End.INFRASTRUCTURE):
+            # An error, unlike a limit, makes the engine try the sample again.
+            raise TimeoutError(record.error or "the episode was stopped before its end, by a limit on time")
+        environment = registry.load(record.env)
+        return Score(
+            value={metric.name: metric.of(record) for metric in environment.metrics},
+            answer=str(record.end),
+            metadata={KEY: state.store.get(KEY)},  # once more, for what `finished_record` says
+            explanation="; ".join(f"{turn.outcome}: {turn.reason or dict(turn.events)}" for turn in record.turns),
+        )
+
+    return score

@@ -1,0 +1,108 @@
+"""The page of one model: what it came to at all tasks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.analysis import Estimate, Group, SuccessCurve, grouped
+from waybench.core import Environment
+from waybench.envs import registry
+from waybench.report._agents import AgentLine, AgentTables
+from waybench.report._families import Family, family
+from waybench.report.charts import Figure, level_figures, outcomes, step_figures, undrawn
+from waybench.report.tables import FailureTable, Leaders, ReachLine, leaders, leading_of, reaches_of_model
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a model came to at an environment, in charts.
+
+    Attributes:
+        env: The environment.
+        apart: Settings, in words, that keep its scores out of others' charts.
+        family: What is known of its family.
+        figures: The charts.
+        undrawn: Sentences on what they do not show.
+    """
+
+    env: Environment[Any, Any, Any]
+    apart: tuple[str, ...]
+    family: Family
+    figures: list[Figure]
+    undrawn: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model's page.
+
+    Attributes:
+        name: The model.
+        embedded: Whether it is one of the embedded players.
+        leaders: Its rows of the first table.
+        agents: Its lines as an agent, one for each way in which it was asked, and the columns of their table.
+        outcomes: The chart of what its replies came to; None where nothing was said.
+        failed: How its attempts failed; None if none did.
+        parts: Its charts.
+        reach: How far it reaches, task by task and axis by axis.
+    """
+
+    name: str
+    embedded: bool
+    leaders: Leaders
+    agents: list[AgentLine]
+    outcomes: Figure | None
+    failed: FailureTable | None
+    parts: list[Part]
+    reach: list[ReachLine]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All of its charts but those of agents."""
+        return [*([self.outcomes] if self.outcomes else []), *(one for part in self.parts for one in part.figures)]
+
+
+def model(
+    name: str,
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    agents: AgentTables | None,
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+    curves: Sequence[SuccessCurve],
+    failed: FailureTable | None,
+) -> Model:
+    """Return what a model's page shows.
+
+    Args:
+        name: The model.
+        estimates: All models' estimates by level.
+        totals: Those over all levels.
+        agents: The tables of agents.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+        curves: How all models' success falls with difficulty.
+        failed: How its attempts failed.
+    """
+    own = [each for each in estimates if each.group.model == name]
+    parts: list[Part] = []
+    for (env_id, apart), some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
+        env, words = registry.load(env_id), family(env_id)
+        charts = level_figures(env, words, some, name)
+        if all_charts := [*charts, *step_figures(env, words, some, name)]:
+            parts.append(Part(env, apart, words, all_charts, undrawn(env, words, some, charts)))
+    of_model = [total for total in totals if total.group.model == name]
+    return Model(
+        name=name,
+        embedded=own[0].group.embedded,
+        leaders=leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name),
+        agents=[line for line in agents.lines if line.name == name] if agents else [],
+        outcomes=outcomes(
+            of_model,
+            "What the replies came to, task by task; the table has the same numbers",
+            "What each reply came to, over all attempts that count. The table has the same numbers.",
+        ),
+        failed=failed,
+        parts=parts,
+        reach=reaches_of_model(name, curves, pages),
+    )

@@ -1,0 +1,260 @@
+"""The first table: a row for each model at each task."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from waybench.analysis import (
+    Estimate,
+    Group,
+    Horizon,
+    differing,
+    grouped,
+    mean_text,
+    measure,
+    over,
+    ranked,
+    success_text,
+)
+from waybench.core import Metric
+from waybench.envs import registry
+from waybench.report._families import family
+from waybench.report._format import amount, heading, interval_text, missing_text, money, part, percent
+from waybench.report.tables._horizon_tables import NO_HORIZON, Cell, horizon_cell
+from waybench.stats import Mean
+
+OUTCOMES = {"unparsed": "Unparsed", "illegal": "Illegal", "truncated": "Truncated", "refused": "Refused"}
+
+
+class Number(NamedTuple):
+    """A cell with a number.
+
+    Attributes:
+        text: As it is shown.
+        order: What it is sorted by; None where there is none.
+    """
+
+    text: str
+    order: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leader:
+    """One row.
+
+    Attributes:
+        group: Model, task and settings.
+        model_page: File name of the model's page.
+        page: File name of the page of its results.
+        differs: The settings in which it differs from others at this task, in words.
+        family: The family's name.
+        title: The environment's title.
+        apart: What keeps its scores out of others' tables, in words.
+        metric: What the score is, with its unit.
+        score: The score.
+        interval: Its interval, as text.
+        unbounded: Which bound the score does not have, as "no lower bound"; "" if it has both.
+        normalised: The score between floor (0) and ceiling (100) of the same items with its interval, as text; "" if
+            that is nothing new.
+        part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
+        note: What has to be said of the score; "" for nothing.
+        missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
+        items: Number of items.
+        reach: How far it reaches: the horizon on the environment's first axis.
+        solved: Share of attempts that are solved, in per cent.
+        outcomes: Of each outcome, its share of the replies in per cent.
+        errors: Infrastructure errors.
+        tokens: Tokens for each solved item.
+        cost: Dollars for each solved item.
+    """
+
+    group: Group
+    model_page: str
+    page: str
+    differs: list[str]
+    family: str
+    title: str
+    apart: tuple[str, ...]
+    metric: str
+    score: Number
+    interval: str
+    unbounded: str
+    normalised: str
+    part: float | None
+    note: str
+    missing: str
+    items: Number
+    reach: Cell
+    solved: Number
+    outcomes: list[Number]
+    errors: int
+    tokens: Number
+    cost: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """The table.
+
+    Attributes:
+        models: Rows of models.
+        references: Rows of the embedded players.
+        priced: Whether some row has a cost.
+        noted: Whether some row has a note.
+        reaching: Whether some row has a horizon.
+    """
+
+    models: list[Leader]
+    references: list[Leader]
+
+    @property
+    def priced(self) -> bool:
+        """Whether some row has a cost."""
+        return any(line.cost.order is not None for line in (*self.models, *self.references))
+
+    @property
+    def noted(self) -> bool:
+        """Whether some row was given other levels than others."""
+        return any(line.note for line in (*self.models, *self.references))
+
+    @property
+    def rescaled(self) -> bool:
+        """Whether some row has a score between floor and ceiling."""
+        return any(line.normalised for line in (*self.models, *self.references))
+
+    @property
+    def missing(self) -> bool:
+        """Whether infrastructure errors left something out of some row."""
+        return any(line.missing for line in (*self.models, *self.references))
+
+    @property
+    def reaching(self) -> bool:
+        """Whether some row has a horizon."""
+        return any(line.reach.order is not None for line in (*self.models, *self.references))
+
+
+def leaders(
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+    reached: Mapping[Group, Horizon],
+    only: str | None = None,
+) -> Leaders:
+    """Return the table, by family and environment, and within one the best model first.
+
+    Args:
+        estimates: All estimates by level.
+        totals: Those over all levels.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+        reached: How far the groups reach.
+        only: A model, if only its rows are wanted.
+    """
+    total_of = {total.group: total for total in totals}
+    found: list[Leader] = []
+    by_place = grouped(estimates, lambda each: (each.group.env, each.group.apart))
+    for place in sorted(by_place, key=lambda place: (family(place[0]).name, place)):
+        groups = ranked(by_place[place])
+        most = sorted({level for cells in groups.values() for level in cells})
+        for group, cells in groups.items():
+            if only is None or group.model == only:
+                differs = differing(group, groups)
+                found.append(_leader(total_of[group], cells, most, differs, pages, model_pages, reached.get(group)))
+    return Leaders(
+        [line for line in found if not line.group.embedded],
+        [line for line in found if line.group.embedded],
+    )
+
+
+def _leader(
+    total: Estimate,
+    cells: Mapping[int, Estimate],
+    most: Sequence[int],
+    differs: list[str],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+    horizon: Horizon | None,
+) -> Leader:
+    group, env = total.group, registry.load(total.group.env)
+    measured = measure(env, total.guided)
+    # Curves are of one level: with a teacher there is a score where all episodes are of the same.
+    whole = measured.mean(total if len(cells) > 1 else next(iter(cells.values())))
+    mean, note = _overall(whole, cells, most, measured.metric)
+    metric = over(measured.metric, [total])
+    ends = interval_text(mean, metric)
+    return Leader(
+        group=group,
+        model_page=model_pages[group.model],
+        page=pages[group],
+        differs=differs,
+        family=family(group.env).name,
+        title=env.title,
+        apart=group.apart,
+        metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
+        score=Number(mean_text(mean.value if mean else None, measured.metric), mean.value if mean else None),
+        interval=ends,
+        unbounded=_no_bounds(metric) if ends else "",
+        normalised=_normalised(total, metric) if mean is whole else "",
+        part=part(mean.value if mean else None, metric),
+        note=note,
+        missing=missing_text(total, measured.metric),
+        items=Number(amount(total.items), total.items),
+        reach=horizon_cell(horizon, env.axes[0].title.lower(), success_text(env)) if horizon else NO_HORIZON,
+        solved=_percent(total.solved.value if total.solved else None),
+        outcomes=[_percent(total.outcomes.get(name, 0.0) if total.replies else None) for name in OUTCOMES],
+        errors=total.errors,
+        tokens=_number(total.per_solved(total.tokens)),
+        cost=Number(money(spent), spent) if (spent := total.per_solved(total.cost)) is not None else Number("–", None),
+    )
+
+
+def _overall(
+    mean: Mean | None, cells: Mapping[int, Estimate], most: Sequence[int], metric: Metric
+) -> tuple[Mean | None, str]:
+    """Return the score over all levels, and what has to be said of it where others were given other levels."""
+    levels = sorted(cells)
+    if mean is None or levels == list(most):
+        return mean, ""
+    words = family(cells[levels[0]].group.env)
+    told = f"{words.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{words.level} {levels[0]}"
+    begun = list(most[: len(levels)]) == levels
+    if not (begun and _ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
+        return mean, f"{told} only"
+    share = len(levels) / len(most)  # each level has as many items as another
+    low, high = (None if end is None else end * share for end in (mean.low, mean.high))
+    return replace(mean, value=mean.value * share, low=low, high=high), f"{told}; 0 beyond"
+
+
+def _normalised(total: Estimate, metric: Metric) -> str:
+    """Return the score from 0 (the floor) to 100 (the ceiling), where these are not the metric's own bounds."""
+    found = total.rescaled
+    if found is None or {found.floor, found.ceiling} == set(metric.bounds):
+        return ""
+    value, *ends = (None if end is None else 100 * end for end in (found.mean.value, found.mean.low, found.mean.high))
+    low, high = (f"{end:.0f}".replace("-", "−") for end in ends) if None not in ends else ("", "")
+    return f"{value:.0f}".replace("-", "−") + (f" ({low} – {high})" if low else "")
+
+
+def _no_bounds(metric: Metric) -> str:
+    """Return which bound a score does not have, for its interval; "" if it has both."""
+    missing = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
+    return f"no {' or '.join(missing)} bound" if missing else ""
+
+
+def _ended(last: Estimate) -> bool:
+    """Return whether a ladder ended at a level, so that beyond it there is nothing to be had.
+
+    It does where nothing was reached. After something was, the next level was not asked for, or is still to come; and
+    nothing follows from an infrastructure error, nor from what does not replay.
+    """
+    ladder = registry.load(last.group.env).best_of and not last.guided
+    return ladder and not (last.solved_items or last.errors or last.unconfirmed)
+
+
+def _percent(share: float | None) -> Number:
+    return Number(percent(share), None if share is None else 100 * share)
+
+
+def _number(value: float | None) -> Number:
+    return Number(amount(value), value)

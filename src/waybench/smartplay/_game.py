@@ -1,0 +1,147 @@
+"""The agent protocol as a game: steps of the world, and before each of them, if so wanted, a thought."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple
+
+from waybench.core import DataError, End, Facts, Game, Json, Outcome, Player, Stream, Transition
+from waybench.smartplay._history import history_entry
+from waybench.smartplay._rules import I, Rules, W
+
+
+class Choice(NamedTuple):
+    """One reply of an agent.
+
+    Attributes:
+        action: Number of the action; None for a thought, which changes nothing in the world.
+        named: Whether the reply named it; where it did not, the published program took the first action.
+    """
+
+    action: int | None
+    named: bool = True
+
+
+THOUGHT = Choice(None)
+
+
+class Scene(NamedTuple, Generic[I, W]):
+    """A world, and what an agent remembers of how it came to be.
+
+    Attributes:
+        instance: The instance.
+        world: The world now.
+        past: What was seen of the worlds before it, the oldest first, as many as the history holds. It is kept as
+            text, which is written once and not again at every step.
+        stored: Number of worlds before this one.
+        thinking: Whether a thought is asked for, before the action.
+    """
+
+    instance: I
+    world: W
+    past: tuple[str, ...] = ()
+    stored: int = 0
+    thinking: bool = False
+
+
+class AgentGame(Game[I, Scene[I, W], Choice]):
+    """Puts the agent protocol around the rules of a game.
+
+    Args:
+        rules: The rules.
+        history: Number of past observations that are kept.
+        thinks: Whether a thought comes before each action.
+        reward: Smallest and largest sum of rewards of an episode.
+    """
+
+    def __init__(
+        self,
+        rules: Rules[I, W],
+        history: int,
+        *,
+        thinks: bool,
+        reward: tuple[float, float],
+    ) -> None:
+        self.rules = rules
+        self._history, self._thinks = history, thinks
+        self.facts = Facts(rules.deterministic, None, reward)
+
+    def start(self, instance: I) -> Scene[I, W]:
+        """Return the scene at the beginning."""
+        world = self.rules.begin(instance)
+        seen = [history_entry(number, told) for number, told in enumerate(self.rules.before(world))]
+        past = tuple(seen[-self._history :]) if self._history else ()
+        return Scene(instance, world, past, len(seen), self._thinks)
+
+    def legal(self, state: Scene[I, W]) -> Sequence[Choice]:
+        """Return the thought, or the actions that are no mistake."""
+        if self.terminal(state) is not None:
+            return ()
+        if state.thinking:
+            return (THOUGHT,)
+        legal = self.rules.legal(state.world)
+        return [
+            Choice(number) for number in (range(len(self.rules.actions(state.instance))) if legal is None else legal)
+        ]
+
+    def apply(self, state: Scene[I, W], action: Choice, rng: Stream) -> Transition[Scene[I, W]]:
+        """Pass over a thought, or make a step of the world."""
+        number = action.action
+        instance, world, past, stored, thinking = state
+        if thinking and number is None:
+            return Transition(state._replace(thinking=False), events={"thought": True})
+        rules = self.rules
+        if thinking or number is None or not 0 <= number < len(rules.actions(instance)):
+            return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
+        if self._history:
+            seen = history_entry(stored, rules.observe(world))
+            past = (*past, seen) if len(past) < self._history else (*past[1:], seen)
+        following, reward, events, outcome = rules.step(world, number, rng)
+        told: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
+        return Transition(Scene(instance, following, past, stored + 1, self._thinks), reward, told, outcome)
+
+    def forfeit(self, state: Scene[I, W]) -> Scene[I, W]:
+        """Go on after a reply that cannot be carried out: to the action after a thought, otherwise to the next step.
+
+        So every step has the same number of replies, whatever they are.
+        """
+        return state._replace(thinking=self._thinks and not state.thinking)
+
+    def terminal(self, state: Scene[I, W]) -> End | None:
+        """Return the game's own end; that the steps are used up is a limit of the episode."""
+        return self.rules.over(state.world)
+
+    def encode(self, action: Choice) -> Json:
+        """Return [number of the action, whether it was named], or "thought"."""
+        return "thought" if action.action is None else [action.action, action.named]
+
+    def decode(self, action: Json) -> Choice:
+        """Read what `encode` wrote.
+
+        Raises:
+            DataError: If it is something else.
+        """
+        match action:
+            case "thought":
+                return THOUGHT
+            case [int(number), bool(named)] if type(number) is int and 0 <= number < 1_000_000:
+                return Choice(number, named)
+            case _:
+                raise DataError('an action is [number, whether it was named], or "thought"')
+
+    def perturb(self, state: Scene[I, W], action: Choice, rate: float, rng: Stream) -> Choice:
+        """Replace an action, but no thought, by a random one at the given rate."""
+        return action if action.action is None else super().perturb(state, action, rate, rng)
+
+
+def thinking_players(
+    players: Mapping[str, Callable[[Any, Any, Stream], int]],
+) -> dict[str, Player[Scene[Any, Any], Choice]]:
+    """Return players of the agent protocol from functions (instance, world, rng) -> number of an action."""
+
+    def player(choose: Callable[[Any, Any, Stream], int]) -> Player[Scene[Any, Any], Choice]:
+        def play(state: Scene[Any, Any], rng: Stream) -> Choice:
+            return THOUGHT if state.thinking else Choice(choose(state.instance, state.world, rng))
+
+        play.__doc__ = choose.__doc__  # its page says what it does
+        return play
+
+    return {name: player(choose) for name, choose in players.items()}

@@ -1,0 +1,116 @@
+"""Scores on common scales: against people, and between a random and the optimal player."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from waybench.core import EpisodeRecord, Metric, Range
+from waybench.smartplay._environment import final_score
+
+Scale = tuple[float, float]  # the scores that are 0 and 1 on it
+
+
+class Baseline(NamedTuple):
+    """What is published of a setting.
+
+    Attributes:
+        human: Mean score of people.
+        least: The least score possible.
+        steps: Most steps of an episode.
+    """
+
+    human: float
+    least: float
+    steps: int
+
+
+# Table 4 of the paper, with the least scores and the steps of the published program (shared/specs/smartplay.md, 9).
+# Three people played: three rounds of bandits and rock-paper-scissors, five of Messenger, one of the others. The names
+# are the program's, without the version. No other setting has figures.
+HUMANS = {
+    "BanditTwoArmedHighLowFixed": Baseline(45, 0, 50),
+    "RockPaperScissorBasic": Baseline(43, 0, 50),
+    "Hanoi3Disk": Baseline(3, 0, 30),
+    "MessengerL1": Baseline(1, -1, 4),
+    "MessengerL2": Baseline(1, -1, 64),
+    "Crafter": Baseline(2680, 0, 10_000),
+    "MinedojoCreative0": Baseline(1, 0, 200),
+}
+
+
+def human_metric(
+    setting: Callable[[EpisodeRecord], str | None],
+    scores: Callable[[EpisodeRecord], Range],
+    score: Callable[[EpisodeRecord], float] = final_score,
+) -> Metric:
+    """Return the score on the human scale.
+
+    Args:
+        setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
+        scores: EpisodeRecord -> the range of its score.
+        score: EpisodeRecord -> its score.
+    """
+
+    def scale(record: EpisodeRecord) -> Scale | None:
+        known, steps = HUMANS.get(setting(record) or ""), record.options["steps"]
+        return None if known is None or steps not in (None, known.steps) else (known.least, known.human)
+
+    return Metric(
+        name="human",
+        of=_on(scale, score),
+        title="Human-normalised score",
+        range=_range_on(scale, scores),
+        doc="(score - min) / (human - min) with the published figures of people (appendix D; its formula is printed "
+        "with human - score, which would give 0 for people). Only for settings and numbers of steps that have some.",
+    )
+
+
+def scaled_metric(
+    expected: Callable[[EpisodeRecord], Scale | None],
+    players: str,
+    scores: Callable[[EpisodeRecord], Range],
+    score: Callable[[EpisodeRecord], float] = final_score,
+) -> Metric:
+    """Return the score on a scale from a random player's to the optimal one's.
+
+    Args:
+        expected: EpisodeRecord -> expected scores of the random and of the optimal player on the same instance with the
+            same number of steps; None where they are not known or equal.
+        players: A sentence that says who these two are.
+        scores: EpisodeRecord -> the range of its score.
+        score: EpisodeRecord -> its score.
+    """
+    return Metric(
+        name="scaled",
+        of=_on(expected, score),
+        title="Oracle-normalised score",
+        range=_range_on(expected, scores),
+        doc="(score - random) / (oracle - random) with the expected scores of a random and of the optimal player on "
+        f"this very instance: 0 is chance, 1 is all that can be had. {players}",
+    )
+
+
+def _on(
+    scale: Callable[[EpisodeRecord], Scale | None], score: Callable[[EpisodeRecord], float]
+) -> Callable[[EpisodeRecord], float | None]:
+    def of(record: EpisodeRecord) -> float | None:
+        ends = scale(record)
+        return None if ends is None else _rescaled(score(record), ends)
+
+    return of
+
+
+def _range_on(
+    scale: Callable[[EpisodeRecord], Scale | None], scores: Callable[[EpisodeRecord], Range]
+) -> Callable[[EpisodeRecord], Range]:
+    def between(record: EpisodeRecord) -> Range:
+        ends, (low, high) = scale(record), scores(record)
+        if ends is None:  # the score is not defined on this scale
+            return None, None
+        return None if low is None else _rescaled(low, ends), None if high is None else _rescaled(high, ends)
+
+    return between
+
+
+def _rescaled(score: float, scale: Scale) -> float:
+    zero, one = scale
+    return (score - zero) / (one - zero)

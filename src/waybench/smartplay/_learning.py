@@ -1,0 +1,121 @@
+"""What games of chance share in which the best action has to be learned: scores, regret and learning curves.
+
+Their proofs have a number "worst", how much worse than the best action the worst one is at the start.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from math import fsum
+from typing import NamedTuple
+
+from waybench.core import EpisodeRecord, Metric, Range, Series
+from waybench.smartplay._environment import agent_metrics, asked, final_score
+from waybench.smartplay._humans import human_metric, scaled_metric
+
+
+def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
+    """Return which action has the highest value (the first of several), and what each of them gives away."""
+    highest = max(values)
+    return values.index(highest), tuple(highest - value for value in values)
+
+
+class Learning(NamedTuple):
+    """What a game of chance is measured by.
+
+    Attributes:
+        metrics: Of an episode.
+        series: Of its steps.
+    """
+
+    metrics: tuple[Metric, ...]
+    series: tuple[Series, ...]
+
+
+def learning_metrics(
+    best: str,
+    setting: Callable[[EpisodeRecord], str | None],
+    actions: Callable[[EpisodeRecord], int],
+    players: str,
+    stake: Callable[[EpisodeRecord], float],
+) -> Learning:
+    """Return what a game is measured by in which one action is the best and a step counts in which it is taken.
+
+    Args:
+        best: What the best action is, as the end of a sentence.
+        setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
+        actions: EpisodeRecord -> number of actions.
+        players: A sentence that says what a random and the optimal player come to.
+        stake: EpisodeRecord -> what a step brings or takes at most.
+    """
+
+    def steps(record: EpisodeRecord) -> int:
+        return record.options["steps"]
+
+    def scores(record: EpisodeRecord) -> Range:
+        return 0, steps(record)
+
+    def reward(record: EpisodeRecord) -> Range:
+        most = stake(record) * steps(record)
+        return -most, most
+
+    def regrets(record: EpisodeRecord) -> Range:
+        return 0, 2 * stake(record) * steps(record)  # the best action could win as much as another one loses
+
+    score = Metric(
+        name="score",
+        of=final_score,
+        title="Score",
+        low=0,
+        range=scores,
+        ceiling=lambda record: float(steps(record)),
+        doc=f"Steps in which the action was {best} (section 4.2).",
+    )
+
+    def expected(record: EpisodeRecord) -> tuple[float, float]:
+        most = float(steps(record))
+        return most / actions(record), most
+
+    metrics = agent_metrics(
+        score,
+        human_metric(setting, scores),
+        scaled_metric(expected, players, scores),
+        replace(_REGRET, range=regrets),
+        steps=steps,
+        reward=reward,
+    )
+    return Learning(metrics, (_OPTIMAL, replace(_REGRET_SO_FAR, range=regrets)))
+
+
+def _regrets(record: EpisodeRecord) -> list[float]:
+    lost = float(record.proof["worst"])
+    return [float(turn.events.get("regret", lost)) for turn in asked(record)]
+
+
+_REGRET = Metric(
+    name="regret",
+    of=lambda record: fsum(_regrets(record)),
+    title="Regret",
+    low=0,
+    better="lower",
+    doc="Sum over steps of the highest expected reward less that of the action taken, whatever luck it had. A lost "
+    "step is charged as the worst action at the start would be.",
+)
+
+_OPTIMAL = Series(
+    name="optimal",
+    of=lambda record: [float(turn.events.get("optimal", False)) for turn in asked(record)],
+    title="Share of best actions",
+    low=0,
+    high=1,
+    doc="Whether the action was the best one; its mean over episodes, step by step, is the learning curve. A "
+    "lost step was not.",
+)
+_REGRET_SO_FAR = Series(
+    name="regret_so_far",
+    of=lambda record: list(accumulate(_regrets(record))),
+    title="Regret so far",
+    low=0,
+    better="lower",
+    doc="The regret of all steps up to this one.",
+)

@@ -1,0 +1,122 @@
+"""The words around a game: the manual, what was seen, and the questions (SmartPlay, section 5)."""
+
+from dataclasses import dataclass
+
+from waybench.core import Invalid, Memory, Transition, Wording
+from waybench.smartplay._game import THOUGHT, Choice, Scene
+from waybench.smartplay._history import history_text, manual_text
+from waybench.smartplay._match import published_match, sound_match
+from waybench.smartplay._rules import I, Rules, W
+
+ROLE = "You’re a player trying to play the game."
+THINK = "What is the next action to take, let’s think step by step."  # as section 5 words it
+CHOOSE = (
+    "Choose the best executable action from the list of all actions. Write the exact chosen action."  # as section 5
+)
+CODE_THINK = "What is the best action to take? Let's think step by step, "  # as the published program words it
+_PLAIN = "Answer with the exact name of one action of the list, and nothing else."
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How an agent is asked.
+
+    Attributes:
+        name: Its name.
+        memory: How much of the episode is shown again.
+        think: The question for a thought; "" for none.
+        choose: The question for an action.
+    """
+
+    name: str
+    memory: Memory
+    think: str
+    choose: str
+
+    @property
+    def chats(self) -> bool:
+        """Whether the whole chat is shown, so that no history is needed."""
+        return self.memory.kind == "chat"
+
+
+MANNERS = {
+    manner.name: manner
+    for manner in (
+        Manner("two_questions", Memory("fresh"), THINK, CHOOSE),
+        Manner("code", Memory("fresh"), CODE_THINK, CHOOSE),
+        Manner("one_question", Memory("fresh"), "", CHOOSE),
+        Manner("chat", Memory(), "", _PLAIN),
+    )
+}
+
+
+class AgentWording(Wording[I, Scene[I, W], Choice]):
+    """The manual, the history, the present observation, and one or two questions.
+
+    The published program sends manual, history and observation as system messages of their own; here the manual is
+    the system message, and the rest stands before the question.
+
+    Args:
+        rules: Whose manual and observations.
+        manner: How is asked.
+        published: Whether the first name found counts, and the first action where there is none; otherwise exactly
+            one action must be named.
+    """
+
+    rules_role = "system"
+
+    def __init__(self, rules: Rules[I, W], manner: Manner, *, published: bool) -> None:
+        self.name = manner.name
+        self.memory = manner.memory
+        self._rules, self._manner, self._published = rules, manner, published
+
+    def rules(self, instance: I) -> str:
+        """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
+        told = self._rules.manual(instance)
+        if self._rules.lists_actions:
+            told = manual_text(told, self._rules.actions(instance))
+        return f"{ROLE}\n\n{told}"
+
+    def observe(self, state: Scene[I, W], last: Transition[Scene[I, W]] | Invalid | None, turn: int) -> str:
+        """Return the history, the present observation and the question; after a thought the next question alone."""
+        manner = self._manner
+        if manner.think and not state.thinking:
+            return manner.choose
+        wrong = last.reason if isinstance(last, Invalid) else ""
+        seen = self._rules.observe(state.world)
+        if manner.chats:
+            parts = (wrong, seen, manner.choose)
+        else:
+            parts = (
+                history_text(state.past),
+                wrong,
+                f"current step observation: {seen}",
+                manner.think or manner.choose,
+            )
+        return "\n\n".join(part for part in parts if part)
+
+    def recall(self, state: Scene[I, W]) -> int:
+        """Return 1 where the second question is asked, so that the thought is shown with it."""
+        return int(bool(self._manner.think) and not state.thinking)
+
+    def takes_truncated(self, state: Scene[I, W]) -> bool:
+        """Return True for a thought, and as published for everything."""
+        return self._published or state.thinking
+
+    def parse(self, reply: str, state: Scene[I, W]) -> Choice | Invalid:
+        """Read a thought, whatever it is, or an action."""
+        if state.thinking:
+            return THOUGHT
+        actions = self._rules.actions(state.instance)
+        if self._published:
+            found = published_match(reply, actions)
+            return Choice(0, named=False) if found is None else Choice(found)
+        read = sound_match(reply, actions)
+        return read if isinstance(read, Invalid) else Choice(read)
+
+    def render(self, action: Choice, state: Scene[I, W]) -> str:
+        """Return an action's name, or a thought that says nothing."""
+        if action.action is None:
+            return "..."
+        actions = self._rules.actions(state.instance)
+        return actions[action.action] if action.named else "?"

@@ -1,0 +1,255 @@
+"""What to try next to find a horizon with the fewest tokens, and when to stop."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+
+from waybench.stats._curves import Array, Curves, Fit, Shape, Tried
+
+REACH_CONFIDENCE = 0.9  # of the intervals of horizons
+FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
+_FAR = 1.0  # how far beyond the range a horizon counts as far, on the curves' scale: it is no use to know it better
+_SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
+_WORTH = 1e-6  # curves that are less probable, compared with the most probable one, decide nothing
+_EQUAL = 1e-9  # relative: gains that differ by less are the same, whatever the order of sums
+_PRIOR_TRIALS = 2.0  # by how many trials' weight a trial's cost is first taken for what was told of it
+
+STOPS = {
+    "precision": "the precision is reached",
+    "beyond": "the hardest items are within reach",
+    "below": "not even the easiest items are within reach",
+    "budget": "the budget does not last for another round",
+    "cap": "as many episodes were played as were allowed",
+    "supply": "there are no more items",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """What is to be found out, and at what cost at most.
+
+    Attributes:
+        share: The share of items that is still solved at the horizon.
+        precision: Half the width of the horizon's 90 % interval, as a part of the horizon.
+        most: Most trials.
+        budget: Most cost; None for no limit.
+        batch: Trials that are begun together: the next ones are chosen when all of them have ended.
+    """
+
+    share: float = 0.5
+    precision: float = 0.1
+    most: int = 200
+    budget: float | None = None
+    batch: int = 4
+
+
+class Offer(NamedTuple):
+    """Items of about the same difficulty.
+
+    Attributes:
+        at: The difficulty.
+        cost: What a trial of them is thought to cost, in the unit of the budget; above 0.
+        left: Number of items; None for as many as one likes.
+    """
+
+    at: float
+    cost: float
+    left: int | None = None
+
+
+class Trial(NamedTuple):
+    """An item that was tried.
+
+    Attributes:
+        at: Its difficulty.
+        solved: Whether it was solved.
+        cost: What it cost; None if that is not known.
+        told: What it was thought to cost.
+    """
+
+    at: float
+    solved: bool
+    cost: float | None
+    told: float
+
+
+class Decision(NamedTuple):
+    """What to do next.
+
+    Attributes:
+        offers: Numbers of the offers of which an item each is to be tried, in any order; none at the end.
+        stop: At the end why, a key of `STOPS`; otherwise "".
+    """
+
+    offers: tuple[int, ...] = ()
+    stop: str = ""
+
+
+class Reach(NamedTuple):
+    """A horizon.
+
+    Attributes:
+        value: The median of what it may be.
+        low: Lower end of its 90 % interval.
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def precision(self) -> float:
+        """Half the interval's width, as a part of the value."""
+        return (self.high - self.low) / (2 * self.value)
+
+
+class Seeker:
+    """Chooses the trials that say most of a horizon for what they cost.
+
+    The next trial is the one after which the posterior variance of the horizon's logarithm is expected to be least
+    (van der Linden, "Bayesian item selection criteria for adaptive testing", Psychometrika 63, 1998: minimum expected
+    posterior variance), by how much it is less for each unit of expected cost. Trials of one batch are chosen one after
+    the other, each taken for solved in part, as the curves expect.
+
+    What is chosen is a function of the trials that have ended, in whatever order they did.
+    """
+
+    def __init__(self, goal: Goal, lowest: float, highest: float, shape: Shape | None = None) -> None:
+        """Lay out the curves.
+
+        Args:
+            goal: What is to be found out.
+            lowest: The least difficulty that can be tried.
+            highest: The greatest one.
+            shape: What is taken for granted of curves.
+        """
+        self.goal = goal
+        self._ends = lowest, highest
+        self._curves = Curves(shape or Shape(), lowest, highest)
+        low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
+        self._where = np.clip(self._curves.reaches(goal.share), low - _FAR, high + _FAR)
+
+    def state(self, trials: Sequence[Trial]) -> "State":
+        """Return what is known after some trials."""
+        return State(self._curves, self.goal, tuple(trials))
+
+    def next(self, trials: Sequence[Trial], offers: Sequence[Offer], budget: float | None = None) -> Decision:
+        """Decide what to try next, or that it is enough.
+
+        Args:
+            trials: What has been tried.
+            offers: What can be tried; `left` without those that have been.
+            budget: Most cost of all trials; None for no limit.
+        """
+        known, goal = self.state(trials), self.goal
+        stop = known.stop(*self._ends)
+        if stop:
+            return Decision(stop=stop)
+        room = min(goal.batch, goal.most - len(trials))
+        expected = [offer.cost * known.dearer for offer in offers]
+        chosen = self._chosen(known, offers, expected, room)
+        if not chosen:
+            return Decision(stop="supply")
+        if budget is not None:
+            spent = np.cumsum([known.spent, *(expected[number] for number in chosen)])[1:]
+            chosen = [number for number, sum_ in zip(chosen, spent, strict=True) if sum_ <= budget]
+        return Decision(tuple(chosen)) if chosen else Decision(stop="budget")
+
+    def _chosen(self, known: "State", offers: Sequence[Offer], costs: Sequence[float], room: int) -> list[int]:
+        weights = np.where(known.weights > _WORTH * known.weights.max(), known.weights, 0.0)
+        at = np.array([offer.at for offer in offers], dtype=np.float64)
+        left = [room if offer.left is None else offer.left for offer in offers]
+        chosen: list[int] = []
+        while len(chosen) < room and any(left):
+            weights = weights / weights.sum()
+            expected, gains = self._gains(weights, at)
+            gains = gains / np.array(costs)
+            gains[[not some for some in left]] = -np.inf
+            best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
+            chosen.append(best)
+            left[best] -= 1
+            rate, (success, failure) = float(expected[best]), self._curves.logs(offers[best].at)
+            weights = weights * np.exp(rate * success + (1 - rate) * failure)
+        return chosen
+
+    def _gains(self, weights: Array, at: Array) -> tuple[Array, Array]:
+        """Return the expected success rate of a trial at each difficulty, and by how much the variance may then fall.
+
+        Args:
+            weights: How probable each curve is.
+            at: The difficulties.
+        """
+        off = self._where - float(weights @ self._where)
+        solved, moved = self._curves.sums(at, np.stack([weights, weights * off]))
+        # The variance falls by what the two possible means vary: the mean of `off` is `moved / solved` after a success
+        # and `-moved / (1 - solved)` after a failure.
+        return solved, moved**2 / np.clip(solved * (1 - solved), 1e-12, None)
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known after some trials.
+
+    Attributes:
+        curves: The curves.
+        goal: What is to be found out.
+        trials: The trials.
+    """
+
+    curves: Curves
+    goal: Goal
+    trials: tuple[Trial, ...]
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The curves after the trials, each of another item."""
+        at = np.array([trial.at for trial in self.trials], dtype=np.float64)
+        solved = np.array([trial.solved for trial in self.trials], dtype=np.float64)
+        places, number = np.unique(at, return_inverse=True)
+        size = len(places)
+        counts = [np.bincount(number, weights, size).astype(np.float64) for weights in (solved, None)]
+        return Fit(self.curves, Tried(places, *counts))
+
+    @property
+    def weights(self) -> Array:
+        """How probable each curve is."""
+        return self.fit.weights
+
+    @cached_property
+    def reach(self) -> Reach:
+        """The horizon."""
+        return Reach(*self.fit.reach(self.goal.share, REACH_CONFIDENCE))
+
+    @cached_property
+    def dearer(self) -> float:
+        """How many times as much trials cost as they were thought to."""
+        known = [(trial.cost, trial.told) for trial in self.trials if trial.cost is not None]
+        first = _PRIOR_TRIALS * (np.mean([told for _, told in known]) if known else 1.0)
+        return float((fsum(cost for cost, _ in known) + first) / (fsum(told for _, told in known) + first))
+
+    @property
+    def spent(self) -> float:
+        """What the trials cost; those of which that is not known as much as they are thought to."""
+        return fsum(trial.told * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
+
+    def stop(self, lowest: float, highest: float) -> str:
+        """Return why to stop, a key of `STOPS`; "" to go on.
+
+        Args:
+            lowest: The least difficulty that can be tried.
+            highest: The greatest one.
+        """
+        if len(self.trials) >= FEWEST:
+            if lowest <= self.reach.low and self.reach.high <= highest and self.reach.precision <= self.goal.precision:
+                return "precision"
+            low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
+            where = self.curves.reaches(self.goal.share)
+            for stop, outside in (("beyond", where > high), ("below", where < low)):
+                if float(self.weights[outside].sum()) >= _SURE:
+                    return stop
+        return "cap" if len(self.trials) >= self.goal.most else ""

@@ -1,0 +1,236 @@
+"""The agent protocol: what is asked, what is shown again, and what a reply costs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.smartplay.stairs import Climber, Stairs, StairsRules, episode
+from waybench.core import DataError, End, Message, Outcome, Reply, Stream, play_out, policy, replay
+from waybench.smartplay import (
+    MANNERS,
+    THOUGHT,
+    AgentGame,
+    AgentWording,
+    Choice,
+    asked,
+    history_entry,
+    history_text,
+    steps_of,
+)
+
+THINK = "What is the next action to take, let’s think step by step."
+CHOOSE = "Choose the best executable action from the list of all actions. Write the exact chosen action."
+SYSTEM = (
+    "You’re a player trying to play the game.\n\nThere are 3 steps.\n\n"
+    "List of all actions:\n1. Go down\n2. Go up\n3. Go up twice"
+)
+
+
+def told(played: Any) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in played.messages]
+
+
+def test_questions_are_those_of_the_paper(paper: Callable[[str], str]) -> None:
+    text = paper("smartplay.txt")
+    assert f"“{THINK}”" in text
+    assert f"“{CHOOSE}”" in text
+
+
+def test_two_questions_are_two_turns_and_the_thought_is_shown_with_the_second() -> None:
+    played = episode()
+    first = f"current step observation: You are on step 0.\n\n{THINK}"
+    assert told(played) == [("system", SYSTEM), ("user", first)]
+    turn = played.step("Up is the way.")
+    assert (turn.action, turn.outcome, turn.events) == ("thought", Outcome.OK, {"thought": True})
+    assert told(played) == [("system", SYSTEM), ("user", first), ("assistant", "Up is the way."), ("user", CHOOSE)]
+    turn = played.step("Go up")
+    assert turn.action == [1, True]
+    assert turn.events == {"score": 1, "named": True}
+    second = (
+        "Most recent 1 steps of the player's in-game observation:\n\nPlayer Observation Step 0:\nYou are on step 0.\n\n"
+        f"current step observation: You are on step 1.\n\n{THINK}"
+    )
+    assert told(played) == [("system", SYSTEM), ("user", second)]  # the thought before is gone
+
+
+def test_the_published_program_asks_the_first_question_in_other_words() -> None:
+    assert told(episode(wording="code"))[1][1].endswith(
+        "\n\nWhat is the best action to take? Let's think step by step, "
+    )
+
+
+def test_one_question() -> None:
+    played = episode(wording="one_question")
+    assert told(played)[1][1] == f"current step observation: You are on step 0.\n\n{CHOOSE}"
+    assert played.limits.turns == 5
+
+
+def test_a_chat_grows_and_has_no_history() -> None:
+    played = episode(wording="chat")
+    played.step("Go up")
+    played.step("Go down")
+    question = "Answer with the exact name of one action of the list, and nothing else."
+    assert told(played)[1:] == [
+        ("user", f"You are on step 0.\n\n{question}"),
+        ("assistant", "Go up"),
+        ("user", f"You are on step 1.\n\n{question}"),
+        ("assistant", "Go down"),
+        ("user", f"You are on step 0.\n\n{question}"),
+    ]
+
+
+def test_the_history_slides_and_never_has_the_present() -> None:
+    played = episode(wording="one_question")
+    for reply in ("Go up", "Go down", "Go up"):
+        played.step(reply)
+    history, present, _ = told(played)[1][1].rsplit("\n\n", 2)
+    assert history == (
+        "Most recent 2 steps of the player's in-game observation:\n\n"
+        "Player Observation Step 1:\nYou are on step 1.\n\nPlayer Observation Step 2:\nYou are on step 0."
+    )
+    assert present == "current step observation: You are on step 1."
+
+
+@pytest.mark.parametrize("history", [0, 1, 3])
+def test_length_of_the_history(history: int) -> None:
+    played = episode(wording="one_question", history=history)
+    for _ in range(2):
+        played.step("Go up")
+    assert told(played)[1][1].count("Player Observation Step") == min(history, 2)
+    assert len(played.state.past) == min(history, 2)
+
+
+def test_history_text_is_stripped_as_published() -> None:
+    assert history_text([]) == ""
+    assert history_text([history_entry(7, "It is dark.\n")]).endswith("Step 7:\nIt is dark.")
+
+
+def test_what_names_no_action_takes_the_first_one_in_paper() -> None:
+    played = episode(wording="one_question")
+    turn = played.step("I do not know.")
+    assert (turn.action, turn.outcome, turn.reward) == ([0, False], Outcome.ILLEGAL, -1)
+    assert turn.events == {"bump": True, "score": 0, "named": False}
+    assert [events["named"] for events in steps_of(played.record())] == [False]
+
+
+def test_what_names_no_action_loses_the_step_in_sound() -> None:
+    played = episode(wording="one_question", protocol="sound")
+    turn = played.step("I do not know.")
+    assert (turn.action, turn.outcome) == (None, Outcome.UNPARSED)
+    assert turn.message == f"{turn.reason}\n\ncurrent step observation: You are on step 0.\n\n{CHOOSE}"
+    assert played.state.stored == 0  # it has seen nothing new
+    assert steps_of(played.record()) == []
+    assert len(asked(played.record())) == 1
+
+
+@pytest.mark.parametrize("protocol", ["paper", "sound"])
+def test_every_step_has_two_replies_whatever_they_are(protocol: str) -> None:
+    played = episode(protocol=protocol)
+    replies = ["", Reply("cut", "truncated"), Reply("no", "refused"), "?", Reply("", "refused"), Reply("no", "refused")]
+    for number, reply in enumerate(replies):
+        assert played.state.thinking == (number % 2 == 0)
+        assert played.messages[-1].text.endswith(CHOOSE if number % 2 else THINK)
+        played.step(reply)
+    assert len(asked(played.record())) == 3
+    assert played.turns_left == 10 - 6
+    assert replay(played.environment, played.record()).record() == played.record()
+
+
+def test_a_thought_that_was_cut_off_is_one() -> None:
+    for protocol in ("paper", "sound"):
+        played = episode(protocol=protocol)
+        assert played.step(Reply("Let me see, up is", "truncated")).action == "thought"
+        assert played.messages[-2] == Message("assistant", "Let me see, up is", 0)
+
+
+@pytest.mark.parametrize(("protocol", "outcome"), [("paper", Outcome.OK), ("sound", Outcome.TRUNCATED)])
+def test_an_action_that_was_cut_off(protocol: str, outcome: Outcome) -> None:
+    played = episode(protocol=protocol, wording="one_question")
+    assert played.step(Reply("Go up because", "truncated")).outcome is outcome
+
+
+def test_most_steps_by_option_or_by_instance() -> None:
+    assert episode(height=7, steps=None, wording="one_question").limits.turns == 14
+    assert episode(height=7, steps=None).limits.turns == 28
+    played = episode()
+    while not played.done:
+        played.step("Go down")
+    assert (played.end_reason, len(played.turns)) == (End.TURN_LIMIT, 10)
+
+
+def test_the_game_ends_by_its_own_rules() -> None:
+    played = play_out(episode().environment, episode().item, policy("oracle"), {})
+    assert (played.end_reason, len(played.turns)) == (End.SOLVED, 6)
+    values = {metric.name: metric.of(played.record()) for metric in played.environment.metrics}
+    assert values == {"score": 3, "reward": 1, "completed": 1, "played": 3, "unnamed": 0, "unparsed": 0}
+
+
+def test_before_the_first_reply_everything_is_0() -> None:
+    record = episode().record()
+    assert {metric.of(record) for metric in episode().environment.metrics} == {0.0}
+
+
+def test_legal_actions_are_those_that_are_no_mistake() -> None:
+    played = episode(wording="one_question")
+    game = played.play.game
+    assert game.legal(played.state) == [Choice(1), Choice(2)]
+    played.step("Go up")
+    assert game.legal(played.state) == [Choice(0), Choice(1), Choice(2)]
+    assert game.legal(episode().state) == (THOUGHT,)
+
+
+@pytest.mark.parametrize("action", [THOUGHT, Choice(3), Choice(-1)])
+def test_what_is_no_action_costs_the_step(action: Choice) -> None:
+    played = episode(wording="one_question")
+    after = played.play.game.apply(played.state, action, played.stream("test"))
+    assert (after.outcome, after.state) == (Outcome.ILLEGAL, played.state)
+
+
+def test_an_action_where_a_thought_is_asked_for_is_lost() -> None:
+    played = episode()
+    after = played.play.game.apply(played.state, Choice(1), played.stream("test"))
+    assert (after.outcome, after.state.thinking, after.state.world.at) == (Outcome.ILLEGAL, False, 0)
+
+
+def test_actions_as_json() -> None:
+    game = episode().play.game
+    for action in (THOUGHT, Choice(0), Choice(2, named=False)):
+        assert game.decode(game.encode(action)) == action
+    for bad in (None, [1], [True, True], [1, 1], [-1, True], "think", ["1", True], [10**7, True]):
+        with pytest.raises(DataError, match="an action is"):
+            game.decode(bad)
+
+
+def test_noise_spoils_no_thought() -> None:
+    played = episode()
+    game = played.play.game
+    assert game.perturb(played.state, THOUGHT, 1.0, played.stream("noise")) == THOUGHT
+
+
+def test_players_keep_what_their_page_says() -> None:
+    assert episode().environment.players["oracle"].__doc__ == "Go up."
+
+
+class Remembering(StairsRules):
+    lists_actions = False
+
+    def before(self, world: Climber) -> tuple[str, ...]:
+        return ("You came by the lift.", "You looked around.")
+
+
+def test_a_manual_can_go_without_the_list_of_actions() -> None:
+    wording: Any = AgentWording(Remembering(), MANNERS["one_question"], published=True)
+    assert wording.rules(Stairs()) == "You’re a player trying to play the game.\n\nThere are 3 steps."
+
+
+@pytest.mark.parametrize(("history", "kept"), [(0, 0), (1, 1), (2, 2), (5, 2)])
+def test_a_history_can_begin_with_what_was_seen_before(history: int, kept: int) -> None:
+    game: Any = AgentGame(Remembering(), history, thinks=False, reward=(0, 1))
+    state = game.start(Stairs())
+    seen = ("Player Observation Step 0:\nYou came by the lift.", "Player Observation Step 1:\nYou looked around.")
+    assert state.past == seen[2 - kept :]
+    assert state.stored == 2
+    following = game.apply(state, Choice(1), Stream("unused")).state
+    if history:
+        assert following.past[-1] == "Player Observation Step 2:\nYou are on step 0."
