@@ -72,7 +72,7 @@ def source_of(
     Raises:
         UsageError: For a level that does not exist, or a wrong option.
     """
-    return environment.draw_from(
+    return environment.make_source(
         environment.public_key if key is None else key,
         environment.smallest_level if level is None else level,
         environment.items_for(

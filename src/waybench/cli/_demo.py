@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from waybench.cli._report import build
-from waybench.cli._run import prepare_folder, summary, task_args, task_entry
+from waybench.cli._run import prepare_folder, summary, task_args
 from waybench.core import plural
 from waybench.envs import registry
-from waybench.tasks import HORIZONS, load_task
+from waybench.tasks import find_task, load_task
 
 # Small enough for a minute, large enough that the players part.
 TASKS: dict[str, dict[str, Any]] = {
@@ -39,12 +39,15 @@ def known_horizon(rate: float) -> float:
     """
     from waybench.envs.maze import noisy_success
 
+    environment = registry.load("maze/alicia")
+    assert environment.horizon is not None
+
     def success(dimension: int) -> float:
-        mazes = registry.load("maze/alicia").source(level=dimension).head(_KNOWN_FROM)
+        mazes = environment.source(level=dimension).head(_KNOWN_FROM)
         return fmean(noisy_success(item.instance, rate) for item in mazes)
 
     below, share = 5, success(5)
-    for dimension in HORIZONS[SEARCH].levels[1:]:
+    for dimension in environment.horizon.levels[1:]:
         here = success(dimension)
         if here < 0.5:
             part = (share - 0.5) / (share - here)
@@ -64,7 +67,7 @@ def demo(out: Path) -> None:
 
     check_folder(out)
     prepare_folder(out)
-    entries = [(task_entry(name), args) for name, args in TASKS.items()]
+    entries = [(find_task(name), args) for name, args in TASKS.items()]
     chosen = [partial(load_task(entry), **task_args(entry, args)) for entry, args in entries]
     for number, player in enumerate(PLAYERS, start=1):
         click.echo(f"[{number}/{len(PLAYERS)}] waybench/{player} plays {', '.join(TASKS)}")
@@ -72,7 +75,7 @@ def demo(out: Path) -> None:
     click.echo()
     click.echo(summary(read_logs(out)))
     click.echo(f"\nHow far players reach whose horizon is known by construction: {', '.join(SEARCHED)} at {SEARCH}")
-    searching = partial(load_task(task_entry(SEARCH)), **task_args(task_entry(SEARCH), SEARCH_ARGS))
+    searching = partial(load_task(find_task(SEARCH)), **task_args(find_task(SEARCH), SEARCH_ARGS))
     # Beside the others: a model's rows are not to be of different tasks in one table.
     folder = prepare_folder(out / SEARCH)
     evaluate([searching], [f"waybench/{player}" for player in SEARCHED], folder)

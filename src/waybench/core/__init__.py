@@ -2,6 +2,7 @@
 
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._bounds import JsonBounds, check_json
+from waybench.core._datasets import DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
@@ -39,7 +40,7 @@ from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, S
 from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
-from waybench.core._registry import Entry, Registry
+from waybench.core._registry import CatalogueWarning, Entry, Registry
 from waybench.core._text import plural, with_article
 from waybench.core._wording import Invalid, Memory, Message, Wording
 
@@ -61,7 +62,10 @@ __all__ = [
     "Aggregate",
     "Axis",
     "Bounded",
+    "CatalogueWarning",
     "DataError",
+    "DataFiles",
+    "Dataset",
     "End",
     "Entry",
     "Environment",
@@ -70,9 +74,11 @@ __all__ = [
     "Facts",
     "FailureKind",
     "Game",
+    "HorizonSpec",
     "Instance",
     "Invalid",
     "Item",
+    "ItemList",
     "Json",
     "JsonBounds",
     "JsonObject",
@@ -106,6 +112,7 @@ __all__ = [
     "Wording",
     "check_json",
     "evenly_chosen",
+    "file_key",
     "general_failure",
     "is_array",
     "is_object",
@@ -120,6 +127,7 @@ __all__ = [
     "policy",
     "price_table",
     "proof_axis",
+    "read_items",
     "read_prices",
     "replay",
     "resolve",

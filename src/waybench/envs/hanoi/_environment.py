@@ -1,6 +1,6 @@
 """The environment of the Tower of Hanoi."""
 
-from waybench.core import Environment, level_axis, proof_axis
+from waybench.core import Environment, HorizonSpec, level_axis, proof_axis
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules, Puzzle
 from waybench.envs.hanoi._instance import Towers, decode
@@ -65,7 +65,11 @@ RODS: Environment[Towers, Scene[Towers, Puzzle], Choice] = Environment(
     sample_levels=(3, 4, 5),
     public_key="hanoi-v1",
     play=agent_play(_make, most_steps, _reward),
-    draw_from=HanoiSource,
+    make_source=HanoiSource,
+    horizon=HorizonSpec(
+        summary="the Tower of Hanoi, by disks", levels=(3, 4, 5, 6, 7, 8, 9), source_options={"positions": "free"}
+    ),
+    task="hanoi",
     decode=decode,
     level_of=lambda towers: towers.level,
     prove=prove,

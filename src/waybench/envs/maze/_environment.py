@@ -7,6 +7,7 @@ from waybench.core import (
     OF_THE_ITEM,
     Environment,
     EpisodeRecord,
+    HorizonSpec,
     Json,
     Limits,
     Metric,
@@ -160,7 +161,11 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     sample_levels=(5, 7, 9, 21),
     public_key="alicia-v1",
     play=_play,
-    draw_from=MazeSource,
+    make_source=MazeSource,
+    horizon=HorizonSpec(
+        summary="mazes, by dimension", levels=(5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
+    ),
+    task="maze",
     decode=decode,
     level_of=lambda maze: maze.size,
     prove=prove,

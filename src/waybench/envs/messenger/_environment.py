@@ -8,7 +8,7 @@ from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._instance import STAGES, Case, decode
 from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
 from waybench.envs.messenger._players import PLAYERS
-from waybench.envs.messenger._source import SOURCE_OPTIONS, DrawnGames
+from waybench.envs.messenger._source import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
 from waybench.smartplay import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, agent_typed
 
 HISTORY = 2  # Table 1
@@ -27,9 +27,11 @@ ROLES: Environment[Case, Scene[Case, World], Choice] = Environment(
     source_options=SOURCE_OPTIONS,
     smallest_level=STAGES[0],
     sample_levels=STAGES,
-    public_key="messenger-v1",
+    public_key=PUBLIC_KEY,
     play=agent_play(_make, lambda case: case.steps, (LEAST, MOST)),
-    draw_from=DrawnGames,
+    make_source=DrawnGames,
+    datasets=DATASETS,
+    task="messenger",
     decode=decode,
     level_of=lambda case: case.stage,
     prove=lambda case: {},

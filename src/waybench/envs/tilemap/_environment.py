@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from waybench.core import Environment, Json, Limits, Metric, Option, Play, UsageError, proof_axis
+from waybench.core import Environment, HorizonSpec, Json, Limits, Metric, Option, Play, UsageError, proof_axis
 from waybench.envs.tilemap._about import about
 from waybench.envs.tilemap._board import Place, Plan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
+from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
 from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
@@ -86,7 +87,7 @@ def _made(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap
 
 
 def _environment(
-    name: str, title: str, metrics: tuple[Metric, ...], *, single: bool = False, predicts: bool = False
+    name: str, task: str, title: str, metrics: tuple[Metric, ...], *, single: bool = False, predicts: bool = False
 ) -> Environment[TileMap, Place, Plan]:
     return Environment(
         id=f"tilemap/{name}",
@@ -97,9 +98,19 @@ def _environment(
         source_options=WORLD_OPTIONS,
         smallest_level=1,
         sample_levels=(1, 2, 4),
-        public_key="tilemap-v1",
+        public_key=PUBLIC_KEY,
         play=_play_of(single, predicts),
-        draw_from=lambda key, level, options: WorldSource(key, level, options, prove),
+        make_source=lambda key, level, options: WorldSource(key, level, options, prove),
+        datasets=datasets(prove),
+        horizon=None
+        if single or predicts
+        else HorizonSpec(
+            task="horizon_tilemap",
+            summary="tile maps, by the length of the shortest tour",
+            levels=(1, 2, 3, 4, 5, 6),
+            pool=60,
+        ),
+        task=task,
         decode=decode,
         level_of=lambda case: case.level,
         prove=prove,
@@ -114,6 +125,6 @@ def _environment(
     )
 
 
-GTB = _environment("gtb", "Tile maps (GameTraversalBenchmark)", METRICS)
-STEPWISE = _environment("stepwise", "Tile maps, one move at a time", METRICS, single=True)
-STATE = _environment("state", "Tile maps, foreseeing the map", STATE_METRICS, predicts=True)
+GTB = _environment("gtb", "gtb", "Tile maps (GameTraversalBenchmark)", METRICS)
+STEPWISE = _environment("stepwise", "gtb_stepwise", "Tile maps, one move at a time", METRICS, single=True)
+STATE = _environment("state", "gtb_state", "Tile maps, foreseeing the map", STATE_METRICS, predicts=True)

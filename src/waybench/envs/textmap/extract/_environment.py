@@ -6,6 +6,7 @@ from functools import lru_cache
 from statistics import fmean
 
 from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, Stream
+from waybench.envs.textmap._datasets import PUBLIC_KEY, MapItems
 from waybench.envs.textmap.extract._about import ABOUT
 from waybench.envs.textmap.extract._failures import EXTRACT_FAILURES, extract_failure
 from waybench.envs.textmap.extract._game import BEFORE, MODES, PLAYERS, Extracting, ExtractionRules
@@ -250,6 +251,18 @@ METRICS = (
     ),
 )
 
+_ITEMS = MapItems(
+    env_id="textmap/extract",
+    ask=lambda place_map, cutoff, stream, given: extractions(
+        place_map, cutoff, given["limit"], stream, longest=given["longest"]
+    ),
+    limit=(4, "Questions for routes, and as many for destinations, that the graph of each walkthrough is asked."),
+    of_a_world=0,
+    source_options=SOURCE_OPTIONS,
+    make_source=_draw,
+    decode=decode_extraction,
+    prove=prove,
+)
 EXTRACT = Environment(
     id="textmap/extract",
     version=1,
@@ -259,9 +272,11 @@ EXTRACT = Environment(
     source_options=SOURCE_OPTIONS,
     smallest_level=LOWEST_CLASS,
     sample_levels=(1, 2),
-    public_key="textmap-v1",
+    public_key=PUBLIC_KEY,
     play=_play,
-    draw_from=_draw,
+    make_source=_draw,
+    datasets=_ITEMS.datasets,
+    task="mango_extract",
     decode=decode_extraction,
     complete=named_extraction,
     level_of=lambda task: task.level,

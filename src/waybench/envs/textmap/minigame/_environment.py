@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from waybench.core import Environment, EpisodeRecord, Json, Limits, Option, Play, Stream
+from waybench.envs.textmap._datasets import PUBLIC_KEY, MapItems
 from waybench.envs.textmap.map import Of, event, map_name, published_steps, share
 from waybench.envs.textmap.minigame._about import ABOUT
 from waybench.envs.textmap.minigame._failures import MINIGAME_FAILURES, minigame_failure
@@ -169,6 +170,17 @@ METRICS = (
     ),
 )
 
+_ITEMS = MapItems(
+    env_id="textmap/minigame",
+    ask=lambda place_map, cutoff, stream, given: minigames(
+        place_map, cutoff, given["limit"], stream, moves=given["moves"], choices=given["choices"]
+    ),
+    limit=(10, "Moves of each walkthrough that are predicted; all if there are fewer."),
+    source_options=SOURCE_OPTIONS,
+    make_source=_draw,
+    decode=decode_minigame,
+    prove=prove,
+)
 MINIGAME = Environment(
     id="textmap/minigame",
     version=1,
@@ -178,9 +190,11 @@ MINIGAME = Environment(
     source_options=SOURCE_OPTIONS,
     smallest_level=LOWEST_CLASS,
     sample_levels=(1, 2, 3),
-    public_key="textmap-v1",
+    public_key=PUBLIC_KEY,
     play=_play,
-    draw_from=_draw,
+    make_source=_draw,
+    datasets=_ITEMS.datasets,
+    task="mango_minigames",
     decode=decode_minigame,
     complete=named_minigame,
     level_of=lambda game: game.level,

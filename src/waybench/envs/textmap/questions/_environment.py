@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
-from waybench.core import Environment, Json, Limits, Option, Play
-from waybench.envs.textmap.map import map_name, named, published_steps
+from waybench.core import Environment, HorizonSpec, Json, Limits, Option, Play, Stream
+from waybench.envs.textmap._datasets import PUBLIC_KEY, MapItems
+from waybench.envs.textmap.map import PlaceMap, map_name, named, published_steps
 from waybench.envs.textmap.questions._about import about
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._axes import AXES
-from waybench.envs.textmap.questions._choose import Kind
+from waybench.envs.textmap.questions._choose import Kind, choose
 from waybench.envs.textmap.questions._failures import (
     DESTINATION_FAILURES,
     ROUTE_FAILURES,
@@ -21,7 +23,7 @@ from waybench.envs.textmap.questions._metrics import METRICS, prove
 from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
 from waybench.envs.textmap.questions._score import PAPER, SOUND
-from waybench.envs.textmap.questions._source import SOURCE_OPTIONS, WorldQuestions
+from waybench.envs.textmap.questions._source import SOURCE_OPTIONS, WorldQuestions, wanted
 from waybench.envs.textmap.questions._typed import HELP, typed
 from waybench.envs.textmap.questions._wording import LISTS, OBSERVATIONS, QuestionWording
 from waybench.envs.textmap.worlds import LOWEST_CLASS
@@ -80,6 +82,23 @@ _SUCCESS = {
 
 def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
     decode = {"route": decode_route, "destination": decode_destination}[kind]
+
+    def make_source(key: str, level: int, options: Mapping[str, Json]) -> WorldQuestions:
+        return WorldQuestions(key, level, options, kind, prove)
+
+    def ask(place_map: PlaceMap, cutoff: int, stream: Stream, given: Mapping[str, Any]) -> list[MapQuestion]:
+        return choose(place_map, kind, cutoff, given["limit"], stream, **wanted(given))
+
+    items = MapItems(
+        env_id=f"textmap/{kind}",
+        ask=ask,
+        limit=(10, "Questions about each game or world, easy and hard ones in turn; all if there are fewer."),
+        source_options=SOURCE_OPTIONS,
+        make_source=make_source,
+        make_shown=lambda key, level, options, shown: WorldQuestions(key, level, options, kind, prove, shown),
+        decode=decode,
+        prove=prove,
+    )
     return Environment(
         id=f"textmap/{kind}",
         version=1,
@@ -89,9 +108,16 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         source_options=SOURCE_OPTIONS,
         smallest_level=LOWEST_CLASS,
         sample_levels=(1, 2, 3),
-        public_key="textmap-v1",
+        public_key=PUBLIC_KEY,
         play=_play,
-        draw_from=lambda key, level, options: WorldQuestions(key, level, options, kind, prove),
+        make_source=make_source,
+        datasets=items.datasets,
+        horizon=HorizonSpec(
+            task="horizon_textmap", summary="routes in text maps, by path length", levels=(1, 2, 3, 4, 5, 6, 7), pool=40
+        )
+        if kind == "route"
+        else None,
+        task=f"mango_{kind}",
         decode=decode,
         complete=named,
         level_of=lambda question: question.level,
