@@ -183,7 +183,7 @@ def run(
     timeout: int | None,
     **config: Any,
 ) -> None:
-    """Evaluate models on tasks.
+    """Evaluate models on tasks; an environment's id stands for the task that plays it with all of its options.
 
     A run that was interrupted is taken up again by the same command, which asks nothing again that was answered.
     """

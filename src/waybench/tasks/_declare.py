@@ -1,6 +1,6 @@
 """From a line of the list of tasks to a function that the engine takes for a task."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -12,7 +12,7 @@ from waybench.envs import registry
 from waybench.eval import episode, one_line_errors, play, to_sample
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._horizon import horizon_search
-from waybench.tasks._items import played_parts
+from waybench.tasks._items import Played, played_parts
 from waybench.tasks._ladder import ladder, one_rung
 
 
@@ -39,13 +39,26 @@ def _samples(entry: TaskEntry, given: dict[str, Any]) -> Dataset | SampleSource:
         return ladder(entry, given)
     if entry.horizon is not None:
         return horizon_search(entry, given)
-    listed = list(played_parts(entry.parts, given))
-    if len(entry.parts) == 1 and listed and listed[0].environment.best_of:
-        return one_rung(listed)
+    return _dataset(list(played_parts(entry.parts, given)))
+
+
+def played_items(items: Iterable[Played], version: int) -> Task:
+    """Return the engine's task of playing some items.
+
+    Args:
+        items: What is played.
+        version: The task's version.
+    """
+    return played(_dataset(list(items)), version)
+
+
+def _dataset(items: list[Played]) -> Dataset | SampleSource:
+    if items and items[0].environment.best_of:  # no task plays such an environment together with others
+        return one_rung(items)
     return MemoryDataset(
         [
             to_sample(environment, item, options, attempt)
-            for environment, options, item, attempts in listed
+            for environment, options, item, attempts in items
             for attempt in range(1, attempts + 1)
         ]
     )

@@ -163,9 +163,10 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     play=_play,
     make_source=MazeSource,
     horizon=HorizonSpec(
-        summary="mazes, by dimension", levels=(5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
+        summary="mazes, by dimension",
+        levels=(5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101),
+        task="horizon_maze",
     ),
-    task="maze",
     decode=decode,
     level_of=lambda maze: maze.size,
     prove=prove,
