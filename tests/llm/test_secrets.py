@@ -137,3 +137,62 @@ def test_a_reference_to_a_key_stays_and_says_which_set_it_is(tmp_path: Path, kin
     assert len({str(each.record.item["key"]) for each in read_logs(tmp_path / "out")}) == 2
     file.unlink()
     assert run("").returncode == 2
+
+
+def as_older_versions_wrote(out: Path) -> None:
+    """Put key and headers into a log in clear text."""
+    (path,) = out.glob("*.eval")
+    log = _LOG.read_eval_log(str(path))
+    for parameters in (log.eval.task_args, log.eval.task_args_passed):
+        parameters["key"] = KEY
+    log.eval.model_args = {"default_headers": {"X-Api-Key": HEADER}, "default_query": {"code": CODE}}
+    for sample in log.samples:
+        sample.metadata["waybench"] = sample.metadata["waybench"].replace(LABEL, KEY)
+    _LOG.write_eval_log(log, str(path))
+
+
+def test_a_log_of_an_older_version_is_resumed_and_its_key_is_shown_nowhere(tmp_path: Path) -> None:
+    def script(messages: list[dict[str, Any]], before: int) -> Answer:
+        return Answer(status=400) if len(server.requests) == 2 else solved(messages, before)
+
+    out = tmp_path / "out"
+    with model_server(script) as server:
+        command = arguments(server, out, "-T", f"key={KEY}", "--max-connections", "1")
+        assert waybench_(*command).returncode == 1
+        as_older_versions_wrote(out)
+        assert KEY in {text for _, text in found_in(out, *SECRETS)}
+        asked = len(server.requests)
+        again = waybench_(*command)
+        assert again.returncode == 0, again.stderr
+        assert len(server.requests) == asked + 1
+        assert again.stderr.count("in clear text") == 1
+        assert waybench_(*command).returncode == 0
+        assert len(server.requests) == asked + 1
+    episodes = list(read_logs(out))
+    assert {str(each.record.item["key"]) for each in episodes} == {LABEL} and len(episodes) == 3
+    report = Command("report", str(out), "--out", str(tmp_path / "site"), environment=environment())
+    report.wait(PATIENCE)
+    assert report.returncode == 0, report.stderr
+    assert found_in(tmp_path / "site", *SECRETS) == []
+
+
+def test_an_error_keeps_its_type_and_loses_its_secrets() -> None:
+    class OwnError(RuntimeError):
+        body: object = None
+
+    secrets = Secrets(f"https://me:{PASSWORD}@host/v1?token={TOKEN}", {"default_headers": {"Authorization": HEADER}})
+    error = OwnError(f"401 of https://me:{PASSWORD}@host/v1", 401)
+    error.body = {"error": [f"{TOKEN} is no token"]}
+    error.__cause__ = ValueError("header-secret-3")
+    error.__cause__.__context__ = error  # in a circle
+    secrets.hide_in(error)
+    assert error.args == ("401 of https://me:***@host/v1", 401)
+    assert error.body == {"error": ["*** is no token"]}
+    assert str(error.__cause__) == "***"
+
+
+def test_what_a_log_says_of_a_model() -> None:
+    args: dict[str, Any] = {"custom_outputs": [], "gateway": f"https://{PASSWORD}@gateway/v1", "temperature_key": 1}
+    model = seal(get_model("mockllm/model", memoize=False), "me:secret@host:80/v1", args)
+    assert model.explicit_base_url == "***@host:80/v1"
+    assert model.model_args == {"custom_outputs": [], "gateway": "https://***@gateway/v1", "temperature_key": "***"}
