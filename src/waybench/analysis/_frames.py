@@ -270,7 +270,7 @@ _WHO: tuple[Fact[Group], ...] = (
         lambda group: registry.load(group.env).metrics[0].name,
         "Name of the environment's headline metric.",
     ),
-    Fact("key", str, lambda group: group.key, "The key of the set of items."),
+    Fact("key", str, lambda group: group.key, "The key of the set of items; of a private set a short hash."),
 )
 
 

@@ -24,6 +24,7 @@ from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, shown, without_reasoning
+from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
 from waybench.core._metrics import (
     OF_THE_ITEM,
     Aggregate,
@@ -40,13 +41,25 @@ from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
 from waybench.core._registry import Entry, Registry
+from waybench.core._secrets import (
+    HIDDEN,
+    LABEL,
+    credentials,
+    key_label,
+    may_be_secret,
+    redacted,
+    secrets_in,
+    without_credentials,
+)
 from waybench.core._text import plural, with_article
 from waybench.core._wording import Invalid, Memory, Message, Wording
 
 __all__ = [
     "EMBEDDED",
     "GENERAL_FAILURES",
+    "HIDDEN",
     "ILLEGAL",
+    "LABEL",
     "LOST",
     "NOTHING",
     "NO_ANSWER",
@@ -105,14 +118,20 @@ __all__ = [
     "WaybenchError",
     "Wording",
     "check_json",
+    "credentials",
     "evenly_chosen",
     "general_failure",
     "is_array",
     "is_object",
+    "is_public_key",
+    "key_for_log",
+    "key_label",
+    "label_in_log",
     "last_object",
     "level_axis",
     "lost_turns",
     "main_cause",
+    "may_be_secret",
     "outcome_count",
     "outcome_metric",
     "play_out",
@@ -120,13 +139,17 @@ __all__ = [
     "policy",
     "price_table",
     "proof_axis",
+    "read_key",
     "read_prices",
+    "redacted",
     "replay",
     "resolve",
+    "secrets_in",
     "set_hash",
     "shortened",
     "shown",
     "unknown",
     "with_article",
+    "without_credentials",
     "without_reasoning",
 ]

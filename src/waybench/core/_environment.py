@@ -9,6 +9,7 @@ from waybench.core._axes import Axis
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._game import A, End, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
+from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve
 from waybench.core._random import Stream
@@ -190,11 +191,15 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: For a level that does not exist, or a wrong option.
         """
-        return self.draw_from(
-            self.public_key if key is None else key,
-            self.smallest_level if level is None else level,
-            self.items_for(protocol, resolve(self.source_options, options)),
-        )
+        resolved = self.items_for(protocol, resolve(self.source_options, options))
+        level = self.smallest_level if level is None else level
+        if key is None:
+            return self.draw_from(self.public_key, level, resolved)
+        return self.marked(self.draw_from(key, level, resolved), key)
+
+    def marked(self, source: Source[I], key: str) -> Source[I]:
+        """Return a source of items of a key, which are marked as private unless it is a public set's."""
+        return source if is_public_key(key, self.public_key) else PrivateSource(source)
 
     def items_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return resolved source options, with what a protocol has in place of those that are not given."""

@@ -297,7 +297,7 @@ class Episode(Generic[I, S, A]):
             options=self.options,
             instance=item.instance.to_json(),
             instance_hash=self._hash,
-            item={"id": item.id, "level": item.level, "key": item.key, "index": item.index},
+            item={"id": item.id, "level": item.level, "key": item.key_label, "index": item.index},
             proof=item.proof,
             examples=tuple(example.to_json() for example in item.examples),
             attempt=self.attempt,
