@@ -38,7 +38,7 @@ from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
-from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
+from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
 from waybench.core._registry import Entry, Registry
 from waybench.core._text import plural, with_article
 from waybench.core._wording import Invalid, Memory, Message, Wording
@@ -104,6 +104,7 @@ __all__ = [
     "UsageError",
     "WaybenchError",
     "Wording",
+    "all_turns",
     "check_json",
     "evenly_chosen",
     "general_failure",

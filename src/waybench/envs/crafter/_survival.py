@@ -1,6 +1,15 @@
 """The environment of Crafter."""
 
-from waybench.agent import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, agent_typed
+from waybench.agent import (
+    TYPED_HELP,
+    Choice,
+    Scene,
+    action_turns,
+    agent_failure,
+    agent_options,
+    agent_play,
+    agent_typed,
+)
 from waybench.core import Environment
 from waybench.envs.crafter._about import ABOUT
 from waybench.envs.crafter._case import Wilds, decode
@@ -37,6 +46,7 @@ SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=agent_failure(own_failure),
+    action_turns=action_turns,
     series=SERIES,
     aggregates=AGGREGATES,
     setting=setting,

@@ -1,6 +1,15 @@
 """The environment of Messenger."""
 
-from waybench.agent import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, agent_typed
+from waybench.agent import (
+    TYPED_HELP,
+    Choice,
+    Scene,
+    action_turns,
+    agent_failure,
+    agent_options,
+    agent_play,
+    agent_typed,
+)
 from waybench.core import Environment
 from waybench.envs.messenger._about import ABOUT
 from waybench.envs.messenger._case import STAGES, Case, decode
@@ -36,6 +45,7 @@ ROLES: Environment[Case, Scene[Case, World], Choice] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=agent_failure(own_failure),
+    action_turns=action_turns,
     setting=setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,

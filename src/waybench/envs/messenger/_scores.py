@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from waybench.agent import agent_metrics, asked, human_metric, scaled_metric, steps_of
+from waybench.agent import action_turns, agent_metrics, human_metric, scaled_metric, steps_of
 from waybench.core import End, EpisodeRecord, Metric, Range
 from waybench.envs.messenger._case import Case, decode
 from waybench.envs.messenger._cast import PUBLISHED
@@ -28,7 +28,7 @@ def setting(record: EpisodeRecord) -> str | None:
 
 def score(record: EpisodeRecord) -> float:
     """Return the reward of the last step, a lost one included: who has the message gains nothing by falling silent."""
-    return asked(record)[-1].reward if asked(record) else 0.0
+    return action_turns(record)[-1].reward if action_turns(record) else 0.0
 
 
 def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
