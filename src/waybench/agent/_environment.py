@@ -167,7 +167,7 @@ def agent_metrics(
         ),
         outcome_metric(
             "unparsed",
-            'Replies that name no action, in "paper"; those that do not name exactly one, in "sound", where the step is lost.',
+            'Replies that name no action in "paper", or not exactly one in "sound", where the step is lost.',
             most=steps,
         ),
     )

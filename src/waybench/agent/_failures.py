@@ -8,8 +8,8 @@ from waybench.core import NO_ANSWER, TURN_LIMIT, UNPARSED, EpisodeRecord, Failur
 UNNAMED = FailureKind(
     "unnamed",
     "replies that name no action",
-    'At least half of the steps were made by replies that name no action, for which "paper" takes the first one, or most '
-    "replies that came to nothing name none.",
+    'In "paper", which takes the first action for them: at least half of the steps were made by replies that name none,'
+    " or most replies that came to nothing name none.",
 )
 
 Failing = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
