@@ -39,7 +39,7 @@ from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
-from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
+from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
 from waybench.core._registry import Entry, Registry
 from waybench.core._secrets import (
     HIDDEN,
@@ -117,6 +117,7 @@ __all__ = [
     "UsageError",
     "WaybenchError",
     "Wording",
+    "all_turns",
     "check_json",
     "credentials",
     "evenly_chosen",

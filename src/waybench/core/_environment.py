@@ -13,7 +13,7 @@ from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve
 from waybench.core._random import Stream
-from waybench.core._record import EpisodeRecord, TurnRecord
+from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._wording import Wording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -97,6 +97,8 @@ class Environment(Generic[I, S, A]):
         failure: EpisodeRecord of a finished episode that was not solved -> its main cause, one of `failure_kinds`. None
             only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
             By default outcomes and end alone are looked at.
+        action_turns: EpisodeRecord -> the turns whose replies had to name an action; by default all. Shares of outcomes
+            are shares of these. Other turns ask for a thought, say, and whatever is replied to them is right.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
@@ -143,6 +145,7 @@ class Environment(Generic[I, S, A]):
     aggregates: tuple[Aggregate, ...] = ()
     failures: tuple[FailureKind, ...] = ()
     failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
+    action_turns: Callable[[EpisodeRecord], Sequence[TurnRecord]] = all_turns
     best_of: bool = False
     pooled: bool = False
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None

@@ -24,7 +24,7 @@ from waybench.analysis import (
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
 from waybench.report._openings import Common, Opening
-from waybench.report._simulated import Simulated, simulate
+from waybench.report._simulated import Simulated, simulate, with_outcomes
 
 
 class Played(NamedTuple):
@@ -80,9 +80,10 @@ class Gathered:
     def _gather(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
         made: list[Row] = []
         explanations, anchoring = Explanations(), Anchoring()
-        for episode in episodes:
+        for recorded in episodes:
             try:
-                again = simulate(episode)
+                again = simulate(recorded)
+                episode = with_outcomes(recorded, again)
                 between = anchoring.of(episode.record) if again.confirmed else None
                 one = row(
                     episode,
@@ -94,7 +95,7 @@ class Gathered:
                 data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
                 explanations.add(one, episode.record)
             except Exception as error:  # a record is data from outside: it is not to take the others with it
-                self.passed_over.append(skipped(episode.log, error, episode.sample))
+                self.passed_over.append(skipped(recorded.log, error, recorded.sample))
                 continue
             # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
             for cluster in (None, one.cluster) if one.cluster.key else (None,):
