@@ -63,7 +63,7 @@ from waybench.analysis._rows import (
 )
 from waybench.analysis._scores import score_frame
 from waybench.analysis._searches import Searched, search_text, searches
-from waybench.analysis._set_aside import AFTER_PERFECT, REPEATED, rows, set_aside
+from waybench.analysis._set_aside import AFTER_PERFECT, REPEATED, measurable, rows, set_aside
 from waybench.analysis._spread import Margins, Spread, margins, spread
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible
@@ -200,6 +200,7 @@ __all__ = [
     "margins",
     "mean_difference",
     "mean_text",
+    "measurable",
     "measure",
     "measures",
     "merit",
