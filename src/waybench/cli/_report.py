@@ -3,15 +3,11 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._run import prepare_folder
-
-if TYPE_CHECKING:
-    from waybench.analysis import Skipped
 
 PRICES = click.option(
     "--prices",
