@@ -84,4 +84,3 @@ def build(
             "prints a table to fill in"
         )
     return made.index
-
