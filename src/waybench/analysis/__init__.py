@@ -29,7 +29,7 @@ from waybench.analysis._rows import (
     row,
 )
 from waybench.analysis._scores import score_frame
-from waybench.analysis._set_aside import AFTER_PERFECT, REPEATED, rows, set_aside
+from waybench.analysis._set_aside import AFTER_PERFECT, REPEATED, measurable, rows, set_aside
 from waybench.analysis._spread import Margins, Spread, margins, spread
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible
@@ -220,6 +220,7 @@ __all__ = [
     "margins",
     "mean_difference",
     "mean_text",
+    "measurable",
     "measure",
     "measures",
     "merit",

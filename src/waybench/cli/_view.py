@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._report import PRICES, build, to_stderr
+from waybench.cli._output import to_stderr
+from waybench.cli._report import PRICES, build
 from waybench.cli._run import prepare_folder
 from waybench.core import WaybenchError, read_prices
 from waybench.view import Outcome, address, listen, new_token, serve
