@@ -1,12 +1,13 @@
-"""Episodes, simulated again from their records."""
+"""Simulating episodes again from their records."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from waybench.analysis import LoggedEpisode
+from waybench.analysis.logs import LoggedEpisode
 from waybench.core import Episode, LiveError, Outcome, TurnRecord, WaybenchError, replay
 from waybench.envs import registry
-from waybench.report._format import LONGEST_READ, LONGEST_UNSENT
+
+_LONGEST = 1_000  # characters of what a reply was read as, and of why a record does not agree
 
 
 class Simulated(NamedTuple):
@@ -36,7 +37,7 @@ def simulate(episode: LoggedEpisode) -> Simulated:
     def reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
         play = again.play
         given = None if turn.action is None else play.game.decode(turn.action)
-        read.append("" if given is None else play.wording.render(given, again.state)[:LONGEST_READ])
+        read.append("" if given is None else play.wording.render(given, again.state)[:_LONGEST])
 
     try:
         turns = replay(env, record, watch=reading).turns
@@ -44,7 +45,7 @@ def simulate(episode: LoggedEpisode) -> Simulated:
         return Simulated(confirmed=False, skipped=str(reason))
     except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
         told = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
-        return Simulated(confirmed=False, mismatch=told[:LONGEST_UNSENT] or "it does not replay")
+        return Simulated(confirmed=False, mismatch=told[:_LONGEST] or "it does not replay")
     outcomes = tuple(turn.outcome for turn in turns)
     recorded = tuple(turn.outcome for turn in record.turns)
     return Simulated(confirmed=True, read=tuple(read), outcomes=outcomes if outcomes != recorded else ())
