@@ -1,10 +1,13 @@
 """From a line of the list of tasks to a function that the engine takes for a task."""
 
 from collections.abc import Callable, Iterable
+from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any
 
 from inspect_ai import SampleSource, Task, task
+from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log says of a task has no public names
+from inspect_ai._util.registry import registry_add, registry_info, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
 from waybench.core import Option, resolve
@@ -13,6 +16,7 @@ from waybench.eval import episode, one_line_errors, play, to_sample
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._horizon import horizon_search
 from waybench.tasks._items import Played, played_parts
+from waybench.tasks._keys import hide_key, with_key
 from waybench.tasks._ladder import ladder, one_rung
 
 
@@ -21,7 +25,7 @@ def declared(entry: TaskEntry) -> Callable[..., Task]:
 
     def run(**given: Any) -> Task:
         with one_line_errors():
-            checked = resolve(entry.options, given, f"parameter of {entry.name}")
+            checked = with_key(resolve(entry.options, given, f"parameter of {entry.name}"))
             version = max(registry.load(env_id).version for env_id in entry.envs)
             return played(_samples(entry, checked), version)
 
@@ -31,7 +35,19 @@ def declared(entry: TaskEntry) -> Callable[..., Task]:
     run.__signature__ = Signature(  # pyright: ignore[reportFunctionMemberAccess]
         [_parameter(option) for option in entry.options], return_annotation=Task
     )
-    return task(run)
+    registered = task(run)
+
+    @wraps(registered)
+    def run_hiding_key(**given: Any) -> Task:
+        created = registered(**given)
+        # The engine writes both to the log, and knows by the first one which task it is that it resumes.
+        for parameters in (registry_params(created), getattr(created, TASK_ALL_PARAMS_ATTR)):
+            hide_key(parameters, entry)
+        return created
+
+    # `inspect eval` finds it by its name.
+    registry_add(run_hiding_key, registry_info(registered))
+    return run_hiding_key
 
 
 def _samples(entry: TaskEntry, given: dict[str, Any]) -> Dataset | SampleSource:

@@ -74,6 +74,8 @@ def _items(
     chosen = _chosen(environment, given)
     folder = given.get("data_dir")
     source = chosen.open(given, _Files(None if folder is None else Path(folder)))
+    if given["key"] is not None and "key" in _own(environment, chosen):
+        source = environment.marked(source, given["key"])
     if source.space is not None and any(option.name == "limit" for option in chosen.options):
         return source.head(source.space), given["attempts"]
     wanted = given["limit"] or trials

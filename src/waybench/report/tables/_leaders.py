@@ -62,7 +62,7 @@ class Leader:
         items: Number of items.
         reach: How far it reaches: the horizon on the environment's first axis.
         solved: Share of attempts that are solved, in per cent.
-        outcomes: Of each outcome, its share of the replies in per cent.
+        outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
         errors: Infrastructure errors.
         tokens: Tokens for each solved item.
         cost: Dollars for each solved item.
@@ -202,7 +202,7 @@ def _leader(
         items=Number(amount(total.items), total.items),
         reach=horizon_cell(horizon, env.axes[0].title.lower(), success_text(env)) if horizon else NO_HORIZON,
         solved=_percent(total.solved.value if total.solved else None),
-        outcomes=[_percent(total.outcomes.get(name, 0.0) if total.replies else None) for name in OUTCOMES],
+        outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
         tokens=_number(total.per_solved(total.tokens)),
         cost=Number(money(spent), spent) if (spent := total.per_solved(total.cost)) is not None else Number("–", None),

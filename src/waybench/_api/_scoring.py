@@ -1,0 +1,228 @@
+"""Scoring stored replies and stored records."""
+
+import difflib
+import json
+from collections.abc import Collection, Mapping
+from itertools import islice
+from typing import Any, NoReturn, cast
+
+from waybench.core import (
+    DataError,
+    End,
+    Environment,
+    Episode,
+    EpisodeRecord,
+    Json,
+    Reply,
+    TurnRecord,
+    WaybenchError,
+    check_json,
+    replay,
+    shortened,
+)
+from waybench.core import unknown as unknown_name
+from waybench.data import locate
+from waybench.envs import registry
+
+STOPS = ("stop", "truncated", "refused")
+MOST_ATTEMPTS = 10**9
+# With the longest line that is read, the worst that these limits let through takes about 3 GB.
+MOST_VALUES = 2_000_000  # of a line, counted by commas and opening brackets
+MOST_TOLD = 1 << 28  # characters of all messages to the player: a history in each of them grows by the square
+_FIELDS = ("instance", "replies", "options", "examples")  # what a score would be wrong without
+_LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
+_MOST_COMPARED = 100
+
+
+def score_line(line: bytes, number: int) -> dict[str, Json]:
+    """Score one line of a file: stored replies or a record (see `scored_episode`).
+
+    Args:
+        line: The line, which may be anything.
+        number: Its number in the file, for an error.
+
+    Returns:
+        "id" (the line's, or the item's of a record), "env", "metrics" (with what is measured at each step as lists;
+        None after an infrastructure error), "end" (None if the replies ran out before the episode's end; the metrics
+        are then those of the episode so far), "turns", "unused_replies" if the episode ended before the replies did,
+        and "replayed" for a record; {"line": number, "error": why} if the line cannot be scored.
+    """
+    place: dict[str, Json] = {}
+    try:
+        data = _read(line)
+        if "id" in data:
+            place["id"] = _typed(data, "id", str, int)
+        return {**place, **_scored(data), **place}
+    except WaybenchError as error:
+        why = shortened(" ".join(str(error).split()))
+    except RecursionError:
+        why = "the line has too many brackets within each other"
+    except UnicodeEncodeError:
+        why = "the line has half a surrogate pair (\\ud800 to \\udfff alone) in a text that must be whole"
+    return {"line": number, **place, "error": why}
+
+
+def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
+    """Play stored replies, or simulate a stored record again.
+
+    Args:
+        data: "env", "instance", "replies" (texts, or objects with "text" and "stop"), and optionally "options",
+            "attempt", "examples" (instances shown solved before), and "version" and "hash", which are checked; or an
+            episode's record as JSON.
+
+    Returns:
+        The episode. With replies that ran out before its end it is not done.
+
+    Raises:
+        WaybenchError: If it is no such object, or if a record does not agree with its simulation.
+    """
+    if _is_record(data):
+        record = EpisodeRecord.from_json(data)
+        return replay(registry.load(record.env), record)
+    _refuse_lookalikes(data)
+    environment = registry.load(_typed(data, "env", str))
+    if data.get("version", environment.version) != environment.version:
+        raise DataError(
+            f"the line is for version {_shown(data['version'])} of {environment.id}, this is version "
+            f'{environment.version}: drop "version" to score by today\'s rules'
+        )
+    replies = [_reply(reply, at) for at, reply in enumerate(_typed(data, "replies", list))]
+    options: dict[str, Json] = _typed(data, "options", dict) if data.get("options") is not None else {}
+    attempt = _typed(data, "attempt", int) if "attempt" in data else 1
+    if not 1 <= attempt <= MOST_ATTEMPTS:
+        raise DataError(f'"attempt" must be from 1 to {MOST_ATTEMPTS}')
+    if "instance" not in data:
+        raise DataError('"instance" is missing')
+    examples: list[Json] = _typed(data, "examples", list) if "examples" in data else []
+    item = environment.item(_whole(environment, data["instance"]), examples)
+    if data.get("hash", item.instance.hash) != item.instance.hash:
+        raise DataError('"hash" is not the hash of this instance: one of them was changed')
+    episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
+    told = 0
+    for reply in replies:
+        if episode.done:
+            break
+        told += len(episode.step(reply).message)
+        if told > MOST_TOLD:
+            raise DataError(
+                f"the messages to the player come to more than {MOST_TOLD >> 20} Mi characters: score fewer "
+                'replies, or with a shorter "history"'
+            )
+    return episode
+
+
+def _is_record(data: Mapping[str, Json]) -> bool:
+    return "schema" in data and "turns" in data
+
+
+def _scored(data: dict[str, Json]) -> dict[str, Json]:
+    episode = scored_episode(data)
+    result = _result(episode)
+    if _is_record(data):
+        return {"id": episode.item.id, **result, "replayed": True}
+    if unused := len(data["replies"]) - len(episode.turns):
+        result["unused_replies"] = unused
+    return result
+
+
+def _whole(environment: Environment[Any, Any, Any], instance: Json) -> Json:
+    """Return an instance with the published data that it names."""
+    return instance if environment.complete is None else environment.complete(instance, locate)
+
+
+def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
+    record = episode.record()
+    scored = record.end is not End.INFRASTRUCTURE
+    return {
+        "env": record.env,
+        "metrics": _measured(episode.environment, record) if scored else None,
+        "end": None if record.end is None else str(record.end),
+        "turns": [_turn(turn) for turn in record.turns],
+    }
+
+
+def _measured(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> dict[str, Json]:
+    numbers: dict[str, Json] = {metric.name: metric.told(record) for metric in environment.metrics}
+    return numbers | {series.name: list(series.of(record)) for series in environment.series}
+
+
+def _turn(turn: TurnRecord) -> dict[str, Json]:
+    told: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
+    more = {"reason": turn.reason, "executed": turn.executed}
+    return told | {name: value for name, value in more.items() if value is not None}
+
+
+def _reply(data: Json, at: int) -> Reply:
+    match data:
+        case str(text):
+            return Reply(text)
+        case {"text": str(text), **more} if not more:
+            return Reply(text)
+        case {"text": str(text), "stop": str(stop), **more} if not more:
+            if stop not in STOPS:
+                raise DataError(f"reply {at}: {unknown_name('stop', stop, STOPS)}")
+            return Reply(text, stop)
+        case _:
+            raise DataError(f'reply {at}: give a text, or {{"text": "...", "stop": "truncated"}}')
+
+
+def _typed(data: dict[str, Json], name: str, *kinds: type) -> Any:
+    if name not in data:
+        raise DataError(f'"{name}" is missing')
+    value = data[name]
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        names = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+        raise DataError(f'"{name}" must be {" or ".join(names[kind] for kind in kinds)}, not {_shown(value)}')
+    return value
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return json.dumps(value)[:40]
+
+
+def _refuse_lookalikes(data: Collection[str]) -> None:
+    # Beside the field itself, one of nearly its name is the user's own.
+    missing = [name for name in _FIELDS if name not in data]
+    for name in islice((name for name in data if name not in _FIELDS), _MOST_COMPARED):
+        if near := difflib.get_close_matches(name[:20], missing, 1, _LOOKALIKE):
+            raise DataError(f'unknown field {name[:40]!r}: did you mean "{near[0]}"?')
+
+
+def _read(line: bytes) -> dict[str, Json]:
+    try:
+        text = line.decode("utf-8-sig")
+        _bound(line)
+        data: Json = json.loads(text, parse_constant=_no_number, object_pairs_hook=_no_duplicates)
+    except UnicodeDecodeError as error:
+        raise DataError(f"the line is not UTF-8 (byte {error.start + 1})") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
+    except ValueError:  # more digits than Python converts
+        raise DataError("the line has a number with too many digits") from None
+    if not isinstance(data, dict):
+        raise DataError('the line must be an object: {"env": ..., "instance": ..., "replies": [...]}')
+    return cast(dict[str, Json], data)
+
+
+def _bound(line: bytes) -> None:
+    try:
+        check_json(line, MOST_VALUES)
+    except DataError as error:
+        raise DataError(f"the line {str(error).removeprefix('it ')}") from None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise DataError(f"the line has {name}, which is no JSON")
+
+
+def _no_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise DataError(f"the line has {name[:40]!r} twice in one object")
+            seen.add(name)
+    return found

@@ -1,0 +1,60 @@
+"""Simulating episodes again from their records."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from waybench.analysis.logs import LoggedEpisode
+from waybench.core import Episode, LiveError, Outcome, TurnRecord, WaybenchError, replay
+from waybench.envs import registry
+
+_LONGEST = 1_000  # characters of what a reply was read as, and of why a record does not agree
+
+
+class Simulated(NamedTuple):
+    """What a new simulation says of a record.
+
+    Attributes:
+        confirmed: Whether it agrees with the record; False also where there was no simulation.
+        mismatch: Where they do not agree; "" if they do, or if there was no simulation.
+        skipped: Why there was no simulation, so that the record is taken for what it says; "" if there was one.
+        read: Of each turn the action that its reply was read as, in the words of a reply; "" if it was none.
+        outcomes: Of each turn its outcome in the simulation, where an earlier version recorded others (see `replay`);
+            empty where they are the recorded ones.
+    """
+
+    confirmed: bool
+    mismatch: str = ""
+    skipped: str = ""
+    read: tuple[str, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+
+def simulate(episode: LoggedEpisode) -> Simulated:
+    """Simulate an episode again from its record."""
+    record, env = episode.record, registry.load(episode.record.env)
+    read: list[str] = []
+
+    def reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        play = again.play
+        given = None if turn.action is None else play.game.decode(turn.action)
+        read.append("" if given is None else play.wording.render(given, again.state)[:_LONGEST])
+
+    try:
+        turns = replay(env, record, watch=reading).turns
+    except LiveError as reason:  # nothing of it is drawn, for anything may stand in it
+        return Simulated(confirmed=False, skipped=str(reason))
+    except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
+        told = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
+        return Simulated(confirmed=False, mismatch=told[:_LONGEST] or "it does not replay")
+    outcomes = tuple(turn.outcome for turn in turns)
+    recorded = tuple(turn.outcome for turn in record.turns)
+    return Simulated(confirmed=True, read=tuple(read), outcomes=outcomes if outcomes != recorded else ())
+
+
+def with_outcomes(episode: LoggedEpisode, again: Simulated) -> LoggedEpisode:
+    """Return an episode with the outcomes of its simulation."""
+    if not again.outcomes:
+        return episode
+    turns = zip(episode.record.turns, again.outcomes, strict=True)
+    judged = tuple(turn._replace(outcome=outcome) for turn, outcome in turns)
+    return replace(episode, record=replace(episode.record, turns=judged))
