@@ -38,7 +38,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": PLAYED | {"stats"},
     "report": PLAYED | {"analysis", "stats"},
     "view": BOTTOM,
-    "cli": PLAYED | {"data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "report", "view", "testing"},
+    "cli": PLAYED
+    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "report", "view", "testing"},
     "_api": PLAYED | {"data", "eval", "tasks", "analysis", "report"},
     "__main__": {"cli"},
     "": BOTTOM | {"_api"},  # waybench/__init__.py
