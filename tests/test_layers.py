@@ -15,7 +15,7 @@ from tests.conftest import PATIENCE
 from waybench.envs import registry
 
 SOURCE = Path(waybench.__file__).parent
-BOTTOM = {"core", "_late", "_version"}
+BOTTOM = {"core", "_late", "_package_data", "_version"}
 PLAYED = BOTTOM | {"spaces", "smartplay", "envs"}
 
 # Package -> the parts of waybench that it may import, besides itself.
@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_compile": set(),
     "_svg": set(),
     "_late": set(),
+    "_package_data": set(),
     "core": {"_version"},
     "spaces": BOTTOM,
     "smartplay": BOTTOM,
@@ -52,7 +53,7 @@ ONLY_IMPORTED_BY = {
     "starlette": {"view"},
     "uvicorn": {"view"},
 }
-STDLIB_ONLY = {"_version", "_svg", "_late", "core", "spaces", "smartplay", ""}
+STDLIB_ONLY = {"_version", "_svg", "_late", "_package_data", "core", "spaces", "smartplay", ""}
 
 
 class Import(NamedTuple):

@@ -8,12 +8,12 @@ import pytest
 from tests.smartplay.stairs import Climber, Stairs, StairsRules, episode
 from waybench.core import DataError, End, Message, Outcome, Reply, Stream, play_out, policy, replay
 from waybench.smartplay import (
-    MANNERS,
+    PROMPT_STYLES,
     THOUGHT,
     AgentGame,
     AgentWording,
     Choice,
-    asked,
+    action_turns,
     history_entry,
     history_text,
     steps_of,
@@ -121,7 +121,7 @@ def test_what_names_no_action_loses_the_step_in_sound() -> None:
     assert turn.message == f"{turn.reason}\n\ncurrent step observation: You are on step 0.\n\n{CHOOSE}"
     assert played.state.stored == 0  # it has seen nothing new
     assert steps_of(played.record()) == []
-    assert len(asked(played.record())) == 1
+    assert len(action_turns(played.record())) == 1
 
 
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
@@ -132,7 +132,7 @@ def test_every_step_has_two_replies_whatever_they_are(protocol: str) -> None:
         assert played.state.thinking == (number % 2 == 0)
         assert played.messages[-1].text.endswith(CHOOSE if number % 2 else THINK)
         played.step(reply)
-    assert len(asked(played.record())) == 3
+    assert len(action_turns(played.record())) == 3
     assert played.turns_left == 10 - 6
     assert replay(played.environment, played.record()).record() == played.record()
 
@@ -220,7 +220,7 @@ class Remembering(StairsRules):
 
 
 def test_a_manual_can_go_without_the_list_of_actions() -> None:
-    wording: Any = AgentWording(Remembering(), MANNERS["one_question"], published=True)
+    wording: Any = AgentWording(Remembering(), PROMPT_STYLES["one_question"], published=True)
     assert wording.rules(Stairs()) == "You’re a player trying to play the game.\n\nThere are 3 steps."
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from waybench.core import NO_ANSWER, TURN_LIMIT, EpisodeRecord, FailureKind, general_failure
-from waybench.smartplay._environment import asked, steps_of
+from waybench.smartplay._metrics import action_turns, steps_of
 
 UNNAMED = FailureKind(
     "unnamed",
@@ -11,10 +11,10 @@ UNNAMED = FailureKind(
     'At least half of the steps were made by replies that name no action, for which "paper" takes the first one.',
 )
 
-Failing = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
+OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
 
 
-def agent_failure(own: Failing) -> Callable[[EpisodeRecord], FailureKind | None]:
+def agent_failure(own: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | None]:
     """Return the function that says how an episode of the agent protocol failed.
 
     Where most replies name an action, it is the game's own kind.
@@ -24,7 +24,7 @@ def agent_failure(own: Failing) -> Callable[[EpisodeRecord], FailureKind | None]
     """
 
     def failure(record: EpisodeRecord) -> FailureKind | None:
-        general = general_failure(record, asked(record))
+        general = general_failure(record, action_turns(record))
         if general in NO_ANSWER:
             return general
         steps = steps_of(record)

@@ -10,14 +10,29 @@ from math import fsum
 from typing import NamedTuple
 
 from waybench.core import EpisodeRecord, Metric, Range, Series
-from waybench.smartplay._environment import agent_metrics, asked, final_score
 from waybench.smartplay._humans import human_metric, scaled_metric
+from waybench.smartplay._metrics import action_turns, agent_metrics, final_score
 
 
 def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
     """Return which action has the highest value (the first of several), and what each of them gives away."""
     highest = max(values)
     return values.index(highest), tuple(highest - value for value in values)
+
+
+def symmetric_reward(stake: float, default_steps: int) -> Callable[[int | None], tuple[float, float]]:
+    """Return the function from most steps to the range of the rewards' sum, where a step wins or loses a stake.
+
+    Args:
+        stake: What a step brings or takes at most.
+        default_steps: Most steps where they are not given.
+    """
+
+    def bounds(steps: int | None) -> tuple[float, float]:
+        most = stake * (steps or default_steps)
+        return -most, most
+
+    return bounds
 
 
 class Learning(NamedTuple):
@@ -89,7 +104,7 @@ def learning_metrics(
 
 def _regrets(record: EpisodeRecord) -> list[float]:
     lost = float(record.proof["worst"])
-    return [float(turn.events.get("regret", lost)) for turn in asked(record)]
+    return [float(turn.events.get("regret", lost)) for turn in action_turns(record)]
 
 
 _REGRET = Metric(
@@ -104,7 +119,7 @@ _REGRET = Metric(
 
 _OPTIMAL = Series(
     name="optimal",
-    of=lambda record: [float(turn.events.get("optimal", False)) for turn in asked(record)],
+    of=lambda record: [float(turn.events.get("optimal", False)) for turn in action_turns(record)],
     title="Share of best actions",
     low=0,
     high=1,
