@@ -14,6 +14,7 @@ from waybench.envs.textmap.questions._score import PAPER, SOUND, Asked, Rules, d
 from waybench.envs.textmap.questions._source import WorldQuestions, wanted
 from waybench.envs.textmap.questions._variables import MapVariables, map_variables, name_scores
 from waybench.envs.textmap.questions._wording import LISTS
+from waybench.envs.textmap.questions._write import MOST_PATHS, Written, write_map
 
 if TYPE_CHECKING:
     from waybench.envs.textmap.questions._questions import destination_questions, route_questions
@@ -23,6 +24,7 @@ __all__ = [
     "LISTS",
     "LONGEST",
     "MOST_HOPS",
+    "MOST_PATHS",
     "NO_PLACE",
     "PAPER",
     "RELEASED",
@@ -35,6 +37,7 @@ __all__ = [
     "Rules",
     "Trajectory",
     "WorldQuestions",
+    "Written",
     "choose",
     "destination_on",
     "destination_questions",
@@ -52,6 +55,7 @@ __all__ = [
     "success",
     "trajectory",
     "wanted",
+    "write_map",
 ]
 
 # They need numpy or numba, which is loaded where there is something to compute.
