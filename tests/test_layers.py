@@ -15,7 +15,7 @@ from tests.conftest import PATIENCE
 from waybench.envs import registry
 
 SOURCE = Path(waybench.__file__).parent
-BOTTOM = {"core", "_late", "_version"}
+BOTTOM = {"core", "_late", "_package_data", "_version"}
 PLAYED = BOTTOM | {"spaces", "smartplay", "envs"}
 
 # Package -> the parts of waybench that it may import, besides itself.
@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_compile": set(),
     "_svg": set(),
     "_late": set(),
+    "_package_data": set(),
     "core": {"_version"},
     "spaces": BOTTOM,
     "smartplay": BOTTOM,
@@ -38,7 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": PLAYED | {"stats"},
     "report": PLAYED | {"analysis", "stats"},
     "view": BOTTOM,
-    "cli": PLAYED | {"data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "report", "view", "testing"},
+    "cli": PLAYED
+    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "report", "view", "testing"},
     "_api": PLAYED | {"data", "eval", "tasks", "analysis", "report"},
     "__main__": {"cli"},
     "": BOTTOM | {"_api"},  # waybench/__init__.py
@@ -53,7 +55,7 @@ ONLY_IMPORTED_BY = {
     "starlette": {"view"},
     "uvicorn": {"view"},
 }
-STDLIB_ONLY = {"_version", "_svg", "_late", "core", "spaces", "smartplay", ""}
+STDLIB_ONLY = {"_version", "_svg", "_late", "_package_data", "core", "spaces", "smartplay", ""}
 
 
 class Import(NamedTuple):
@@ -118,6 +120,60 @@ def test_there_are_modules() -> None:
 def test_imports_keep_to_the_layers(path: Path) -> None:
     found = imports_of(path.read_text(encoding="utf-8"), *module_name(path))
     assert [f"{each.where}: {each.what}: {wrong}" for each in found for wrong in breaches(each)] == []
+
+
+def target(name: str, modules: set[str]) -> str | None:
+    """Return the module that an imported name is, or is taken from; None for other libraries."""
+    return name if name in modules else home if (home := name.rpartition(".")[0]) in modules else None
+
+
+def at_run_time(text: str) -> str:
+    """Return a module's source without what stands below `if TYPE_CHECKING`."""
+
+    class Drop(ast.NodeTransformer):
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+    return ast.unparse(Drop().visit(ast.parse(text)))
+
+
+def circles(found: Iterator[Import], modules: set[str]) -> list[list[str]]:
+    """Return groups of modules that import each other, wherever in a module the imports stand."""
+    graph: dict[str, set[str]] = {name: set() for name in modules}
+    for each in found:
+        to = target(each.what, modules)
+        if to is not None and to != each.where:
+            graph[each.where].add(to)
+
+    def reached(start: str) -> set[str]:
+        seen, left = set[str](), list(graph[start])
+        while left:
+            name = left.pop()
+            if name not in seen:
+                seen.add(name)
+                left += graph[name]
+        return seen
+
+    beyond = {name: reached(name) for name in graph}
+    together = {tuple(sorted(other for other in beyond[name] if name in beyond[other])) for name in graph}
+    return sorted(list(group) for group in together if group)
+
+
+@pytest.mark.parametrize("package", ["smartplay", "envs"])
+def test_modules_do_not_import_each_other_in_a_circle(package: str) -> None:
+    paths = [path for path in MODULES if path.relative_to(SOURCE).parts[0] == package]
+    found = (
+        each for path in paths for each in imports_of(at_run_time(path.read_text(encoding="utf-8")), *module_name(path))
+    )
+    assert circles(found, {module_name(path)[0] for path in paths}) == []
+
+
+def test_a_circle_is_found() -> None:
+    found = [
+        *imports_of("def late():\n    from p import _b", "p._a", "p"),
+        *imports_of("from p._a import x", "p._b", "p"),
+    ]
+    assert circles(iter(found), {"p", "p._a", "p._b", "p._c"}) == [["p._a", "p._b"]]
 
 
 def test_one_module_of_the_analysis_asks_inspect() -> None:

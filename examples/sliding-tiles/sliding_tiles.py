@@ -102,8 +102,10 @@ class TilesWording(wb.Wording[Board, Board, str]):
 
     def observe(self, state: Board, last: wb.Transition[Board] | wb.Invalid | None, turn: int) -> str:
         board = "\n".join(" ".join(str(tile or ".") for tile in row) for row in state.rows)
-        trouble = isinstance(last, wb.Invalid) or (last is not None and last.outcome is wb.Outcome.ILLEGAL)
-        return f"{'No tile can move so. ' * trouble}The board:\n{board}"
+        if isinstance(last, wb.Invalid):
+            return f"{last.reason} The board:\n{board}"
+        illegal = last is not None and last.outcome is wb.Outcome.ILLEGAL
+        return f"{'No tile can move so. ' * illegal}The board:\n{board}"
 
     def parse(self, reply: str, state: Board) -> str | wb.Invalid:
         word = reply.strip().lower()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from waybench.core import EpisodeRecord, Metric, Range
-from waybench.smartplay._environment import final_score
+from waybench.smartplay._metrics import final_score
 
 Scale = tuple[float, float]  # the scores that are 0 and 1 on it
 

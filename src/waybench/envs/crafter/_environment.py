@@ -1,44 +1,29 @@
 """The environment of Crafter."""
 
-from waybench.core import Environment
-from waybench.envs.crafter._about import ABOUT
-from waybench.envs.crafter._engine import World
+from waybench._package_data import read_text
 from waybench.envs.crafter._failures import FAILURES, own_failure
 from waybench.envs.crafter._game import SurvivalRules
-from waybench.envs.crafter._instance import Wilds, decode
+from waybench.envs.crafter._instance import decode
 from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, setting
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._source import LEVEL, Worlds
-from waybench.smartplay import (
-    TYPED_HELP,
-    Choice,
-    Scene,
-    action_turns,
-    agent_failure,
-    agent_options,
-    agent_play,
-    agent_typed,
-)
+from waybench.smartplay import agent_environment
 
-HISTORY = 5  # Table 1
-
-
-def _make(protocol: str) -> SurvivalRules:
-    return SurvivalRules(published=protocol == "paper")
-
-
-SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
+SURVIVAL = agent_environment(
     id="crafter/survival",
     version=1,
     title="Crafter (SmartPlay)",
-    about=ABOUT,
-    options=agent_options(history=HISTORY, steps=None),
+    about=read_text(__file__, "about.md"),
+    rules=SurvivalRules,
+    history=5,  # Table 1
+    steps=None,
+    most_steps=lambda wilds: STEPS,
+    reward=(LEAST, MOST),
     source_options=(),
     smallest_level=LEVEL,
     sample_levels=(LEVEL,),
     public_key="crafter-v1",
     trial={"steps": 40},
-    play=agent_play(_make, lambda wilds: STEPS, (LEAST, MOST)),
     make_source=Worlds,
     task="crafter",
     decode=decode,
@@ -46,12 +31,9 @@ SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
     prove=lambda wilds: {},
     metrics=METRICS,
     failures=FAILURES,
-    failure=agent_failure(own_failure),
-    action_turns=action_turns,
+    own_failure=own_failure,
     series=SERIES,
     aggregates=AGGREGATES,
     setting=setting,
-    typed=agent_typed(_make),
-    typed_help=TYPED_HELP,
     players=PLAYERS,
 )

@@ -93,6 +93,8 @@ _OF_WORLDS = (
         doc=f"Number of generated worlds; {_WORLDS} if not given.",
     ),
 )
+MakeSource = Callable[[str, int, Mapping[str, Json]], Source[Any]]
+MakeShown = Callable[[str, int, Mapping[str, Json], Shown], Source[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +118,8 @@ class MapItems:
     limit: tuple[int, str]
     of_a_world: int = 1
     source_options: tuple[Option, ...]
-    make_source: Callable[[str, int, Mapping[str, Json]], Source[Any]]
-    make_shown: Callable[[str, int, Mapping[str, Json], Shown], Source[Any]] | None = None
+    make_source: MakeSource
+    make_shown: MakeShown | None = None
     decode: Callable[[Json], Any]
     prove: Callable[[Any], Mapping[str, Json]]
 

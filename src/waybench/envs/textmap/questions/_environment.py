@@ -1,13 +1,11 @@
 """The environments of text maps: routes and destinations, asked about a game's walkthrough."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
+from waybench._package_data import read_text
 from waybench.core import Environment, HorizonSpec, Json, Limits, Option, Play, Stream
-from waybench.envs.textmap._datasets import PUBLIC_KEY, MapItems
-from waybench.envs.textmap.map import PlaceMap, map_name, named, published_steps
-from waybench.envs.textmap.questions._about import about
+from waybench.envs.textmap.map import PlaceMap, named
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._axes import AXES
 from waybench.envs.textmap.questions._choose import Kind, choose
@@ -17,24 +15,27 @@ from waybench.envs.textmap.questions._failures import (
     destination_failure,
     route_failure,
 )
-from waybench.envs.textmap.questions._game import Asked, QuestionGame
+from waybench.envs.textmap.questions._game import QuestionGame
 from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
 from waybench.envs.textmap.questions._metrics import METRICS, prove
+from waybench.envs.textmap.questions._one_answer import (
+    AnswerState,
+    listed_names,
+    lists_option,
+    map_environment,
+    protocol_option,
+)
 from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
 from waybench.envs.textmap.questions._score import PAPER, SOUND
-from waybench.envs.textmap.questions._source import SOURCE_OPTIONS, WorldQuestions, wanted
+from waybench.envs.textmap.questions._source import QUESTION_OPTIONS, WorldQuestions, wanted
 from waybench.envs.textmap.questions._typed import HELP, typed
-from waybench.envs.textmap.questions._wording import LISTS, OBSERVATIONS, QuestionWording
-from waybench.envs.textmap.worlds import LOWEST_CLASS
+from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWording
 
 OPTIONS = (
-    Option(
-        name="protocol",
-        default=PAPER.name,
-        choices=(PAPER.name, SOUND.name),
-        doc='"paper": parsing, closest moves and similar names as in the paper, ill-structured answers left out; '
-        '"sound": exact names, moves as they are, and every answer counts.',
+    protocol_option(
+        '"paper": parsing, closest moves and similar names as in the paper, ill-structured answers left out; '
+        '"sound": exact names, moves as they are, and every answer counts.'
     ),
     Option(
         name="wording",
@@ -49,92 +50,70 @@ OPTIONS = (
         choices=OBSERVATIONS,
         doc='names: of each step the name of the place alone is shown (the paper\'s "-S").',
     ),
-    Option(
-        name="lists",
-        default=None,
-        kind=str,
-        choices=LISTS,
-        doc="The lists of places and actions: all of the map, or those seen by a reader of the prefix; if not given, "
-        'all in "paper", seen in "sound".',
+    lists_option(
+        "The lists of places and actions: all of the map, or those seen by a reader of the prefix; if not given, "
+        'all in "paper", seen in "sound".'
     ),
 )
 
 
-def _play(options: Mapping[str, Json]) -> Play[MapQuestion, Asked, Trajectory]:
-    return _made(options["protocol"], options["wording"], options["observations"], options["lists"])
+def _play(
+    protocol: str, wording: str, observations: str, lists: str | None
+) -> Play[MapQuestion, AnswerState[MapQuestion], Trajectory]:
+    published = protocol == PAPER.name
+    words = QuestionWording(TEMPLATES[wording], observations, listed_names(protocol, lists), published=published)
+    return Play(QuestionGame(PAPER if published else SOUND), words, Limits(turns=1))
 
 
-@lru_cache(maxsize=64)
-def _made(protocol: str, wording: str, observations: str, lists: str | None) -> Play[MapQuestion, Asked, Trajectory]:
-    rules = {rules.name: rules for rules in (PAPER, SOUND)}[protocol]
-    published = rules is PAPER
-    words = QuestionWording(
-        TEMPLATES[wording], observations, lists or ("all" if published else "seen"), published=published
-    )
-    return Play(QuestionGame(rules), words, Limits(turns=1))
-
-
-_SUCCESS = {
-    "route": "the moves answered lead to the destination, on however long a way",
-    "destination": "the place answered is the destination",
-}
-
-
-def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Trajectory]:
-    decode = {"route": decode_route, "destination": decode_destination}[kind]
-
-    def make_source(key: str, level: int, options: Mapping[str, Json]) -> WorldQuestions:
+def _environment(
+    kind: Kind, opening: str, **fields: Any
+) -> Environment[MapQuestion, AnswerState[MapQuestion], Trajectory]:
+    def draw(key: str, level: int, options: Mapping[str, Json]) -> WorldQuestions:
         return WorldQuestions(key, level, options, kind, prove)
 
     def ask(place_map: PlaceMap, cutoff: int, stream: Stream, given: Mapping[str, Any]) -> list[MapQuestion]:
         return choose(place_map, kind, cutoff, given["limit"], stream, **wanted(given))
 
-    items = MapItems(
-        env_id=f"textmap/{kind}",
+    return map_environment(
+        kind,
+        about=read_text(__file__, "about.md").format(first=opening),
+        options=OPTIONS,
+        play=_play,
+        source_options=QUESTION_OPTIONS,
+        make_source=draw,
+        make_shown=lambda key, level, options, shown: WorldQuestions(key, level, options, kind, prove, shown),
         ask=ask,
         limit=(10, "Questions about each game or world, easy and hard ones in turn; all if there are fewer."),
-        source_options=SOURCE_OPTIONS,
-        make_source=make_source,
-        make_shown=lambda key, level, options, shown: WorldQuestions(key, level, options, kind, prove, shown),
-        decode=decode,
-        prove=prove,
-    )
-    return Environment(
-        id=f"textmap/{kind}",
-        version=1,
-        title=title,
-        about=about(kind),
-        options=OPTIONS,
-        source_options=SOURCE_OPTIONS,
-        smallest_level=LOWEST_CLASS,
-        sample_levels=(1, 2, 3),
-        public_key=PUBLIC_KEY,
-        play=_play,
-        make_source=make_source,
-        datasets=items.datasets,
-        horizon=HorizonSpec(
-            task="horizon_textmap", summary="routes in text maps, by path length", levels=(1, 2, 3, 4, 5, 6, 7), pool=40
-        )
-        if kind == "route"
-        else None,
         task=f"mango_{kind}",
-        decode=decode,
         complete=named,
-        level_of=lambda question: question.level,
         prove=prove,
         metrics=METRICS,
-        failures={"route": ROUTE_FAILURES, "destination": DESTINATION_FAILURES}[kind],
-        failure={"route": route_failure, "destination": destination_failure}[kind],
         axes=AXES,
-        success=_SUCCESS[kind],
-        pooled=True,
-        cluster=map_name,
-        implied=published_steps,
         typed=typed,
         typed_help=HELP,
         players=PLAYERS,
+        **fields,
     )
 
 
-ROUTE = _environment("route", "Text maps: route finding (MANGO)")
-DESTINATION = _environment("destination", "Text maps: destination finding (MANGO)")
+ROUTE = _environment(
+    "route",
+    "The player reads the walkthrough of a text game and tells how to get from one place to another.",
+    title="Text maps: route finding (MANGO)",
+    decode=decode_route,
+    failures=ROUTE_FAILURES,
+    failure=route_failure,
+    horizon=HorizonSpec(
+        task="horizon_textmap", summary="routes in text maps, by path length", levels=(1, 2, 3, 4, 5, 6, 7), pool=40
+    ),
+    success="the moves answered lead to the destination, on however long a way",
+)
+DESTINATION = _environment(
+    "destination",
+    "The player reads the walkthrough of a text game and tells where a row of moves leads.",
+    title="Text maps: destination finding (MANGO)",
+    decode=decode_destination,
+    failures=DESTINATION_FAILURES,
+    failure=destination_failure,
+    success="the place answered is the destination",
+)

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from waybench.core import Json, UsageError
-from waybench.envs.textmap.map._labels import Labels
-from waybench.envs.textmap.map._load import walkthrough_text
-from waybench.envs.textmap.map._place_map import Edge, PlaceMap
+from waybench.envs.textmap.map import Edge, Labels, PlaceMap, walkthrough_text
 
 MOST_PATHS = 100_000  # some hundred megabytes: 300 bytes for each move of each path
 
@@ -70,8 +68,8 @@ def write_map(
 
 def _write_questions(write: "_Files", place_map: PlaceMap, most_paths: int) -> Written:
     # These load numpy, which whoever only reads maps does not need.
-    from waybench.envs.textmap.map._paths import BUDGET, Paths
-    from waybench.envs.textmap.questions import route_questions
+    from waybench.envs.textmap.map import BUDGET, Paths
+    from waybench.envs.textmap.questions._questions import route_questions
 
     try:
         easy, hard = Paths(place_map).tally().lengths.sum(axis=1).tolist()
@@ -103,7 +101,7 @@ def _write_questions(write: "_Files", place_map: PlaceMap, most_paths: int) -> W
 
 def _paths(place_map: PlaceMap) -> Iterator[str]:
     """Yield one line for each simple path; what belongs to a move is made into text once for each move."""
-    from waybench.envs.textmap.questions import destination_questions
+    from waybench.envs.textmap.questions._questions import destination_questions
 
     moves = {
         edge: json.dumps({"prev_node": edge.source, "node": edge.target, "action": edge.action, **_step_record(edge)})

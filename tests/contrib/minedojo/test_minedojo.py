@@ -3,7 +3,9 @@
 import gc
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,14 +14,13 @@ import numpy as np
 import pytest
 
 from waybench.analysis import LoggedEpisode, rows
+from waybench.contrib.minedojo._terrain import MISSING, MinedojoTerrain, raw_of, settings
 from waybench.core import DataError, LiveError, Stream, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, FindRules, SearchSource, terrain
 from waybench.envs.voxel._drawing import draw
 from waybench.envs.voxel._instance import decode, level_of, prove
 from waybench.envs.voxel._wording import describe
-from waybench.envs.voxel.engines import _terrain
-from waybench.envs.voxel.engines._engines import CREATIVE, ENGINES, MINECRAFT_BIOMES
-from waybench.envs.voxel.engines._minedojo import MISSING, MinedojoTerrain, raw_of, settings
+from waybench.envs.voxel.engines import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS, _engines
 from waybench.report import write_report
 
 MINEDOJO: dict[str, Any] = {"engine": "minedojo", "goal": "plains"}
@@ -81,6 +82,18 @@ class Simulator:
         self.closed += 1
 
 
+@pytest.fixture(autouse=True)
+def declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find engines by what pyproject.toml declares, whatever was declared when the package was installed."""
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
+    points = tomllib.loads(text)["project"]["entry-points"][_engines.GROUP]
+
+    def found(group: str, name: str) -> list[EntryPoint]:
+        return [EntryPoint(name, points[name], group)] if group == _engines.GROUP and name in points else []
+
+    monkeypatch.setattr(_engines, "entry_points", found)
+
+
 @pytest.fixture
 def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
     """Put a simulator that follows a script in MineDojo's place."""
@@ -88,9 +101,9 @@ def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
     module.make = one.make  # type: ignore[attr-defined]
     module.__spec__ = __spec__
     monkeypatch.setitem(sys.modules, "minedojo", module)
-    _terrain._minedojo.cache_clear()
+    _engines._external.cache_clear()
     yield one
-    _terrain._minedojo.cache_clear()
+    _engines._external.cache_clear()
 
 
 def test_an_episode(simulator: Simulator) -> None:
@@ -205,11 +218,17 @@ def test_no_maps_and_no_levels() -> None:
 
 
 def test_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.envs.voxel.engines._minedojo.installed", lambda: False)
+    monkeypatch.setattr("waybench.contrib.minedojo._terrain.installed", lambda: False)
     with pytest.raises(UsageError) as caught:
         terrain("minedojo", 1, "plains")
     assert str(caught.value) == MISSING
     assert "\n" not in MISSING
+
+
+def test_an_engine_that_nobody_brings_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_engines, "entry_points", lambda group, name: [])
+    with pytest.raises(UsageError, match="no installed package has an entry point 'minedojo'"):
+        terrain("minedojo", 1, "plains")
 
 
 def test_it_is_made_as_published(golden_dir: Callable[..., Path]) -> None:
@@ -222,7 +241,7 @@ def test_it_is_made_as_published(golden_dir: Callable[..., Path]) -> None:
     for place, ray in (("first", listed[0]), ("second", listed[1]), ("last", listed[-1])):
         assert ray == pytest.approx(rays[place])
     assert listed[2][0] == listed[1][0]  # from left to right first
-    assert golden["forward_ticks_per_step"] == _terrain.TICKS
+    assert golden["forward_ticks_per_step"] == TICKS
     for name, task in golden["tasks"].items():
         assert name == f"MinedojoCreative{CREATIVE[task['goal_text']]}-v0"
         fitting = ENGINES["minedojo"].fitting(task["goal_text"])

@@ -3,10 +3,8 @@
 from collections import Counter
 from typing import NamedTuple
 
-from waybench.envs.textmap.map._labels import Difficulty, Rule, edge_labels, reached
-from waybench.envs.textmap.map._paths import BUDGET, Paths
-from waybench.envs.textmap.map._place_map import PlaceMap
-from waybench.envs.textmap.questions import route_questions
+from waybench.envs.textmap.map import BUDGET, Difficulty, Paths, PlaceMap, Rule, edge_labels, reached
+from waybench.envs.textmap.questions._questions import route_questions
 
 
 class Counts(NamedTuple):

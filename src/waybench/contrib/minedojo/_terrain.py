@@ -16,9 +16,17 @@ from typing import Any
 import numpy as np
 
 from waybench.core import UsageError
-from waybench.envs.voxel._wording import CURSOR, LONGEST, TURN, Raw, fan_angles
-from waybench.envs.voxel.engines._engines import CREATIVE, MINECRAFT_BIOMES
-from waybench.envs.voxel.engines._terrain import Body, Walked
+from waybench.envs.voxel.engines import (
+    CREATIVE,
+    CURSOR,
+    LONGEST,
+    MINECRAFT_BIOMES,
+    TURN,
+    Body,
+    Raw,
+    Walked,
+    fan_angles,
+)
 
 MISSING = (
     "engine=minedojo needs MineDojo 0.1, a Java Development Kit 8 and Minecraft 1.11.2; see its documentation, or "
