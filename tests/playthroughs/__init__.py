@@ -44,7 +44,7 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
 
 def shorter(environment: Any) -> dict[str, Any]:
     """Return the options by which long episodes are cut."""
-    defaults = {**default_options(environment), **environment.trial}
+    defaults = {**default_options(environment), **environment.check_options}
     return {name: most for name, most in SHORTER.items() if (defaults.get(name) or 0) > most}
 
 

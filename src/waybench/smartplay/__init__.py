@@ -18,9 +18,9 @@ from waybench.smartplay._environment import (
     agent_metrics,
     agent_options,
     agent_play,
-    agent_typed,
     asked,
     final_score,
+    number_parser,
     steps_of,
 )
 from waybench.smartplay._failures import UNNAMED, agent_failure, endless
@@ -56,7 +56,6 @@ __all__ = [
     "agent_metrics",
     "agent_options",
     "agent_play",
-    "agent_typed",
     "asked",
     "best_of",
     "capability_scores",
@@ -69,6 +68,7 @@ __all__ = [
     "human_metric",
     "learning_metrics",
     "manual_text",
+    "number_parser",
     "published_match",
     "scaled_metric",
     "sound_match",

@@ -81,7 +81,7 @@ def agent_play(
     return play
 
 
-def agent_typed(make: Make) -> Callable[[str, Scene[Any, Any]], Choice | None]:
+def number_parser(make: Make) -> Callable[[str, Scene[Any, Any]], Choice | None]:
     """Return what a person can type in place of an action's name: its number in the list.
 
     Args:

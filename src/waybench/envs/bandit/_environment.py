@@ -1,6 +1,8 @@
 """The environment of slot machines."""
 
-from waybench.core import Environment, EpisodeRecord
+from typing import Any
+
+from waybench.core import Environment, EpisodeRecord, Presentation
 from waybench.envs.bandit._game import BanditRules, Machines
 from waybench.envs.bandit._instance import LARGEST_PAYOFF, PUBLISHED, Bandit, decode
 from waybench.envs.bandit._players import PLAYERS
@@ -13,9 +15,9 @@ from waybench.smartplay import (
     agent_failure,
     agent_options,
     agent_play,
-    agent_typed,
     endless,
     learning_metrics,
+    number_parser,
     thinking_players,
 )
 
@@ -71,6 +73,33 @@ _LEARNING = learning_metrics(
     lambda record: max(payoff for _, payoff in record.instance["arms"]),
 )
 
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.bandit._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+PRESENTATION = Presentation(
+    title="Slot machines (SmartPlay)",
+    lead=(
+        "One of some slot machines is pulled, again and again, and which of them is the best has to be learned. "
+        "The score is the number of pulls of the best one; regret is what the others have cost in expected reward."
+    ),
+    level="number of machines",
+    levels="numbers of machines",
+    metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
+    draw=_draw,
+    legend=(
+        "A bar is the share of a machine's pulls that paid, and below it is what it gave on average. Each pull is "
+        "a cell in its machine's row: high if it paid, low if it took. The triangle is below the last one."
+    ),
+    reference=(
+        "the chances (dashed; those of the start where they drift), the best machine (amber), and a line "
+        "under pulls of the best one of that time"
+    ),
+)
+
 ARMS: Environment[Bandit, Scene[Bandit, Machines], Choice] = Environment(
     id="bandit/arms",
     version=1,
@@ -90,8 +119,9 @@ ARMS: Environment[Bandit, Scene[Bandit, Machines], Choice] = Environment(
     series=_LEARNING.series,
     failures=(UNNAMED,),
     failure=agent_failure(endless),
-    setting=_setting,
-    typed=agent_typed(_make),
+    published_setting=_setting,
+    parse_typed=number_parser(_make),
     typed_help=TYPED_HELP,
+    presentation=PRESENTATION,
     players=thinking_players(PLAYERS),
 )

@@ -1,6 +1,9 @@
 """The environment of Crafter."""
 
-from waybench.core import Environment
+from collections.abc import Iterator
+from typing import Any
+
+from waybench.core import Environment, Presentation
 from waybench.envs.crafter._about import ABOUT
 from waybench.envs.crafter._engine import World
 from waybench.envs.crafter._failures import FAILURES, own_failure
@@ -9,7 +12,7 @@ from waybench.envs.crafter._instance import Wilds, decode
 from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, setting
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._source import LEVEL, Worlds
-from waybench.smartplay import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, agent_typed
+from waybench.smartplay import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, number_parser
 
 HISTORY = 5  # Table 1
 
@@ -17,6 +20,36 @@ HISTORY = 5  # Table 1
 def _make(protocol: str) -> SurvivalRules:
     return SurvivalRules(published=protocol == "paper")
 
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.crafter._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+def _draw_frames(*args: Any) -> Iterator[str]:
+    from waybench.envs.crafter._drawing import draw_frames
+
+    return draw_frames(*args)
+
+
+PRESENTATION = Presentation(
+    title="Crafter (SmartPlay)",
+    lead=(
+        "A life in a world of grass, water, mountains and caves, with 22 achievements to unlock. The score is the "
+        "number of achievements unlocked so far, summed over the steps, so that early ones and a long life count. "
+        "The Crafter score is made of the shares of worlds in which each achievement was unlocked."
+    ),
+    item="world",
+    metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
+    draw=_draw,
+    draw_frames=_draw_frames,
+    legend=(
+        "The ring is where the player began and the line its way; the dot is where it was last, with the direction "
+        "it faced, and dashes are around what it saw there. Numbers are achievements, listed beside the map, where "
+        "they were unlocked. Cells with an edge were changed, and letters are beings and what is rare."
+    ),
+)
 
 SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
     id="crafter/survival",
@@ -28,7 +61,7 @@ SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
     smallest_level=LEVEL,
     sample_levels=(LEVEL,),
     public_key="crafter-v1",
-    trial={"steps": 40},
+    check_options={"steps": 40},
     play=agent_play(_make, lambda wilds: STEPS, (LEAST, MOST)),
     draw_from=Worlds,
     decode=decode,
@@ -39,8 +72,9 @@ SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
     failure=agent_failure(own_failure),
     series=SERIES,
     aggregates=AGGREGATES,
-    setting=setting,
-    typed=agent_typed(_make),
+    published_setting=setting,
+    parse_typed=number_parser(_make),
     typed_help=TYPED_HELP,
+    presentation=PRESENTATION,
     players=PLAYERS,
 )

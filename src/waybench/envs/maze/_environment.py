@@ -12,15 +12,18 @@ from waybench.core import (
     Metric,
     Option,
     Play,
+    Presentation,
     level_axis,
     outcome_metric,
     proof_axis,
 )
+from waybench.envs.maze._drawing import board, draw
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, Plan
 from waybench.envs.maze._instance import Maze, decode, prove
 from waybench.envs.maze._players import PLAYERS
 from waybench.envs.maze._source import OPTIONS, MazeSource
+from waybench.envs.maze._typed import TYPED_HELP, format_typed, parse_typed
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
 
 ABOUT = """\
@@ -149,6 +152,20 @@ METRICS = (
     outcome_metric("illegal", "Replies with a movement into a wall or outside.", most=_requests),
 )
 
+PRESENTATION = Presentation(
+    title="Mazes (AliciaBench)",
+    level="dimension",
+    item="maze",
+    draw=draw,
+    board=board,
+    legend=(
+        "The ring is the entrance, the square the exit. The line is the way walked, pale and wide around it what "
+        "was walked more than once. A dot marks where a request ended, and a cross where a movement hit a wall or "
+        "the edge; nothing of that movement was carried out."
+    ),
+    reference="a shortest path (dashed)",
+)
+
 ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     id="maze/alicia",
     version=1,
@@ -174,5 +191,9 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     ),
     success="the exit is reached, in whatever way",
     best_of=True,
+    parse_typed=parse_typed,
+    format_typed=format_typed,
+    typed_help=TYPED_HELP,
+    presentation=PRESENTATION,
     players=dict[str, Any](PLAYERS),
 )

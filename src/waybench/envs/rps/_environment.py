@@ -1,6 +1,8 @@
 """The environment of Rock Paper Scissors."""
 
-from waybench.core import Environment, EpisodeRecord
+from typing import Any
+
+from waybench.core import Environment, EpisodeRecord, Presentation
 from waybench.envs.rps._game import NAMES, Rounds, RpsRules
 from waybench.envs.rps._instance import LARGEST_SCORE, PUBLISHED, Match, decode
 from waybench.envs.rps._players import PLAYERS
@@ -14,9 +16,9 @@ from waybench.smartplay import (
     agent_failure,
     agent_options,
     agent_play,
-    agent_typed,
     endless,
     learning_metrics,
+    number_parser,
     thinking_players,
 )
 
@@ -78,6 +80,33 @@ _LEARNING = learning_metrics(
     lambda record: max(record.instance["wins"]),
 )
 
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.rps._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+PRESENTATION = Presentation(
+    title="Rock, Paper, Scissors (SmartPlay)",
+    lead=(
+        "Rounds against an opponent who prefers some choices, or adapts to what was played. The score is the "
+        "number of rounds in which the choice with the highest expected score was made, whatever it came to."
+    ),
+    level="level of opponents",
+    levels="levels of opponents",
+    metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
+    draw=_draw,
+    legend=(
+        "Above, how often each choice was made, and what a win with it is worth. Below, the choices of each round: "
+        "R, P or S, with a triangle upwards for a win, downwards for a defeat, and a line for a tie."
+    ),
+    reference=(
+        "the best choice of each round, filled where the player made it, and how probable the opponent's next "
+        "choices are (dashed)"
+    ),
+)
+
 ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     id="rps/rounds",
     version=1,
@@ -97,8 +126,9 @@ ROUNDS: Environment[Match, Scene[Match, Rounds], Choice] = Environment(
     series=_LEARNING.series,
     failures=(UNNAMED,),
     failure=agent_failure(endless),
-    setting=_setting,
-    typed=agent_typed(_make),
+    published_setting=_setting,
+    parse_typed=number_parser(_make),
     typed_help=TYPED_HELP,
+    presentation=PRESENTATION,
     players=thinking_players(PLAYERS),
 )

@@ -1,6 +1,9 @@
 """The environment of the search for a biome."""
 
-from waybench.core import Environment
+from collections.abc import Iterator
+from typing import Any
+
+from waybench.core import Environment, Presentation
 from waybench.envs.voxel._about import ABOUT
 from waybench.envs.voxel._failures import FAILURES, own_failure
 from waybench.envs.voxel._game import FindRules, World
@@ -16,7 +19,7 @@ from waybench.smartplay import (
     agent_failure,
     agent_options,
     agent_play,
-    agent_typed,
+    number_parser,
     thinking_players,
 )
 
@@ -26,6 +29,40 @@ HISTORY, STEPS = 2, 200  # Table 1
 def _make(protocol: str) -> FindRules:
     return FindRules(published=protocol == "paper")
 
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.voxel._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+def _draw_frames(*args: Any) -> Iterator[str]:
+    from waybench.envs.voxel._drawing import draw_frames
+
+    return draw_frames(*args)
+
+
+PRESENTATION = Presentation(
+    title="Find a biome (after SmartPlay)",
+    lead=(
+        "A biome is looked for in a world of blocks that is told of in words, by going in one of four directions "
+        "again and again. The score is the share of searches that found one. Where no engine is named the world is "
+        "our own, and no published figures are for comparison."
+    ),
+    level="level of distance",
+    levels="levels of distance",
+    item="search",
+    items="searches",
+    metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
+    draw=_draw,
+    draw_frames=_draw_frames,
+    legend=(
+        "The map from above, north at the top, with the biomes that count outlined. The ring is where the player "
+        "began, the square the goal that was nearest then, the line its way, and the dot where it was last, with a "
+        "ring around it where the biome was found."
+    ),
+    undefined="A dash: where no biome was found there is no number of steps to it.",
+)
 
 FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     id="voxel/find",
@@ -37,7 +74,7 @@ FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     smallest_level=1,
     sample_levels=(1,),
     reference_scores=reference_scores,
-    trial={"steps": 40},
+    check_options={"steps": 40},
     public_key="voxel-v1",
     play=agent_play(_make, lambda search: STEPS, (0.0, 1.0)),
     draw_from=SearchSource,
@@ -47,11 +84,12 @@ FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=agent_failure(own_failure),
-    setting=setting,
+    published_setting=setting,
     cluster=world_name,
     sound_items=sound_items,
-    live=not_replayable,
-    typed=agent_typed(_make),
+    not_replayable=not_replayable,
+    parse_typed=number_parser(_make),
     typed_help=TYPED_HELP,
+    presentation=PRESENTATION,
     players=thinking_players(PLAYERS),
 )

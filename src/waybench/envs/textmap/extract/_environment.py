@@ -6,6 +6,7 @@ from functools import lru_cache
 from statistics import fmean
 
 from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, Stream
+from waybench.envs.textmap._presentation import PRESENTATION
 from waybench.envs.textmap.extract._about import ABOUT
 from waybench.envs.textmap.extract._failures import EXTRACT_FAILURES, extract_failure
 from waybench.envs.textmap.extract._game import BEFORE, MODES, PLAYERS, Extracting, ExtractionRules
@@ -68,7 +69,7 @@ SOURCE_OPTIONS = (
     ),
     Option(
         name="questions",
-        amount=True,
+        is_count=True,
         default=QUESTIONS,
         low=1,
         high=100,
@@ -263,7 +264,7 @@ EXTRACT = Environment(
     play=_play,
     draw_from=_draw,
     decode=decode_extraction,
-    complete=named_extraction,
+    resolve_references=named_extraction,
     level_of=lambda task: task.level,
     prove=prove,
     metrics=METRICS,
@@ -272,5 +273,6 @@ EXTRACT = Environment(
     pooled=True,
     cluster=map_name,
     implied=published_steps,
+    presentation=PRESENTATION,
     players=PLAYERS,
 )

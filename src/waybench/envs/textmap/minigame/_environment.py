@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from waybench.core import Environment, EpisodeRecord, Json, Limits, Option, Play, Stream
+from waybench.envs.textmap._presentation import PRESENTATION
 from waybench.envs.textmap.map import Of, event, map_name, published_steps, share
 from waybench.envs.textmap.minigame._about import ABOUT
 from waybench.envs.textmap.minigame._failures import MINIGAME_FAILURES, minigame_failure
@@ -49,7 +50,7 @@ SOURCE_OPTIONS = (
         high=5_000,
         doc="Steps of the walkthrough among which the predicted ones are; if not given, all of it.",
     ),
-    Option(name="questions", amount=True, default=10, low=1, high=1_000, doc="Minigames in each world."),
+    Option(name="questions", is_count=True, default=10, low=1, high=1_000, doc="Minigames in each world."),
     Option(
         name="moves",
         default="all",
@@ -182,7 +183,7 @@ MINIGAME = Environment(
     play=_play,
     draw_from=_draw,
     decode=decode_minigame,
-    complete=named_minigame,
+    resolve_references=named_minigame,
     level_of=lambda game: game.level,
     prove=prove,
     metrics=METRICS,
@@ -191,5 +192,6 @@ MINIGAME = Environment(
     pooled=True,
     cluster=map_name,
     implied=published_steps,
+    presentation=PRESENTATION,
     players=PLAYERS,
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from waybench.core import Environment, Json, Limits, Option, Play
+from waybench.envs.textmap._presentation import PRESENTATION
 from waybench.envs.textmap.map import map_name, named, published_steps
 from waybench.envs.textmap.questions._about import about
 from waybench.envs.textmap.questions._answer import Trajectory
@@ -22,7 +23,8 @@ from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
 from waybench.envs.textmap.questions._score import PAPER, SOUND
 from waybench.envs.textmap.questions._source import SOURCE_OPTIONS, WorldQuestions
-from waybench.envs.textmap.questions._typed import HELP, typed
+from waybench.envs.textmap.questions._typed import HELP, parse_typed
+from waybench.envs.textmap.questions._variables import explanatory_variables
 from waybench.envs.textmap.questions._wording import LISTS, OBSERVATIONS, QuestionWording
 from waybench.envs.textmap.worlds import LOWEST_CLASS
 
@@ -93,7 +95,7 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         play=_play,
         draw_from=lambda key, level, options: WorldQuestions(key, level, options, kind, prove),
         decode=decode,
-        complete=named,
+        resolve_references=named,
         level_of=lambda question: question.level,
         prove=prove,
         metrics=METRICS,
@@ -104,8 +106,10 @@ def _environment(kind: Kind, title: str) -> Environment[MapQuestion, Asked, Traj
         pooled=True,
         cluster=map_name,
         implied=published_steps,
-        typed=typed,
+        parse_typed=parse_typed,
         typed_help=HELP,
+        explanatory_variables=explanatory_variables(decode),
+        presentation=PRESENTATION,
         players=PLAYERS,
     )
 

@@ -26,7 +26,7 @@ SOURCE_OPTIONS = (
     ),
     Option(
         name="questions",
-        amount=True,
+        is_count=True,
         default=10,
         low=1,
         high=1_000,

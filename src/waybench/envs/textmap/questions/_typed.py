@@ -10,7 +10,7 @@ HELP = "Type the actions of a route with commas between them, or the place of a 
 _OPEN = "?"
 
 
-def typed(text: str, state: Asked) -> Trajectory | None:
+def parse_typed(text: str, state: Asked) -> Trajectory | None:
     """Return the answer that a typed line stands for.
 
     Args:
