@@ -134,7 +134,7 @@ def write_report(
             )
         if not found.rows:
             raise UsageError(
-                "no episodes to report: run a task first, as in `waybench run alicia --model waybench/oracle`"
+                "no episodes to report: run a task first, as in `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
         _Site(found, folder, templates(title)).write(title)

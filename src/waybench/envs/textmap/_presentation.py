@@ -7,13 +7,13 @@ from waybench.core import Presentation
 
 
 def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.textmap.drawing._draw import draw  # it is imported when something is drawn
+    from waybench.envs.textmap.drawing import draw  # it is imported when something is drawn
 
     return draw(*args, **options)
 
 
 def _draw_frames(*args: Any) -> Iterator[str]:
-    from waybench.envs.textmap.drawing._draw import draw_frames
+    from waybench.envs.textmap.drawing import draw_frames
 
     return draw_frames(*args)
 
