@@ -106,6 +106,17 @@ def test_what_declares_nothing_has_its_own_title(tmp_path: Path) -> None:
     assert " a item" not in task
 
 
+def test_a_noun_that_begins_with_a_vowel_has_its_article(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    presentation = Presentation(level="order", item="eel", cluster="island")
+    changed = replace(DECLARED, presentation=presentation)
+    monkeypatch.setattr(f"{__name__}.DECLARED", changed)
+    write_report(episodes(changed, count=8), tmp_path)
+    task = page_of(tmp_path / "tasks" / "toy-dial.html").text
+    assert "An order without a point was not run" in task
+    assert "at most one attempt was made at an eel" in task
+    assert "What makes an island hard" in task
+
+
 def test_plurals_follow_the_noun() -> None:
     plain = Presentation()
     assert (plain.level, plain.levels, plain.item, plain.items, plain.cluster, plain.clusters) == (

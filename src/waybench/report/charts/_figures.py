@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from waybench.analysis import EXAMPLES, Estimate, as_metric, grouped, measure, over
-from waybench.core import Environment, Presentation, plural
+from waybench.core import Environment, Presentation, plural, with_article
 from waybench.report._files import slug
 from waybench.report._format import heading
 from waybench.report._sets import ChartSet, chart_sets
@@ -147,10 +147,12 @@ def _level_figure(
     )
     more = " Each player is drawn with the fewest in-context examples that it was given." * (len(estimates) < len(free))
     more += " Episodes with a teacher are not drawn; they have tables of their own." * (len(free) < len(one.estimates))
+    article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
         f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
-        f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}.{one.caption(presentation)}{more} A "
-        f"{presentation.level} without a point was not run, or the score is not defined there.{note and f' {note}'}"
+        f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}.{one.caption(presentation)}{more} "
+        f"{article.capitalize()} {level} without a point was not run, or the score is not defined there."
+        f"{note and f' {note}'}"
     )
     name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by {presentation.level}")
     return [_figure(name, plot, label, caption)] if plot.points else []
