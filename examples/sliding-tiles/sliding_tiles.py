@@ -1,7 +1,7 @@
 """Sliding tiles: bring the numbers of a square board into their order by sliding tiles into its gap."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -175,6 +175,15 @@ def score(record: wb.EpisodeRecord) -> float:
     return record.proof["minimum"] / len(record.turns) if record.end == wb.End.SOLVED else 0.0
 
 
+def draw(board: Board, turns: Sequence[wb.TurnRecord], **_: object) -> str:
+    """Return the board after some turns as an SVG."""
+    for turn in turns:
+        board = (turn.outcome == "ok" and board.moved(turn.action)) or board
+    cells = [(at % board.size * 40, at // board.size * 40, tile) for at, tile in enumerate(board.tiles) if tile]
+    tiles = (f'<text x="{x + 14}" y="{y + 27}" fill="currentColor">{tile}</text>' for x, y, tile in cells)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 120">{"".join(tiles)}</svg>'
+
+
 def entry() -> wb.Entry:
     return wb.Entry("sliding/tiles", 1, "sliding_tiles:TILES", "sliding tiles, in as few moves as possible")
 
@@ -202,6 +211,7 @@ TILES: wb.Environment[Board, Board, str] = wb.Environment(
     axes=(wb.proof_axis("minimum", "Shortest solution", "Moves of a shortest solution."),),
     success="the tiles are in their order, after any number of moves",
     horizon=wb.HorizonSpec(summary="sliding tiles, by moves of a shortest solution", levels=tuple(range(4, 30, 2))),
+    presentation=wb.Presentation(level="distance", item="board", metrics=("score",), draw=draw),
     players={"oracle": oracle, "heuristic": heuristic},
     oracle_is_ceiling=lambda record: True,
 )

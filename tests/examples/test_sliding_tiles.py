@@ -80,6 +80,8 @@ def test_it_is_run_and_reported(run: Run) -> None:
         "waybench", "run", "horizon_tiles", "--model", "waybench/oracle", "--out", "search"
     )
     run("waybench", "report", "logs", "--out", "site")
+    site = run("-c", "import pathlib; print(*(page.read_text() for page in pathlib.Path('site').rglob('*.html')))")
+    assert "<h2" in site and "2 boards" in site and 'viewBox="0 0 120 120"' in site
     run("inspect_ai", "eval", "waybench/tiles", "--model", "waybench/oracle", "-T", "limit=1", "--display", "none")
 
 

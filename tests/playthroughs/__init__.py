@@ -71,7 +71,7 @@ def _line(environment: Any, item: Any, name: str, options: dict[str, Any]) -> st
 
 def shorter(environment: Any) -> dict[str, Any]:
     """Return the options by which long episodes are cut."""
-    defaults = {**default_options(environment), **environment.trial}
+    defaults = {**default_options(environment), **environment.check_options}
     return {name: most for name, most in SHORTER.items() if (defaults.get(name) or 0) > most}
 
 

@@ -6,6 +6,7 @@ from waybench.core._datasets import DataFiles, Dataset, HorizonSpec, ItemList, f
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
+from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import (
     GENERAL_FAILURES,
     ILLEGAL,
@@ -38,6 +39,7 @@ from waybench.core._metrics import (
 )
 from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
+from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
@@ -79,11 +81,14 @@ __all__ = [
     "DataError",
     "DataFiles",
     "Dataset",
+    "Draw",
+    "DrawFrames",
     "End",
     "Entry",
     "Environment",
     "Episode",
     "EpisodeRecord",
+    "ExplanatoryVariables",
     "Facts",
     "FailureKind",
     "Game",
@@ -107,6 +112,7 @@ __all__ = [
     "Play",
     "Player",
     "Policy",
+    "Presentation",
     "Price",
     "Range",
     "ReferenceScores",

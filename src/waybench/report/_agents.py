@@ -10,17 +10,8 @@ from waybench.envs import registry
 from waybench.report._files import slug
 from waybench.report._format import interval_text
 from waybench.report.charts import Figure, Web, drawn, radar_spec
-from waybench.smartplay import CAPABILITIES, FORMULAS, RECORDED, Capability
+from waybench.smartplay import CAPABILITIES, FORMULAS, HUMANS, RECORDED, Capability
 
-_SHORT = {
-    "BanditTwoArmedHighLowFixed": "Bandit",
-    "RockPaperScissorBasic": "RPS",
-    "Hanoi3Disk": "Hanoi",
-    "MessengerL1": "Messenger L1",
-    "MessengerL2": "Messenger L2",
-    "Crafter": "Crafter",
-    "MinedojoCreative0": "Minecraft",
-}
 _CAPABILITY = Metric(
     name="capability", of=lambda record: None, title="Capability", low=0, high=1, doc="See section 4.2 of the paper."
 )
@@ -116,7 +107,7 @@ def agent_tables(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentTab
     every = [{(name, repr(value)) for name, value in agent.settings} for agent in found]
     common = {pair for pair in every[0] if all(pair in other for other in every)}
     lines = [_line(number, agent, common, pages) for number, agent in enumerate(found)]
-    return AgentTables([_SHORT[game] for game in RECORDED], CAPABILITIES, list(FORMULAS), lines)
+    return AgentTables([HUMANS[game].name for game in RECORDED], CAPABILITIES, list(FORMULAS), lines)
 
 
 def _line(number: int, agent: Agent, common: set[tuple[str, str]], pages: Mapping[Group, str]) -> AgentLine:
@@ -134,7 +125,7 @@ def _line(number: int, agent: Agent, common: set[tuple[str, str]], pages: Mappin
             )
             for each, ends in zip(nine, agent.ranges[formula], strict=True)
         ]
-    missing = [_SHORT[game] for game in RECORDED if game not in agent.scores]
+    missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
     differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
     chart = _chart(number, agent, differs, missing)
     return AgentLine(agent.model, differs, games, capabilities, missing, _parts(agent), chart, agent.embedded)
@@ -145,7 +136,7 @@ def _most(capability: Capability) -> str:
     if capability.shares is None:
         return ""
     game, share = max(capability.shares.items(), key=lambda pair: pair[1])
-    return f"{_SHORT.get(game, game)} {100 * share:.0f} %"
+    return f"{HUMANS[game].name if game in HUMANS else game} {100 * share:.0f} %"
 
 
 def _parts(agent: Agent) -> list[Parts]:

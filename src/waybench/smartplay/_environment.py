@@ -72,7 +72,7 @@ def agent_environment(
         failures=(*failures, UNNAMED),
         failure=agent_failure(own_failure),
         action_turns=action_turns,
-        typed=_typed(rules),
+        parse_typed=_number_parser(rules),
         typed_help=_TYPED_HELP,
         **fields,
     )
@@ -130,12 +130,12 @@ def _play(
     return play
 
 
-def _typed(make_rules: MakeRules) -> Callable[[str, AgentState[Any, Any]], Choice | None]:
+def _number_parser(make_rules: MakeRules) -> Callable[[str, AgentState[Any, Any]], Choice | None]:
     """Return what a person can type in place of an action's name: its number in the list."""
     rules = make_rules(published=False)
 
-    def typed(text: str, state: AgentState[Any, Any]) -> Choice | None:
+    def parse_typed(text: str, state: AgentState[Any, Any]) -> Choice | None:
         listed = range(1, len(rules.actions(state.instance)) + 1)
         return next((Choice(number - 1) for number in listed if text.strip() == str(number)), None)
 
-    return typed
+    return parse_typed

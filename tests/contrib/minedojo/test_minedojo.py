@@ -127,8 +127,8 @@ def test_an_episode(simulator: Simulator) -> None:
     assert {turn.events["left"] for turn in record.turns} == {None}
     metrics = {metric.name: metric.of(record) for metric in FIND.metrics}
     assert (metrics["score"], metrics["human"], metrics["progress"], metrics["spl"]) == (0, None, None, None)
-    assert FIND.setting is not None
-    assert FIND.setting(record) == "MinedojoCreative0"
+    assert FIND.published_setting is not None
+    assert FIND.published_setting(record) == "MinedojoCreative0"
     assert game.start(item.instance).world.body.yaw == -7.5
 
 

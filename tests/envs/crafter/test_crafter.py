@@ -161,7 +161,7 @@ def test_human_scale_is_that_of_the_published_setting() -> None:
     record = play_out(ENV, ENV.source().item(1), policy("noop"), ONE).record()
     assert record.end is End.FAILED  # nobody lives for long who does nothing
     assert values(record)["human"] == values(record)["score"] / HUMANS["Crafter"].human == 0
-    assert ENV.setting(record) == "Crafter"
+    assert ENV.published_setting(record) == "Crafter"
 
 
 def test_a_published_episode_has_9999_steps() -> None:

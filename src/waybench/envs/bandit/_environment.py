@@ -1,6 +1,9 @@
 """The environment of slot machines."""
 
+from typing import Any
+
 from waybench._package_data import read_text
+from waybench.core import Presentation
 from waybench.envs.bandit._game import BanditRules
 from waybench.envs.bandit._instance import LARGEST_PAYOFF, decode
 from waybench.envs.bandit._metrics import MEASURES, setting
@@ -13,6 +16,33 @@ STEPS = 50  # and as many observations in the history (Table 1)
 
 def _rules(*, published: bool) -> BanditRules:
     return BanditRules()
+
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.bandit._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+PRESENTATION = Presentation(
+    title="Slot machines (SmartPlay)",
+    lead=(
+        "One of some slot machines is pulled, again and again, and which of them is the best has to be learned. "
+        "The score is the number of pulls of the best one; regret is what the others have cost in expected reward."
+    ),
+    level="number of machines",
+    levels="numbers of machines",
+    metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
+    draw=_draw,
+    legend=(
+        "A bar is the share of a machine's pulls that paid, and below it is what it gave on average. Each pull is "
+        "a cell in its machine's row: high if it paid, low if it took. The triangle is below the last one."
+    ),
+    reference=(
+        "the chances (dashed; those of the start where they drift), the best machine (amber), and a line "
+        "under pulls of the best one of that time"
+    ),
+)
 
 
 ARMS = agent_environment(
@@ -35,6 +65,7 @@ ARMS = agent_environment(
     prove=prove,
     metrics=MEASURES.metrics,
     series=MEASURES.series,
-    setting=setting,
+    published_setting=setting,
+    presentation=PRESENTATION,
     players=PLAYERS,
 )

@@ -1,7 +1,10 @@
 """The environment of the Tower of Hanoi."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from waybench._package_data import read_text
-from waybench.core import HorizonSpec, level_axis, proof_axis
+from waybench.core import HorizonSpec, Presentation, level_axis, proof_axis
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
 from waybench.envs.hanoi._instance import decode
@@ -13,6 +16,38 @@ from waybench.smartplay import agent_environment
 
 def _reward(steps: int | None) -> tuple[float, float]:
     return (float("-inf") if steps is None else ILLEGAL_REWARD * steps), SOLVED_REWARD
+
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.hanoi._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+def _draw_frames(*args: Any) -> Iterator[str]:
+    from waybench.envs.hanoi._drawing import draw_frames
+
+    return draw_frames(*args)
+
+
+PRESENTATION = Presentation(
+    title="Tower of Hanoi (SmartPlay)",
+    lead=(
+        "Disks are moved between three rods, one at a time and never onto a smaller one. The score is the number "
+        "of disks on the rod where they have to go when the episode ends."
+    ),
+    level="number of disks",
+    levels="numbers of disks",
+    item="puzzle",
+    metrics=("score", "human", "completed", "optimal_rate", "first_mistake", "illegal", "unnamed", "unparsed"),
+    draw=_draw,
+    draw_frames=_draw_frames,
+    legend=(
+        "The rods at the start and after each move, with an edge around the disk that was moved. A cross on a line "
+        "from rod to rod is a move that is not allowed."
+    ),
+    reference="the goal",
+)
 
 
 RODS = agent_environment(
@@ -46,7 +81,8 @@ RODS = agent_environment(
     ),
     success="all disks are where they have to go, after any number of moves",
     series=SERIES,
-    setting=setting,
+    published_setting=setting,
+    presentation=PRESENTATION,
     cluster=sample,
     players=PLAYERS,
 )

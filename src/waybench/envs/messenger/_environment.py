@@ -1,6 +1,9 @@
 """The environment of Messenger."""
 
+from typing import Any
+
 from waybench._package_data import read_text
+from waybench.core import Presentation
 from waybench.envs.messenger._failures import FAILURES, own_failure
 from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._instance import STAGES, decode
@@ -8,6 +11,47 @@ from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._source import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
 from waybench.smartplay import agent_environment
+
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.messenger._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+PRESENTATION = Presentation(
+    title="Messenger (SmartPlay)",
+    lead=(
+        "A message is to be brought to a goal past an enemy, and which of the entities is which is told by a "
+        "manual in other words. The score is the reward of the last step: 1 for a delivery, -1 for a death. On the "
+        "human scale 1 is what people come to and 0 is a death; oracle-normalised, 0 is a random player and 1 is "
+        "one that knows who is who."
+    ),
+    level="stage",
+    item="game",
+    metrics=(
+        "score",
+        "completed",
+        "reward",
+        "human",
+        "scaled",
+        "got_message",
+        "met_enemy",
+        "met_decoy",
+        "met_goal",
+    ),
+    draw=_draw,
+    legend=(
+        "The ring is where the player began, and the squares are where the enemy (E), the message (M), the goal "
+        "(G) and decoys (D) did. The solid line is the player's way, dashed ones are those of the others, and dots "
+        "mark where all were last: a ring around the player's is a success, a cross is a death."
+    ),
+    undefined=(
+        "A dash: there are no published figures of people for stage 3, and none to scale with for other boards and "
+        "numbers of steps; where the player has the message from the start, it cannot get it."
+    ),
+)
+
 
 ROLES = agent_environment(
     id="messenger/roles",
@@ -32,6 +76,7 @@ ROLES = agent_environment(
     metrics=METRICS,
     failures=FAILURES,
     own_failure=own_failure,
-    setting=setting,
+    published_setting=setting,
+    presentation=PRESENTATION,
     players=PLAYERS,
 )

@@ -1,6 +1,9 @@
 """The environment of Rock Paper Scissors."""
 
+from typing import Any
+
 from waybench._package_data import read_text
+from waybench.core import Presentation
 from waybench.envs.rps._game import RpsRules
 from waybench.envs.rps._instance import LARGEST_SCORE, decode
 from waybench.envs.rps._metrics import MEASURES, setting
@@ -11,6 +14,34 @@ from waybench.smartplay import agent_environment, symmetric_reward
 
 STEPS = 50  # and as many observations in the history (Table 1)
 _OPPONENTS = "\n".join(f"  * `{name}` {strategy.doc}" for name, strategy in STRATEGIES.items())
+
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.rps._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+PRESENTATION = Presentation(
+    title="Rock, Paper, Scissors (SmartPlay)",
+    lead=(
+        "Rounds against an opponent who prefers some choices, or adapts to what was played. The score is the "
+        "number of rounds in which the choice with the highest expected score was made, whatever it came to."
+    ),
+    level="level of opponents",
+    levels="levels of opponents",
+    metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
+    draw=_draw,
+    legend=(
+        "Above, how often each choice was made, and what a win with it is worth. Below, the choices of each round: "
+        "R, P or S, with a triangle upwards for a win, downwards for a defeat, and a line for a tie."
+    ),
+    reference=(
+        "the best choice of each round, filled where the player made it, and how probable the opponent's next "
+        "choices are (dashed)"
+    ),
+)
+
 
 ROUNDS = agent_environment(
     id="rps/rounds",
@@ -32,6 +63,7 @@ ROUNDS = agent_environment(
     prove=prove,
     metrics=MEASURES.metrics,
     series=MEASURES.series,
-    setting=setting,
+    published_setting=setting,
+    presentation=PRESENTATION,
     players=PLAYERS,
 )

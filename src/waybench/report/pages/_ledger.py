@@ -22,8 +22,8 @@ from waybench.analysis import (
 )
 from waybench.core import plural
 from waybench.envs import registry
-from waybench.report._families import family
 from waybench.report._format import amount, money, percent, significant
+from waybench.report._presentations import presentation_of
 from waybench.report.tables import Number
 from waybench.stats import Mean
 
@@ -177,7 +177,7 @@ def ledger_page(
 def _place(entry: LedgerEntry) -> tuple[Any, ...]:
     group = entry.group
     values = sorted((name, setting_order(value)) for name, value in asked(group).items())
-    return family(group.env).name, group.env, group.model, values
+    return presentation_of(group.env).title, group.env, group.model, values
 
 
 def _marks(effects: Iterable[Effect]) -> dict[Group, list[str]]:
@@ -204,7 +204,7 @@ def _line(
         model_page=model_pages[group.model],
         page=pages[group],
         title=registry.load(group.env).title,
-        family=family(group.env).name,
+        family=presentation_of(group.env).title,
         settings=list(dict.fromkeys([*own, *differing(group, rivals)])),
         answered=_answered(entry),
         changed=len(entry.answered) > 1,

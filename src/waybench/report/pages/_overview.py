@@ -17,9 +17,8 @@ from waybench.analysis import (
     measure,
     settings_order,
 )
-from waybench.core import Environment, Metric
+from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.report._families import Family
 from waybench.report._format import interval_text, part
 from waybench.stats import Mean
 
@@ -103,53 +102,55 @@ Cells = Mapping[str, Estimate]  # environment -> estimate
 
 
 def overviews(
-    words: Family, estimates: Sequence[Estimate], changes: Iterable[Change], pages: Mapping[Group, str]
+    presentation: Presentation, estimates: Sequence[Estimate], changes: Iterable[Change], pages: Mapping[Group, str]
 ) -> list[Overview]:
     """Return the tables of a family, in the order of its modes and parts; those with a teacher are apart.
 
     Args:
-        words: The family.
+        presentation: The family's presentation.
         estimates: Its estimates by level.
         changes: What in-context examples change.
         pages: File names of the groups' pages.
     """
     changed = {(change.group, change.level): change for change in changes}
-    modes = grouped(estimates, lambda each: words.mode(each.group.env, each.level))
-    named = [name for name in words.modes if name in modes]
+    modes = grouped(estimates, lambda each: presentation.mode(each.group.env, each.level))
+    named = [name for name in presentation.modes if name in modes]
     found: list[Overview] = []
     for mode in [*named, *(name for name in modes if name not in named)]:
         free = [each for each in modes[mode] if not each.guided]
         guided = [each for each in modes[mode] if each.guided]
-        found += [_table(f"{title}, {mode}", words, some, changed, pages) for title, some in _parts(words, free)]
+        found += [
+            _table(f"{title}, {mode}", presentation, some, changed, pages) for title, some in _parts(presentation, free)
+        ]
         if guided:
-            found.append(_table(f"With a teacher, {mode}", words, guided, changed, pages))
+            found.append(_table(f"With a teacher, {mode}", presentation, guided, changed, pages))
     return found
 
 
-def _parts(words: Family, estimates: Sequence[Estimate]) -> list[tuple[str, list[Estimate]]]:
-    placed = {env: title for title, envs in words.parts.items() for env in envs}
-    by_part = grouped(estimates, lambda each: placed.get(each.group.env, words.title))
-    return [(title, by_part[title]) for title in [*words.parts, words.title] if title in by_part]
+def _parts(presentation: Presentation, estimates: Sequence[Estimate]) -> list[tuple[str, list[Estimate]]]:
+    placed = {env: title for title, envs in presentation.parts.items() for env in envs}
+    by_part = grouped(estimates, lambda each: placed.get(each.group.env, presentation.title))
+    return [(title, by_part[title]) for title in [*presentation.parts, presentation.title] if title in by_part]
 
 
-def in_order(words: Family, envs: Iterable[str]) -> list[str]:
+def in_order(presentation: Presentation, envs: Iterable[str]) -> list[str]:
     """Return environments as the family lists them, those that it does not list last."""
-    listed = [env for part_ in words.parts.values() for env in part_]
+    listed = [env for part_ in presentation.parts.values() for env in part_]
     return sorted(envs, key=lambda env: listed.index(env) if env in listed else len(listed))
 
 
 def _table(
     title: str,
-    words: Family,
+    presentation: Presentation,
     estimates: Sequence[Estimate],
     changes: Mapping[tuple[Group, int], Change],
     pages: Mapping[Group, str],
 ) -> Overview:
     guided = estimates[0].guided
     heads: list[tuple[Environment[Any, Any, Any], list[Metric]]] = []
-    for env in map(registry.load, in_order(words, dict.fromkeys(each.group.env for each in estimates))):
+    for env in map(registry.load, in_order(presentation, dict.fromkeys(each.group.env for each in estimates))):
         by_name = {metric.name: metric for metric in (*env.metrics, *map(as_metric, env.aggregates))}
-        own = [by_name[name] for name in words.metrics if name in by_name]
+        own = [by_name[name] for name in presentation.metrics if name in by_name]
         heads.append((env, [measure(env, guided=True).metric] if guided else own))
     rows = _rows(estimates)
     lines: list[tuple[bool, Lineup]] = []

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import Estimate, Group, as_metric, differing, grouped, mean_text, ranked
-from waybench.core import Aggregate, Environment, Metric
-from waybench.report._families import Family
+from waybench.core import Aggregate, Environment, Metric, Presentation
 from waybench.report._format import amount, interval_text, part, percent
 from waybench.stats import Mean
 
@@ -65,13 +64,16 @@ class Made:
 
 
 def side_by_side(
-    env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate], pages: Mapping[Group, str]
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    pages: Mapping[Group, str],
 ) -> list[Made]:
     """Return the tables of an environment's aggregates with models side by side, one for each level.
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         estimates: Its estimates by level, or if it is pooled those over all levels.
         pages: File names of the groups' pages.
     """
@@ -84,22 +86,22 @@ def side_by_side(
             # The best first, as in the other tables; totals are of no level, and keep their order.
             groups = list(ranked(some)) or list(own)
             columns = [Column(group.model, pages[group], differing(group, groups)) for group in groups]
-            told = words.mode(env.id, level) if len(by_level) > 1 else ""
+            told = presentation.mode(env.id, level) if len(by_level) > 1 else ""
             found.append(_made(aggregate, told, columns, [own[group] for group in groups]))
     return found
 
 
-def of_model(env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]) -> list[Made]:
+def of_model(env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]) -> list[Made]:
     """Return the tables of an environment's aggregates for one model, levels side by side.
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         estimates: The model's estimates by level, and over all levels if the environment is pooled.
     """
     free = [estimate for estimate in estimates if not estimate.guided]
     several = len(free) > 1
-    columns = [Column(words.mode(env.id, estimate.level) if several else "", "", []) for estimate in free]
+    columns = [Column(presentation.mode(env.id, estimate.level) if several else "", "", []) for estimate in free]
     return [_made(aggregate, "", columns, free) for aggregate in env.aggregates if free]
 
 

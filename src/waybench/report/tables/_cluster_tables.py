@@ -12,12 +12,10 @@ from waybench.analysis import (
     Variables,
     by_cluster,
     differing,
-    explained,
     grouped,
     mean_text,
 )
-from waybench.core import Environment, Metric
-from waybench.report._families import Family
+from waybench.core import Environment, Metric, Presentation
 from waybench.report._format import interval_text, part, percent
 
 
@@ -93,7 +91,7 @@ class Clusters:
 
 def averages(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     ordered: Sequence[Group],
     total_of: Mapping[Group, Estimate],
     pages: Mapping[Group, str],
@@ -102,13 +100,15 @@ def averages(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         ordered: Its groups, the best one first.
         total_of: Their estimates over all levels.
         pages: File names of the groups' pages.
     """
-    metrics = [metric for metric in env.metrics if metric.name in words.metrics]
-    if not (words.cluster and metrics) or all(total_of[group].items <= _most(total_of[group]) for group in ordered):
+    metrics = [metric for metric in env.metrics if metric.name in presentation.metrics]
+    if not (presentation.cluster and metrics) or all(
+        total_of[group].items <= _most(total_of[group]) for group in ordered
+    ):
         return None
     lines = [
         (group, AverageLine(group.model, pages[group], differing(group, ordered), _most(total_of[group]), cells))
@@ -136,7 +136,7 @@ def _average(total: Estimate, metric: Metric) -> tuple[str, str, float | None] |
 
 def clusters(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     own: Sequence[Row],
     known: Mapping[Cluster, Variables],
     anchors: Mapping[Cluster, str],
@@ -145,17 +145,17 @@ def clusters(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         own: The group's rows.
         known: What is known of the clusters.
         anchors: Where each cluster is in the page.
     """
-    if not anchors or not words.by_cluster:
+    if not anchors or not presentation.by_cluster:
         return None
-    metrics = [metric for metric in env.metrics if metric.name in words.by_cluster]
-    found = by_cluster(own, words.by_cluster)
-    source = explained(env.id)
-    name, title = next(iter(source.titles.items())) if source else ("", "")
+    metrics = [metric for metric in env.metrics if metric.name in presentation.by_cluster]
+    found = by_cluster(own, presentation.by_cluster)
+    declared = env.explanatory_variables
+    name, title = next(iter(declared.titles.items())) if declared else ("", "")
     sized: list[tuple[float, ClusterLine]] = []
     for cluster, some in grouped((row for row in own if row.counts), lambda row: row.cluster).items():
         size = known.get(cluster, {}).get(name)
@@ -185,14 +185,14 @@ class Prompt:
     cached: str
 
 
-def prompt(total: Estimate, words: Family) -> Prompt:
+def prompt(total: Estimate, presentation: Presentation) -> Prompt:
     """Return how much of a group's prompts is shared and was cached.
 
     Args:
         total: The group's estimate over all levels.
-        words: What is known of its family.
+        presentation: Its presentation.
     """
-    shared = total.metrics.get(words.shared)
+    shared = total.metrics.get(presentation.shared)
     # A provider that says nothing of a cache is recorded as one that had nothing in it.
     told = total.cached is not None and (shared is not None or total.cached > 0)
     return Prompt(percent(shared.value) if shared else "", percent(total.cached) if told else "")

@@ -15,9 +15,8 @@ from waybench.analysis import (
     leading,
     success_text,
 )
-from waybench.core import Axis, Environment
+from waybench.core import Axis, Environment, Presentation
 from waybench.envs import registry
-from waybench.report._families import Family
 from waybench.report.charts import (
     MOST_POINTS,
     NARROW,
@@ -125,7 +124,7 @@ def horizon_cell(horizon: Horizon | None, counts: str = "", success: str = "") -
 
 def reaches(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     curves: Iterable[SuccessCurve],
     ranks: Sequence[Group],
     pages: Mapping[Group, str],
@@ -134,18 +133,20 @@ def reaches(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         curves: How their success falls.
         ranks: The groups in the order of their colours, which are those of the other charts.
         pages: File names of the groups' pages.
     """
     by_axis = grouped(curves, lambda each: each.axis)
-    return [_reach(env, words, axis, by_axis[axis.name], ranks, pages) for axis in env.axes if axis.name in by_axis]
+    return [
+        _reach(env, presentation, axis, by_axis[axis.name], ranks, pages) for axis in env.axes if axis.name in by_axis
+    ]
 
 
 def _reach(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     axis: Axis,
     curves: Sequence[SuccessCurve],
     ranks: Sequence[Group],
@@ -165,7 +166,7 @@ def _reach(
     return Reach(
         axis,
         success_text(env),
-        _figure(env, words, axis, listed, ranks),
+        _figure(env, presentation, axis, listed, ranks),
         [line for each, line in lines if not each.group.embedded],
         [line for each, line in lines if each.group.embedded],
         list(listed[0].horizons[0].sensitivity),
@@ -232,7 +233,7 @@ def leading_of(curves: Iterable[SuccessCurve]) -> dict[Group, Horizon]:
 
 def _figure(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     axis: Axis,
     curves: Sequence[SuccessCurve],
     ranks: Sequence[Group],
@@ -240,17 +241,18 @@ def _figure(
     shown = curves[:MOST_PANELS]
     names = short_labels(each.group for each in shown)
     players = [Player(names[each.group], each.group.embedded, ranks.index(each.group), each) for each in shown]
-    across, counted = axis.title, (words.item, words.items)
+    across, counted = axis.title, (presentation.item, presentation.items)
     spec = success_spec(players, across, counted, WIDE)
     label = f"Success by {across.lower()} for each model; the table of horizons has what they come to"
     shares = " and ".join(f"{100 * share:.0f} %" for share in SHARES)
     binned = any(len(each.places) > MOST_POINTS for each in shown)
     left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
     caption = (
-        f"Share of {words.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
+        f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
         f"{_INTERVAL} at each difficulty as a band, and what was observed as dots, of an area by their number of "
-        f"{words.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the horizons of "
-        f"{shares}, with their {_INTERVAL}s as lines. Curves end where nothing harder or easier was tried.{left}"
+        f"{presentation.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the "
+        f"horizons of {shares}, with their {_INTERVAL}s as lines. Curves end where nothing harder or easier was tried."
+        f"{left}"
     )
     whose = [env.id, *shown[0].group.apart]
     return Figure(

@@ -18,8 +18,8 @@ from waybench.analysis import (
 )
 from waybench.core import Metric
 from waybench.envs import registry
-from waybench.report._families import family
 from waybench.report._format import amount, heading, interval_text, missing_text, money, part, percent
+from waybench.report._presentations import presentation_of
 from waybench.report.tables._horizon_tables import NO_HORIZON, Cell, horizon_cell
 from waybench.stats import Mean
 
@@ -154,7 +154,7 @@ def leaders(
     total_of = {total.group: total for total in totals}
     found: list[Leader] = []
     by_place = grouped(estimates, lambda each: (each.group.env, each.group.apart))
-    for place in sorted(by_place, key=lambda place: (family(place[0]).name, place)):
+    for place in sorted(by_place, key=lambda place: (presentation_of(place[0]).title, place)):
         groups = ranked(by_place[place])
         most = sorted({level for cells in groups.values() for level in cells})
         for group, cells in groups.items():
@@ -188,7 +188,7 @@ def _leader(
         model_page=model_pages[group.model],
         page=pages[group],
         differs=differs,
-        family=family(group.env).name,
+        family=presentation_of(group.env).title,
         title=env.title,
         apart=group.apart,
         metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
@@ -216,8 +216,10 @@ def _overall(
     levels = sorted(cells)
     if mean is None or levels == list(most):
         return mean, ""
-    words = family(cells[levels[0]].group.env)
-    told = f"{words.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{words.level} {levels[0]}"
+    presentation = presentation_of(cells[levels[0]].group.env)
+    told = (
+        f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
+    )
     begun = list(most[: len(levels)]) == levels
     if not (begun and _ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
         return mean, f"{told} only"

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import Estimate, Margins, Repeats, differing, grouped, mean_text, measure, spread
-from waybench.core import Environment, Metric
+from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.report._families import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +98,12 @@ def attempt_lines(totals: Sequence[Estimate]) -> list[AttemptLine]:
 
 
 def spread_table(
-    env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]
+    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]
 ) -> tuple[list[Metric], list[SpreadLine]]:
     """Return columns and rows of the table of several sets; what a teacher has done has a dash."""
     spreads = spread(estimates)
     guided = {each.group.without_key(): each.guided for each in estimates}
-    names = words.metrics or (env.metrics[0].name,)
+    names = presentation.metrics or (env.metrics[0].name,)
     free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
     asked = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
     lines: list[SpreadLine] = []
@@ -127,10 +126,10 @@ def _margins(found: Margins | None, metric: Metric) -> tuple[str, str, str] | No
 
 
 def repeat_table(
-    env: Environment[Any, Any, Any], words: Family, repeated: Sequence[Repeats]
+    env: Environment[Any, Any, Any], presentation: Presentation, repeated: Sequence[Repeats]
 ) -> tuple[list[Metric], list[RepeatLine]]:
     """Return columns and rows of the table of repeats, the best model first."""
-    shown = [metric for metric in env.metrics if metric.name in (words.metrics or (env.metrics[0].name,))]
+    shown = [metric for metric in env.metrics if metric.name in (presentation.metrics or (env.metrics[0].name,))]
     sign = -1 if env.metrics[0].better == "higher" else 1
     lines: list[tuple[float, RepeatLine]] = []
     for each in repeated:

@@ -1,6 +1,6 @@
 """The environments of text maps: routes and destinations, asked about a game's walkthrough."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from waybench._package_data import read_text
@@ -29,7 +29,8 @@ from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
 from waybench.envs.textmap.questions._score import PAPER, SOUND
 from waybench.envs.textmap.questions._source import QUESTION_OPTIONS, WorldQuestions, wanted
-from waybench.envs.textmap.questions._typed import HELP, typed
+from waybench.envs.textmap.questions._typed import HELP, parse_typed
+from waybench.envs.textmap.questions._variables import explanatory_variables
 from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWording
 
 OPTIONS = (
@@ -66,7 +67,7 @@ def _play(
 
 
 def _environment(
-    kind: Kind, opening: str, **fields: Any
+    kind: Kind, opening: str, decode: Callable[[Json], MapQuestion], **fields: Any
 ) -> Environment[MapQuestion, AnswerState[MapQuestion], Trajectory]:
     def draw(key: str, level: int, options: Mapping[str, Json]) -> WorldQuestions:
         return WorldQuestions(key, level, options, kind, prove)
@@ -85,13 +86,15 @@ def _environment(
         ask=ask,
         limit=(10, "Questions about each game or world, easy and hard ones in turn; all if there are fewer."),
         task=f"mango_{kind}",
-        complete=named,
+        resolve_references=named,
         prove=prove,
         metrics=METRICS,
         axes=AXES,
-        typed=typed,
+        parse_typed=parse_typed,
         typed_help=HELP,
+        explanatory_variables=explanatory_variables(decode),
         players=PLAYERS,
+        decode=decode,
         **fields,
     )
 

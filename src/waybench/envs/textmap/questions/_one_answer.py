@@ -21,6 +21,7 @@ from waybench.core import (
     Wording,
 )
 from waybench.envs.textmap._datasets import PUBLIC_KEY, Ask, MakeShown, MakeSource, MapItems
+from waybench.envs.textmap._presentation import PRESENTATION
 from waybench.envs.textmap.map import MapInstance, map_name, published_steps
 from waybench.envs.textmap.questions._score import PAPER, SOUND
 from waybench.envs.textmap.worlds import LOWEST_CLASS, WORLD_OPTIONS
@@ -170,6 +171,7 @@ def map_environment(
         pooled=True,
         cluster=map_name,
         implied=published_steps,
+        presentation=PRESENTATION,
         **fields,
     )
 
@@ -196,4 +198,4 @@ def prefix_option(doc: str, low: int = 1) -> Option:
 
 def questions_option(doc: str, default: int = 10, high: int = 1_000) -> Option:
     """Return the source option that says how many questions there are about each world."""
-    return Option(name="questions", amount=True, default=default, low=1, high=high, doc=doc)
+    return Option(name="questions", is_count=True, default=default, low=1, high=high, doc=doc)

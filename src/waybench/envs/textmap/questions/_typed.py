@@ -11,7 +11,7 @@ HELP = "Type the actions of a route with commas between them, or the place of a 
 _OPEN = "?"
 
 
-def typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None:
+def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None:
     """Return the answer that a typed line stands for.
 
     Args:
