@@ -67,7 +67,7 @@ from waybench.report.pages import (
     model,
     sections,
 )
-from waybench.report.tables import OUTCOMES, Failed, clusters, leaders, leading_of, of_model, prompt
+from waybench.report.tables import Failed, clusters, leader_tables, leaders, leading_of, of_model, prompt
 from waybench.stats import CONFIDENCE
 
 SUMMARY_SCHEMA = 2
@@ -187,7 +187,7 @@ class _Site:
         for name, page in self.model_pages.items():
             failed = self.failed.of_model(name, self.pages)
             shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves, failed)
-            self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
+            self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables)
             self.files(self.charts.of(shown.figures))
         self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
@@ -216,8 +216,7 @@ class _Site:
         self.page(
             "index.html",
             "index.html",
-            leaders=table,
-            outcomes=OUTCOMES,
+            leaders=leader_tables(table),
             families=families,
             compared_on=compared_on,
             agent_tables=tables,
@@ -290,7 +289,7 @@ class _Site:
             drawn="attempts" if total.single and total.single.clusters > total.items else words.drawn,
             aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
             listed=[metric for metric in env.metrics if total.guided or metric not in parts],
-            failures=self.failed.of_group(group),
+            failures=self.failed.of_group(group, words.level.capitalize()),
             prompt=prompt(total, words),
             not_simulated=_skipped(self.found.again[at] for at in positions),
             clusters=clusters(env, words, own, self.found.variables.get(group, {}), anchors),

@@ -10,7 +10,7 @@ from waybench.envs import registry
 from waybench.report._agents import AgentLine, AgentTables
 from waybench.report._families import Family, family
 from waybench.report.charts import Figure, level_figures, outcomes, step_figures, undrawn
-from waybench.report.tables import FailureTable, Leaders, ReachLine, leaders, leading_of, reaches_of_model
+from waybench.report.tables import Table, leader_tables, leaders, leading_of, reach_of_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,17 @@ class Model:
         outcomes: The chart of what its replies came to; None where nothing was said.
         failed: How its attempts failed; None if none did.
         parts: Its charts.
-        reach: How far it reaches, task by task and axis by axis.
+        reach: Its horizons, task by task and axis by axis; None if there are none.
     """
 
     name: str
     embedded: bool
-    leaders: Leaders
+    leaders: list[Table]
     agents: list[AgentLine]
     outcomes: Figure | None
-    failed: FailureTable | None
+    failed: Table | None
     parts: list[Part]
-    reach: list[ReachLine]
+    reach: Table | None
 
     @property
     def figures(self) -> list[Figure]:
@@ -70,7 +70,7 @@ def model(
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
     curves: Sequence[SuccessCurve],
-    failed: FailureTable | None,
+    failed: Table | None,
 ) -> Model:
     """Return what a model's page shows.
 
@@ -95,7 +95,9 @@ def model(
     return Model(
         name=name,
         embedded=own[0].group.embedded,
-        leaders=leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name),
+        leaders=leader_tables(
+            leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name), alone=True
+        ),
         agents=[line for line in agents.lines if line.name == name] if agents else [],
         outcomes=outcomes(
             of_model,
@@ -104,5 +106,5 @@ def model(
         ),
         failed=failed,
         parts=parts,
-        reach=reaches_of_model(name, curves, pages),
+        reach=reach_of_model(name, curves, pages),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import (
+    NOTHING,
     Cluster,
     Estimate,
     Group,
@@ -14,81 +15,26 @@ from waybench.analysis import (
     differing,
     explained,
     grouped,
-    mean_text,
+    one_line,
 )
-from waybench.core import Environment, Metric
+from waybench.core import Environment
 from waybench.report._families import Family
-from waybench.report._format import interval_text, part, percent
-
-
-@dataclass(frozen=True, slots=True)
-class AverageLine:
-    """What a model comes to on average over clusters, all with the same weight.
-
-    Attributes:
-        name: The model.
-        page: File name of its page.
-        differs: The settings in which it differs from other rows, in words.
-        clusters: Number of clusters.
-        cells: Of each metric, the mean, its interval, and how good it is from 0 to 1; None where it is not defined.
-    """
-
-    name: str
-    page: str
-    differs: list[str]
-    clusters: int
-    cells: list[tuple[str, str, float | None] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Averages:
-    """The table of them.
-
-    Attributes:
-        metrics: Its columns.
-        models: Rows of models.
-        references: Rows of the embedded players.
-    """
-
-    metrics: list[Metric]
-    models: list[AverageLine]
-    references: list[AverageLine]
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterLine:
-    """One cluster on a model's page.
-
-    Attributes:
-        name: Its name.
-        anchor: Where its items are in the page.
-        level: Its level.
-        size: The first variable that is known of it, as text; "" if there is none.
-        items: Number of its items.
-        cells: Of each metric, its value, and how good it is from 0 to 1; None where it is not defined.
-    """
-
-    name: str
-    anchor: str
-    level: int
-    size: str
-    items: int
-    cells: list[tuple[str, float | None] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Clusters:
-    """The table of them.
-
-    Attributes:
-        size: What `ClusterLine.size` is called; "" if there is none.
-        metrics: Its columns.
-        lines: Its rows, by size and name.
-    """
-
-    size: str
-    metrics: list[Metric]
-    lines: list[ClusterLine]
+from waybench.report._format import amount, percent
+from waybench.report.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    by_player,
+    count_cell,
+    mean_cell,
+    metric_column,
+    model_cell,
+    rows_of,
+    value_cell,
+)
+from waybench.stats import CONFIDENCE
 
 
 def averages(
@@ -97,8 +43,8 @@ def averages(
     ordered: Sequence[Group],
     total_of: Mapping[Group, Estimate],
     pages: Mapping[Group, str],
-) -> Averages | None:
-    """Return the table of averages over clusters of an environment; None if none has several items.
+) -> Table | None:
+    """Return the table of averages over clusters, all with the same weight; None if no cluster has several items.
 
     Args:
         env: The environment.
@@ -110,15 +56,35 @@ def averages(
     metrics = [metric for metric in env.metrics if metric.name in words.metrics]
     if not (words.cluster and metrics) or all(total_of[group].items <= _most(total_of[group]) for group in ordered):
         return None
-    lines = [
-        (group, AverageLine(group.model, pages[group], differing(group, ordered), _most(total_of[group]), cells))
+    rows = [
+        (
+            group.embedded,
+            TableRow(
+                model_cell(group.model, differing(group, ordered), pages[group]),
+                [
+                    count_cell(_most(total_of[group])),
+                    *(mean_cell(total_of[group].macro.get(metric.name), metric) for metric in metrics),
+                ],
+            ),
+        )
         for group in ordered
-        for cells in [[_average(total_of[group], metric) for metric in metrics]]
     ]
-    return Averages(
-        metrics=metrics,
-        models=[line for group, line in lines if not group.embedded],
-        references=[line for group, line in lines if group.embedded],
+    caption = (
+        f"The mean over {words.clusters} of each {words.cluster}'s own mean, so that each has the same weight, "
+        f"whatever its number of {words.items}; where means over {words.items} give each {words.item} the same. Small: "
+        f"{100 * CONFIDENCE:.0f} % interval over {words.clusters}."
+    )
+    return Table(
+        id="task-averages",
+        title=f"Averages over {words.clusters}",
+        caption=(Note(caption),),
+        columns=[
+            Column(heading="Model"),
+            Column(heading=words.clusters.capitalize()),
+            *map(metric_column, metrics),
+        ],
+        groups=by_player(rows),
+        kind="scores",
     )
 
 
@@ -127,20 +93,13 @@ def _most(total: Estimate) -> int:
     return max((mean.clusters for mean in total.macro.values()), default=total.items)
 
 
-def _average(total: Estimate, metric: Metric) -> tuple[str, str, float | None] | None:
-    mean = total.macro.get(metric.name)
-    if mean is None:
-        return None
-    return mean_text(mean.value, metric), interval_text(mean, metric), part(mean.value, metric)
-
-
 def clusters(
     env: Environment[Any, Any, Any],
     words: Family,
     own: Sequence[Row],
     known: Mapping[Cluster, Variables],
     anchors: Mapping[Cluster, str],
-) -> Clusters | None:
+) -> Table | None:
     """Return the table of the clusters of one group; None if they are not in the page.
 
     Args:
@@ -156,20 +115,32 @@ def clusters(
     found = by_cluster(own, words.by_cluster)
     source = explained(env.id)
     name, title = next(iter(source.titles.items())) if source else ("", "")
-    sized: list[tuple[float, ClusterLine]] = []
+    sized: list[tuple[float, str, TableRow]] = []
     for cluster, some in grouped((row for row in own if row.counts), lambda row: row.cluster).items():
         size = known.get(cluster, {}).get(name)
-        values = [(metric, found[metric.name].get(cluster)) for metric in metrics]
-        line = ClusterLine(
-            name=cluster.name,
-            anchor=anchors[cluster],
-            level=cluster.level,
-            size="" if size is None else f"{size:,.0f}",
-            items=len({(row.item, row.instance) for row in some}),
-            cells=[(mean_text(one.value, metric), part(one.value, metric)) if one else None for metric, one in values],
-        )
-        sized.append((size or 0, line))
-    return Clusters(title, metrics, [line for _, line in sorted(sized, key=lambda pair: (pair[0], pair[1].name))])
+        cells = [
+            Cell(text=str(cluster.level)),
+            *([Cell(text=amount(size))] if title else []),
+            count_cell(len({(row.item, row.instance) for row in some})),
+            *(
+                value_cell(one.value, metric)
+                if (one := found[metric.name].get(cluster))
+                else Cell(text=NOTHING, kind="score")
+                for metric in metrics
+            ),
+        ]
+        head = Cell(text=one_line(cluster.name, 60) or "(no name)", link=f"#{anchors[cluster]}")
+        sized.append((size or 0, cluster.name, TableRow(head, cells)))
+    size_heading = [title] if title else []
+    headings = [words.cluster.capitalize(), words.level.capitalize(), *size_heading, words.items.capitalize()]
+    return Table(
+        id="by-cluster",
+        title=f"By {words.cluster}",
+        caption=(Note(f"Means over its {words.items}."),),
+        columns=[*(Column(heading=each) for each in headings), *map(metric_column, metrics)],
+        groups=rows_of(row for *_, row in sorted(sized, key=lambda each: each[:2])),
+        kind="scores by-cluster",
+    )
 
 
 @dataclass(frozen=True, slots=True)

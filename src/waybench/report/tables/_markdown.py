@@ -87,10 +87,10 @@ def markdown(table: Leaders) -> str:
     columns = list(dict.fromkeys(_column(line) for line in sorted((*table.models, *table.references), key=_place)))
     scores = {column: column for column in columns}
     parts = [*_tables(rows, scores, _cell), _notes(_cell(line) for row in rows for line in row.cells.values())]
-    reached = {_column(line): _reach_column(line) for line in (*table.models, *table.references) if line.reach.counts}
+    reached = {_column(line): _reach_column(line) for line in (*table.models, *table.references) if line.counts}
     if reached:
         heads = {column: reached[column] for column in columns if column in reached}
-        success = {line.title: line.reach.success for line in (*table.models, *table.references) if line.reach.success}
+        success = {line.title: line.success for line in (*table.models, *table.references) if line.success}
         told = [f"{escaped(title, 120)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
         parts += [" ".join([_HORIZONS, *told]), *_tables(rows, heads, _reach_cell)]
     return "\n\n".join(parts) + "\n"
@@ -149,13 +149,13 @@ def _cell(line: Leader | None) -> str:
 
 
 def _reach_column(line: Leader) -> str:
-    return escaped(f"{', '.join((line.title, *line.apart))}: {line.reach.counts}", 120)
+    return escaped(f"{', '.join((line.title, *line.apart))}: {line.counts}", 120)
 
 
 def _reach_cell(line: Leader | None) -> str:
-    if line is None or not line.reach.counts:
+    if line is None or not line.counts:
         return ""
-    return line.reach.text + (f" ({line.reach.ends})" if line.reach.ends else "")
+    return line.reach.text + (f" ({line.reach.notes[0].text})" if line.reach.notes else "")
 
 
 def _notes(shown: Iterable[str]) -> str:
