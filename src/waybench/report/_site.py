@@ -17,7 +17,6 @@ from waybench.analysis import (
     Row,
     Skipped,
     agents,
-    as_metric,
     by_level,
     chosen,
     effect_frame,
@@ -43,7 +42,7 @@ from waybench.analysis import (
 )
 from waybench.core import Price, UsageError
 from waybench.envs import registry
-from waybench.report._agents import agent_tables
+from waybench.report._agents import agent_report
 from waybench.report._export import exports
 from waybench.report._families import Family, family
 from waybench.report._files import READABLE, Folder, slug
@@ -67,7 +66,18 @@ from waybench.report.pages import (
     model,
     sections,
 )
-from waybench.report.tables import Failed, clusters, leader_tables, leaders, leading_of, of_model, prompt
+from waybench.report.tables import (
+    Failed,
+    LoggedError,
+    clusters,
+    error_table,
+    leader_tables,
+    leaders,
+    leading_of,
+    level_table,
+    of_model,
+    prompt,
+)
 from waybench.stats import CONFIDENCE
 
 SUMMARY_SCHEMA = 2
@@ -182,12 +192,12 @@ class _Site:
         for total in self.totals:
             self._results(total)
         played = agents(rows)
-        tables = agent_tables(played, self.pages)
+        agent_cards = agent_report(played, self.pages)
         given = (self.estimates, self.totals)
         for name, page in self.model_pages.items():
             failed = self.failed.of_model(name, self.pages)
-            shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves, failed)
-            self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables)
+            shown = model(name, *given, agent_cards, self.pages, self.model_pages, compared.curves, failed)
+            self.page(f"models/{page}", "model.html", model=shown)
             self.files(self.charts.of(shown.figures))
         self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
@@ -205,7 +215,7 @@ class _Site:
                 on = section.anchor in compared_on
                 self.page(f"tasks/{section.anchor}.html", "task.html", section=section, first=own[0], side_by_side=on)
                 self.files(self.charts.of(section.charts))
-        self.files(self.charts.of(line.chart for line in tables.lines) if tables else ())
+        self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
         reached = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [horizon_frame(reached), ledger_frame(took), effect_frame(changed), wording_frame(compared.wordings)]
@@ -219,7 +229,7 @@ class _Site:
             leaders=leader_tables(table),
             families=families,
             compared_on=compared_on,
-            agent_tables=tables,
+            agent_report=agent_cards,
             about=_about(self),
             passed_over=[(Path(one.log).name, one.sample, one.error) for one in self.found.passed_over],
             most_passed_over=_MOST_PASSED_OVER,
@@ -276,7 +286,14 @@ class _Site:
         shown = Results(env, words, self.found, page, follow).levels(positions, estimates)
         self.files(self.charts.of(figure for level in shown for figure in level.figures))
         own = [self.found.rows[position] for position in positions]
-        parts = [metric for one in env.aggregates for metric in one.metrics]  # which have a table of their own
+        drawn = "attempts" if total.single and total.single.clusters > total.items else words.drawn
+        errors = [
+            LoggedError(card.item, card.anchor, attempt.number, attempt.error.text, attempt.log)
+            for level in shown
+            for card in level.cards
+            for attempt in card.attempts
+            if attempt.error and not attempt.aside
+        ]
         anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
         cards = [card for level in shown for card in level.cards]
         self.page(
@@ -284,11 +301,10 @@ class _Site:
             "results.html",
             **shared,
             settings=[*(setting(option, value) for option, value in group.settings.items()), *_clusters(own, words)],
-            series=[as_metric(series) for series in env.series],
             total=total,
-            drawn="attempts" if total.single and total.single.clusters > total.items else words.drawn,
+            by_level=level_table(env, words, measured, [level.estimate for level in shown], total, drawn),
+            errors=error_table(words, errors),
             aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
-            listed=[metric for metric in env.metrics if total.guided or metric not in parts],
             failures=self.failed.of_group(group, words.level.capitalize()),
             prompt=prompt(total, words),
             not_simulated=_skipped(self.found.again[at] for at in positions),

@@ -221,8 +221,8 @@ def _effect_table(effects: Sequence[Effect], pages: Mapping[Group, str]) -> Tabl
         return None
     caption = (
         "Two values of a setting of the same model on the same items, all else being the same. Tokens: by how much "
-        f"those of the second value differ from those of the first, with the {100 * CONFIDENCE:.0f} % interval; p is of "
-        "a test that flips the signs of the items’ differences, adjusted by Holm’s procedure for all values of the "
+        f"those of the second value differ from those of the first, with the {100 * CONFIDENCE:.0f} % interval; p is "
+        "of a test that flips the signs of the items’ differences, adjusted by Holm’s procedure for all values of the "
         "setting. “No effect seen”: no difference is shown, and all replies are the same, or the interval of a setting "
         "that is there to move tokens is within 10 %, at ten items or more. Other replies may come of chance alone."
     )

@@ -7,7 +7,7 @@ from typing import Any
 from waybench.analysis import Estimate, Group, SuccessCurve, grouped
 from waybench.core import Environment
 from waybench.envs import registry
-from waybench.report._agents import AgentLine, AgentTables
+from waybench.report._agents import AgentCard, AgentReport
 from waybench.report._families import Family, family
 from waybench.report.charts import Figure, level_figures, outcomes, step_figures, undrawn
 from waybench.report.tables import Table, leader_tables, leaders, leading_of, reach_of_model
@@ -40,7 +40,7 @@ class Model:
         name: The model.
         embedded: Whether it is one of the embedded players.
         leaders: Its rows of the first table.
-        agents: Its lines as an agent, one for each way in which it was asked, and the columns of their table.
+        agents: What is shown of it as an agent, for each way in which it was asked.
         outcomes: The chart of what its replies came to; None where nothing was said.
         failed: How its attempts failed; None if none did.
         parts: Its charts.
@@ -50,7 +50,7 @@ class Model:
     name: str
     embedded: bool
     leaders: list[Table]
-    agents: list[AgentLine]
+    agents: list[AgentCard]
     outcomes: Figure | None
     failed: Table | None
     parts: list[Part]
@@ -66,7 +66,7 @@ def model(
     name: str,
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
-    agents: AgentTables | None,
+    agents: AgentReport | None,
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
     curves: Sequence[SuccessCurve],
@@ -78,7 +78,7 @@ def model(
         name: The model.
         estimates: All models' estimates by level.
         totals: Those over all levels.
-        agents: The tables of agents.
+        agents: What is shown of all agents.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
         curves: How all models' success falls with difficulty.
@@ -98,7 +98,7 @@ def model(
         leaders=leader_tables(
             leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name), alone=True
         ),
-        agents=[line for line in agents.lines if line.name == name] if agents else [],
+        agents=[card for card in agents.cards if card.name == name] if agents else [],
         outcomes=outcomes(
             of_model,
             "What the replies came to, task by task; the table has the same numbers",

@@ -140,8 +140,8 @@ def _caption(words: Family, metric: Metric, guided: bool, cells: Sequence[Cell],
     told = f"Means over {words.items}."
     if guided:
         told = (
-            f"The mean of the curve of {in_words(metric)} over its steps. At every step the teacher's action was carried "
-            "out in place of the reply, so that reaching the goal is the teacher's merit and is not shown."
+            f"The mean of the curve of {in_words(metric)} over its steps. At every step the teacher's action was "
+            "carried out in place of the reply, so that reaching the goal is the teacher's merit and is not shown."
         )
     told += f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {words.clusters}' if words.clusters else ''}."
     if any(note.spoken for cell in cells for note in cell.notes):

@@ -6,7 +6,8 @@ from waybench.report.tables._compared import PairTable, SlopeTable, pair_tables,
 from waybench.report.tables._failed import Failed
 from waybench.report.tables._horizon_tables import Reach, leading_of, reach_of_model, reaches
 from waybench.report.tables._leaders import Leaders, leader_tables, leaders
-from waybench.report.tables._markdown import markdown
+from waybench.report.tables._levels import LoggedError, error_table, level_table
+from waybench.report.tables._markdown import markdown, readme_table
 from waybench.report.tables._scores import conduct_table, score_table
 from waybench.report.tables._table import (
     BLANK,
@@ -40,6 +41,7 @@ __all__ = [
     "Failed",
     "HeaderGroup",
     "Leaders",
+    "LoggedError",
     "Note",
     "PairTable",
     "Reach",
@@ -54,10 +56,12 @@ __all__ = [
     "conduct_table",
     "count_cell",
     "error_cell",
+    "error_table",
     "files",
     "leader_tables",
     "leaders",
     "leading_of",
+    "level_table",
     "markdown",
     "mean_cell",
     "metric_column",
@@ -71,6 +75,7 @@ __all__ = [
     "prompt",
     "reach_of_model",
     "reaches",
+    "readme_table",
     "repeat_table",
     "rows_of",
     "score_table",

@@ -286,7 +286,8 @@ def _figure(
         f"Share of {words.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
         f"{_INTERVAL} at each difficulty as a band, and what was observed as dots, of an area by their number of "
         f"{words.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the horizons of "
-        f"{' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or easier was tried.{left}"
+        f"{' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or easier "
+        f"was tried.{left}"
     )
     whose = [env.id, *shown[0].group.apart]
     return Figure(

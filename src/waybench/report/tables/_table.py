@@ -139,7 +139,7 @@ class Table:
     """One table.
 
     Attributes:
-        title: The first words of its caption; "" where it has none, and the heading before it has the id.
+        title: The first words of its caption.
         columns: Its columns.
         groups: Its rows.
         id: Its id in the page; "" where the page gives it one.
