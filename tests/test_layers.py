@@ -39,8 +39,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": PLAYED | {"analysis", "stats"},
     "view": BOTTOM,
     "cli": PLAYED | {"data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "report", "view", "testing"},
+    "_api": PLAYED | {"data", "eval", "tasks", "analysis", "report"},
     "__main__": {"cli"},
-    "": BOTTOM | {"envs"},  # waybench/__init__.py
+    "": BOTTOM | {"_api"},  # waybench/__init__.py
 }
 
 # Library -> the packages that may import it. `analysis` has one module for it, which asks for logs.

@@ -1,36 +1,46 @@
 """waybench: how well does a language model find its way?
 
-The package is lazy: importing it loads neither numpy nor the evaluation engine. The parts are
+* `list_environments`, `load`: the environments;
+* `play`: one episode with a function of text to text, or with a reference player;
+* `evaluate`: models on tasks;
+* `read_logs`, `report`: the results of runs, as tables and as a site;
+* `score`: stored replies, without a model.
 
-* `waybench.core`: games, wordings, episodes, records, policies, metrics (standard library only);
-* `waybench.envs`: the catalogue of environments;
-* `waybench.eval`, `waybench.tasks`: the Inspect layer and the task names that users type;
-* `waybench.analysis`, `waybench.report`: logs to estimates to a site;
-* `waybench.testing`: contract tests for environments of your own.
+Importing the package loads neither numpy nor the evaluation engine. `waybench.core` has what environments are made of,
+`waybench.testing` contract tests for environments of your own.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from waybench._late import late_names
 from waybench._version import __version__
 
 if TYPE_CHECKING:
-    from waybench.core import Environment
+    from waybench._api import (
+        EpisodeResult,
+        Prompt,
+        Results,
+        evaluate,
+        list_environments,
+        load,
+        play,
+        read_logs,
+        report,
+        score,
+    )
 
-__all__ = ["__version__", "load"]
+__all__ = [
+    "EpisodeResult",
+    "Prompt",
+    "Results",
+    "__version__",
+    "evaluate",
+    "list_environments",
+    "load",
+    "play",
+    "read_logs",
+    "report",
+    "score",
+]
 
-
-def load(env_id: str) -> "Environment[Any, Any, Any]":
-    """Load an environment by its registered id.
-
-    Args:
-        env_id: An id such as ``"maze/alicia"``, or ``"maze/alicia@1"`` to insist on a version.
-
-    Returns:
-        The environment.
-
-    Raises:
-        waybench.core.UsageError: If no environment has this id or version; the message lists those that exist.
-    """
-    from waybench.envs import registry
-
-    return registry.load(env_id)
+__getattr__ = late_names(__name__, {"_api": tuple(name for name in __all__ if name != "__version__")})

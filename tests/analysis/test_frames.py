@@ -83,6 +83,7 @@ def test_what_an_episode_says() -> None:
             "not_simulated": None,
             "guided": False,
             "turns": 5,
+            "action_turns": 5,
             "outcome.ok": 2,
             "outcome.illegal": 3,
             "failure": "wall",

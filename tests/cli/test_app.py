@@ -53,7 +53,7 @@ def test_score_loads_nothing_heavy(tmp_path: Path) -> None:
     (tmp_path / "in").write_text("\n")
     probe = "import sys\nfrom waybench.cli import main\ntry: main()\nfinally: print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe, "score", tmp_path / "in"], capture_output=True, text=True)
-    assert "waybench.cli._scoring" in done.stdout.split()
+    assert "waybench._api._scoring" in done.stdout.split()
     assert set(done.stdout.split()).isdisjoint(HEAVY)
 
 

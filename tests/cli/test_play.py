@@ -64,7 +64,7 @@ def test_limits_are_those_of_a_model(command: Command) -> None:
 
 def test_options_choose_item_and_wording(command: Command) -> None:
     shown = command("play", "maze", "--level", 9, "--key", "k", "--index", 4, "-O", "wording=ascii", stdin="").stdout
-    assert "level 9, item 905 of key k" in shown
+    assert "level 9, item 905 of key private-0d247701" in shown
     assert "...." in shown and "[[0," not in shown
 
 

@@ -1,5 +1,7 @@
 """`waybench run`: how its parameters are read. What it does with them is tested with the tasks."""
 
+import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,45 @@ def test_a_quote_runs_nothing(command: Command, tmp_path: Path) -> None:
     assert said.stdout.startswith("horizon_maze, openai/none: about ")
     assert len(said.stdout.splitlines()) == 1
     assert not [*tmp_path.glob("*.eval")]
+
+
+def unmeasurable(log: Path, sample: str) -> None:
+    """Take from a sample of a log what every row needs, as an edit or another program may."""
+    with zipfile.ZipFile(log) as opened:
+        parts = {name: opened.read(name) for name in opened.namelist()}
+    name = f"samples/{sample}_epoch_1.json"
+    changed = json.loads(parts[name])
+    head = json.loads(changed["metadata"]["waybench"])
+    del head["item"]["level"]
+    changed["metadata"]["waybench"] = json.dumps(head)
+    with zipfile.ZipFile(log, "w") as written:
+        for part, data in {**parts, name: json.dumps(changed).encode()}.items():
+            written.writestr(part, data)
+
+
+def test_a_record_that_cannot_be_measured_is_named_and_counted(command: Command, tmp_path: Path) -> None:
+    args = ("--limit", 2, "-T", "max_dimension=5", "--out", tmp_path, "--display", "none")
+    command("run", "alicia", "--model", "waybench/null", "--attempts", 1, *args)
+    (log,) = tmp_path.glob("*.eval")
+    unmeasurable(log, "501-1")
+    result = command("run", "alicia", "--model", "waybench/oracle", *args)
+    assert result.exit_code == 0, result.output
+    named, counted = result.stderr.splitlines()
+    assert named.startswith(f"waybench: skipped {log}, sample 501-1: the record of maze/alicia, item '501', cannot be")
+    assert counted == "warning: 1 sample or file of the logs could not be read and left out of all numbers"
+    # The other episode of that log counts, and so do those of the run.
+    (null,) = (line for line in result.stdout.splitlines() if line.startswith("waybench/null"))
+    (oracle,) = (line for line in result.stdout.splitlines() if line.startswith("waybench/oracle"))
+    assert (null.split()[1], oracle.split()[1]) == ("0.0", "100.0")
+
+
+def test_where_no_record_can_be_measured_each_is_named(command: Command, tmp_path: Path) -> None:
+    args = ("--limit", 1, "-T", "max_dimension=5", "--out", tmp_path, "--display", "none")
+    run = ("run", "alicia", "--model", "waybench/null", "--attempts", 1, *args)
+    command(*run)
+    (log,) = tmp_path.glob("*.eval")
+    unmeasurable(log, "501-1")
+    result = command(*run)
+    assert result.exit_code == 0, result.output
+    assert [line.partition(":")[0] for line in result.stderr.splitlines()] == ["waybench", "warning"]
+    assert not result.stdout

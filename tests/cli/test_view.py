@@ -1,6 +1,7 @@
 """`waybench view`: what it says on the terminal, and the whole of it as a process."""
 
 import os
+import re
 import signal
 import webbrowser
 from functools import partial
@@ -110,6 +111,7 @@ def test_the_browser_is_opened(command: Command, tmp_path: Path, monkeypatch: py
     said = command("view", tmp_path, "--open")
     (url,) = opened
     assert said.stdout == f"view: {url} (Ctrl-C ends it)\n"
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", url, re.ASCII)
 
 
 @pytest.mark.slow
@@ -121,8 +123,14 @@ def test_a_folder_becomes_a_run_and_ctrl_c_ends_it(log: Path, tmp_path: Path) ->
         url = process.stdout.readline().split()[1]
         assert url.startswith("http://127.0.0.1:")
 
+        address, _, token = url.partition("/?token=")
+        port = int(address.rpartition(":")[2])
+
         def shown(text: str) -> bool:
-            return text.encode() in asked(int(url.rstrip("/").rpartition(":")[2]), "/")[1]
+            return text.encode() in asked(port, "/", token=token)[1]
+
+        assert asked(port, "/", token=None)[0].status == 403
+        assert asked(port, f"/?token={token}", token=None)[0].status == 303
 
         until(lambda: shown("No episodes yet; this page reloads when there are some."))
         assert shown(f"waybench run alicia --model waybench/noisy-0.3 --out {tmp_path}")

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from waybench.report._simulated import simulate
+
 import waybench
+from waybench._api import score_line
 from waybench.analysis import Anchoring, LoggedEpisode, rows
-from waybench.cli._scoring import score_line
 from waybench.cli._typed import help_for, reply_for
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
 from waybench.gym import TextEnv
-from waybench.report._simulated import simulate
 from waybench.testing import ways
 
 MIB = 1 << 20

@@ -357,6 +357,16 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     ),
     "failure without a kind": ("failures", replace(DIAL, failure=lambda record: None), "has no kind of failure"),
     "failure that raises": ("failures", replace(DIAL, failure=lambda record: record.turns[99]), "raised IndexError"),
+    "action turn that is no turn": (
+        "action turns",
+        replace(DIAL, action_turns=lambda record: [*record.turns, *record.turns]),
+        "what is no turn, or one twice",
+    ),
+    "wrong replies that ask for no action": (
+        "action turns",
+        replace(DIAL, action_turns=lambda record: []),
+        "leaves out a turn that is",
+    ),
     "metric upside down": ("metrics declared", with_metric(low=1, high=0), "not below its ceiling"),
     "option without a sentence": ("options", with_option(name="a", default=1, doc=""), "say in a sentence"),
     "default out of range": ("options", with_option(name="a", default=1, low=2, doc="One."), "do not pass"),

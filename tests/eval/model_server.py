@@ -43,11 +43,13 @@ class ModelServer:
         url: Its base address, for the client.
         asked: How often each conversation was sent.
         answered: How often each conversation got a whole completion.
+        requests: Path and headers of each request; names of headers in lower case.
     """
 
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
+    requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
 
 @contextmanager
@@ -65,6 +67,7 @@ def model_server(script: Script) -> Iterator[ModelServer]:
             with lock:
                 before = state.asked[key]
                 state.asked[key] += 1
+                state.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
             answer = script(body["messages"], before)
             time.sleep(answer.delay)
             data = json.dumps(_completion(body, answer) if answer.status == 200 else _error(answer)).encode()

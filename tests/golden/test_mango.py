@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import shared
-from waybench.cli._scoring import score_line
+from waybench._api import score_line
 from waybench.core import Invalid
 from waybench.envs.textmap.map._labels import Labels, path_labels
 from waybench.envs.textmap.map._load import load_map

@@ -79,7 +79,7 @@ def transcript(episode: AnyEpisode) -> str:
 def _facts(turn: TurnRecord) -> Iterator[str]:
     if turn.reason is not None:
         yield f"reason: {turn.reason}"
-    if turn.outcome not in ("unparsed", "truncated", "refused"):
+    if turn.action is not None:
         yield f"action: {_json(turn.action)}"
         yield f"reward: {turn.reward:g}"
         yield f"events: {_json(turn.events)}"

@@ -78,7 +78,7 @@ def test_parquet_says_what_it_is() -> None:
     about = {name.decode(): value.decode() for name, value in schema.metadata.items()}
     assert about["waybench.frame"] == "episodes"
     assert about["waybench.version"] == __version__
-    assert about["waybench.schema"] == str(FRAME_SCHEMA) == "1"
+    assert about["waybench.schema"] == str(FRAME_SCHEMA) == "2"
     told = json.loads(about["waybench.columns"])
     assert list(told) == schema.names
     assert told["metric.raw_score"]["unit"] == "%"

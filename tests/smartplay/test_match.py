@@ -1,5 +1,9 @@
 """Which action a reply names, as published and in sound."""
 
+import random
+import time
+from collections.abc import Callable
+
 import pytest
 
 from waybench.core import Invalid
@@ -63,3 +67,57 @@ def test_sound_refuses(reply: str, actions: list[str], reason: str) -> None:
     found = sound_match(reply, actions)
     assert isinstance(found, Invalid)
     assert reason in found.reason
+
+
+def named_by_hand(reply: str, actions: list[str]) -> set[str]:
+    """Find names from left to right, at each place the longest one first, and go on behind each."""
+    text = " ".join(reply.casefold().split())
+    names = sorted((name.casefold().removesuffix(".") for name in actions), key=len, reverse=True)
+    found, at = set[str](), 0
+    while at < len(text):
+        alone = at == 0 or not text[at - 1].isalnum()
+        ends = (name for name in names if text.startswith(name, at) and not text[at + len(name) :][:1].isalnum())
+        name = next(ends, None) if alone else None
+        found |= {name} if name else set()
+        at += len(name) if name else 1
+    return found
+
+
+# The last five have names that share a part, so that what is found first hides another one.
+@pytest.mark.parametrize(
+    "actions", [PULLS, MOVES, SHADED, ["Do", "Do it"], ["a b", "b c", "c"], ["x y z", "y"], ["a", "a a"], ["a-b", "b"]]
+)
+def test_sound_reads_any_reply_as_a_search_by_hand_does(actions: list[str]) -> None:
+    rng = random.Random(5)
+    parts = [part for name in actions for part in (name, name.upper(), *name.split())]
+    parts += ["and", "x", "1", "ß", "İ", "é", "_", "-", ".", ""]
+    read = 0
+    for _ in range(2000):
+        reply = "".join(rng.choice(parts) + rng.choice(["", " ", " ", "  ", "\n", "_", "-"]) for _ in range(6))
+        hand, found = named_by_hand(reply, actions), sound_match(reply, actions)
+        if len(hand) == 1:
+            assert not isinstance(found, Invalid), reply
+            assert {actions[found].casefold().removesuffix(".")} == hand, reply
+            read += 1
+        else:
+            assert isinstance(found, Invalid), reply
+            assert ("more than one" in found.reason) == (len(hand) > 1), reply
+    assert read > 100
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Return the processor time of the fastest of a few calls."""
+    taken: list[float] = []
+    for _ in range(5):
+        begun = time.process_time()
+        call()
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+def test_sound_reads_a_long_reply_in_little_more_than_its_words_take() -> None:
+    # 333,000 names: looking at each of them took 8 times as long as splitting the reply into words.
+    reply = "Do " * 333_333
+    actions = ["Noop", "Do", "Sleep", *(f"Place {what}" for what in "abcdefg"), *(f"Make {what}" for what in "abcdefg")]
+    assert sound_match(reply, actions) == 1
+    assert seconds(lambda: sound_match(reply, actions)) < 4 * seconds(lambda: reply.casefold().split())

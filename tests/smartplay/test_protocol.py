@@ -1,4 +1,4 @@
-"""The agent protocol: what is asked, what is shown again, and what a reply costs."""
+"""The agent protocol: what is action_turns, what is shown again, and what a reply costs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from waybench.smartplay import (
     AgentGame,
     AgentWording,
     Choice,
-    asked,
+    action_turns,
     history_entry,
     history_text,
     steps_of,
@@ -109,7 +109,7 @@ def test_history_text_is_stripped_as_published() -> None:
 def test_what_names_no_action_takes_the_first_one_in_paper() -> None:
     played = episode(wording="one_question")
     turn = played.step("I do not know.")
-    assert (turn.action, turn.outcome, turn.reward) == ([0, False], Outcome.ILLEGAL, -1)
+    assert (turn.action, turn.outcome, turn.reward) == ([0, False], Outcome.UNPARSED, -1)
     assert turn.events == {"bump": True, "score": 0, "named": False}
     assert [events["named"] for events in steps_of(played.record())] == [False]
 
@@ -121,7 +121,7 @@ def test_what_names_no_action_loses_the_step_in_sound() -> None:
     assert turn.message == f"{turn.reason}\n\ncurrent step observation: You are on step 0.\n\n{CHOOSE}"
     assert played.state.stored == 0  # it has seen nothing new
     assert steps_of(played.record()) == []
-    assert len(asked(played.record())) == 1
+    assert len(action_turns(played.record())) == 1
 
 
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
@@ -132,7 +132,7 @@ def test_every_step_has_two_replies_whatever_they_are(protocol: str) -> None:
         assert played.state.thinking == (number % 2 == 0)
         assert played.messages[-1].text.endswith(CHOOSE if number % 2 else THINK)
         played.step(reply)
-    assert len(asked(played.record())) == 3
+    assert len(action_turns(played.record())) == 3
     assert played.turns_left == 10 - 6
     assert replay(played.environment, played.record()).record() == played.record()
 

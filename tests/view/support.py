@@ -13,13 +13,20 @@ from waybench.view import Outcome, listen
 from waybench.view._serve import Server
 from waybench.view._site import Site
 
+TOKEN = "a-token"
+
+
+def cookie(port: int) -> dict[str, str]:
+    """Return the cookie that stands for the token."""
+    return {f"waybench-view-{port}": TOKEN}
+
 
 @contextmanager
 def served(site: Site) -> Iterator[int]:
     """Serve a site on a free port of this machine until the block ends."""
     listener = listen(0)
     port = int(listener.getsockname()[1])
-    server = Server(site, port)
+    server = Server(site, port, TOKEN)
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:
@@ -29,13 +36,17 @@ def served(site: Site) -> Iterator[int]:
         thread.join()
 
 
-def asked(port: int, path: str, host: str | None = None, method: str = "GET") -> tuple[HTTPResponse, bytes]:
-    """Ask for a path exactly as it is written, under a name."""
+def asked(
+    port: int, path: str, host: str | None = None, method: str = "GET", *, token: str | None = TOKEN
+) -> tuple[HTTPResponse, bytes]:
+    """Ask for a path exactly as it is written, under a name, and with a token's cookie unless it is None."""
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         if host != "":
             connection.putheader("Host", host or f"127.0.0.1:{port}")
+        if token is not None:
+            connection.putheader("Cookie", f"another=1; waybench-view-{port}={token}")
         connection.endheaders()
         response = connection.getresponse()
         return response, response.read()

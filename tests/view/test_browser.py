@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser import Visits
 from tests.cli.support import watched
-from tests.view.support import PATIENCE, served, until
+from tests.view.support import PATIENCE, TOKEN, served, until
 from waybench.eval import evaluate
 from waybench.tasks import TASKS, load_task
 from waybench.view._site import Site
@@ -49,7 +49,9 @@ def test_an_open_page_reloads_when_a_log_is_added(visit: Visits, logs: dict[str,
     command = ("view", str(tmp_path), "--port", "0", "--every", "0.2")
     with watched(*command, patience=4 * PATIENCE, text=True) as process:
         assert process.stdout
-        page = visit(process.stdout.readline().split()[1].rstrip("/"), "")
+        server, _, token = process.stdout.readline().split()[1].rpartition("/")
+        page = visit(server, token)
+        assert page.url == f"{server}/"
         until(lambda: "No episodes yet" in text(page))
         again = mark(page)
         logs["noisy-0.3"].rename(tmp_path / logs["noisy-0.3"].name)
@@ -97,7 +99,7 @@ def test_a_page_that_reloads_is_left_as_it_was(visit: Visits, tmp_path: Path) ->
         )
 
     with served(Site(tmp_path, "")) as port:
-        page = visit(f"http://localhost:{port}", "#turn=3")
+        page = visit(f"http://localhost:{port}", f"?token={TOKEN}#turn=3")
         page.evaluate(
             "second.open = true; words.value = 'maze'; box.checked = false;"
             "document.querySelector('select').value = 'two'; scrollTo(0, 700)"
@@ -128,7 +130,7 @@ def test_pages_run_no_script_but_those_of_the_site(visit: Visits, tmp_path: Path
     hostile = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">"
     (tmp_path / "index.html").write_text(PAGE.format(hostile, ""))
     with served(Site(tmp_path, "")) as port:
-        page = visit(f"http://127.0.0.1:{port}", "")
+        page = visit(f"http://127.0.0.1:{port}", f"?token={TOKEN}")
         again = mark(page)
         (tmp_path / "index.html").write_text(PAGE.format(hostile, "new"))
         again()  # ours does run

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from tests.report.pages import Page
-from tests.view.support import asked, served
+from tests.view.support import TOKEN, asked, cookie, served
 from waybench.core import UsageError
-from waybench.view import address, listen
+from waybench.view import address, listen, new_token
 from waybench.view._pages import SCRIPT, version
 from waybench.view._serve import DEFAULT_PORT
 from waybench.view._site import Site
@@ -62,7 +62,7 @@ def client(port: int) -> Iterator[httpx.Client]:
 
 
 def client_of(port: int) -> httpx.Client:
-    return httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False)
+    return httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, cookies=cookie(port))
 
 
 @pytest.mark.parametrize(("path", "file"), [("/", "index.html"), ("/index.html", "index.html")])
@@ -205,11 +205,65 @@ def test_until_there_is_a_page_another_one_stands_in(tmp_path: Path) -> None:
         assert len({building.headers["ETag"], waiting.headers["ETag"], client.head("/").headers["ETag"]}) == 3
 
 
+NO_TOKENS = [None, "", "a", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "\u00e4", '"', f"x; {TOKEN}"]
+
+
+@pytest.mark.parametrize("path", ["/", "/models/m-1.html", "/assets/style.css", "/a.bin", SCRIPT, "/nothing", "/.x"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_who_has_no_token_sees_nothing(port: int, path: str, method: str) -> None:
+    refused = "This report is private: open the whole address that `waybench view` printed, with ?token=... at its end."
+    for token in NO_TOKENS:
+        response, body = asked(port, path, method=method, token=token and token.encode().decode("latin-1"))
+        assert response.status == 403, token
+        assert response.getheader("Set-Cookie") is None
+        assert body.decode() == ("" if method == "HEAD" else refused + "\n")
+        assert HEADERS.items() <= {name: response.getheader(name) for name in HEADERS}.items()
+    assert asked(port, f"{path}?token=another", method=method, token=None)[0].status == 403
+    assert asked(port, f"{path}?token=", method=method, token="")[0].status == 403
+
+
+def test_the_cookie_of_another_port_does_not_help(port: int) -> None:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as other:
+        other.cookies.update(cookie(port + 1))
+        assert other.get("/").status_code == 403
+
+
+def test_the_first_address_sets_the_cookie_and_loses_the_token(port: int) -> None:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as visitor:
+        first = visitor.get(f"/models/m-1.html?a=1&token={TOKEN}&b=2")
+        assert (first.status_code, first.headers["Location"]) == (
+            303,
+            f"http://127.0.0.1:{port}/models/m-1.html?a=1&b=2",
+        )
+        assert HEADERS.items() <= {name: first.headers.get(name) for name in HEADERS}.items()
+        name_and_value, *attributes = first.headers["Set-Cookie"].split("; ")
+        assert name_and_value == f"waybench-view-{port}={TOKEN}"
+        assert {each.lower() for each in attributes} == {"httponly", "samesite=strict", "path=/"}
+        assert "m-1" in visitor.get(first.headers["Location"]).text  # the client keeps the cookie
+        assert visitor.head(SCRIPT).status_code == 200
+
+
+def test_the_first_address_leads_nowhere_else(port: int) -> None:
+    for path in ("//other.example/", "/%5cother.example", "/\\other.example", "/%0d%0aSet-Cookie:x"):
+        response, _ = asked(port, f"{path}?token={TOKEN}", token=None)
+        assert response.status == 303
+        assert str(response.getheader("Location")).startswith(f"http://127.0.0.1:{port}/")
+    response, body = asked(port, f"/?token={TOKEN}", "attacker.example", token=None)
+    assert (response.status, response.getheader("Set-Cookie")) == (421, None)
+    assert TOKEN.encode() not in body
+
+
+def test_tokens_are_random() -> None:
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert all(len(token) >= 32 and token.replace("-", "").replace("_", "").isalnum() for token in tokens)
+
+
 def test_it_listens_on_loopback_alone() -> None:
     with listen(0) as listener:
         name, port = listener.getsockname()
         assert name == "127.0.0.1"
-        assert address(listener) == f"http://127.0.0.1:{port}/"
+        assert address(listener, "abc") == f"http://127.0.0.1:{port}/?token=abc"
 
 
 def test_a_port_that_is_taken() -> None:

@@ -6,7 +6,7 @@ from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
-from waybench.analysis._frames import Column, Frame, Meaning, column_frame, group_id
+from waybench.analysis._frames import Column, Frame, Meaning, arrow_table, column_frame, group_id
 from waybench.analysis._items import ItemKey, at_items, count_items, whole_items
 from waybench.analysis._labels import asked, chosen, differing, labels, setting, setting_order, settings_order
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
@@ -29,11 +29,13 @@ from waybench.analysis._rows import (
     row,
 )
 from waybench.analysis._scores import score_frame
-from waybench.analysis._set_aside import AFTER_PERFECT, REPEATED, rows, set_aside
+from waybench.analysis._set_aside import AFTER_PERFECT, REPEATED, measurable, rows, set_aside
+from waybench.analysis._simulated import Simulated
 from waybench.analysis._spread import Margins, Spread, margins, spread
 from waybench.analysis._table import ranked, text_table
 from waybench.analysis._text import one_line, visible
 from waybench.analysis._tidy import episode_frame, tidy
+from waybench.analysis._verified import Verified, verified
 from waybench.analysis.comparisons import (
     EFFECT,
     NO_EFFECT,
@@ -155,6 +157,7 @@ __all__ = [
     "Rescaled",
     "Row",
     "Searched",
+    "Simulated",
     "Skipped",
     "Slope",
     "Spread",
@@ -162,10 +165,12 @@ __all__ = [
     "Unpaired",
     "Variables",
     "Verdict",
+    "Verified",
     "Worded",
     "Wordings",
     "agents",
     "answers",
+    "arrow_table",
     "as_metric",
     "asked",
     "at_items",
@@ -220,6 +225,7 @@ __all__ = [
     "margins",
     "mean_difference",
     "mean_text",
+    "measurable",
     "measure",
     "measures",
     "merit",
@@ -253,6 +259,7 @@ __all__ = [
     "tidy",
     "variables",
     "verdict_sentence",
+    "verified",
     "versus",
     "visible",
     "whole_items",

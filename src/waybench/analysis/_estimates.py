@@ -72,7 +72,8 @@ class Estimate:
         solved: Share of single attempts that are solved, likewise; None where that is a teacher's merit.
         curves: Of every series that some attempt has, its means step by step, clustered likewise; at one level only.
         replies: Number of replies.
-        outcomes: Share of each outcome among the replies; those that did not occur are left out.
+        action_replies: Number of those that had to name an action; thoughts, for example, did not.
+        outcomes: Share of each outcome among the latter; those that did not occur are left out.
         input_tokens: Mean tokens of an attempt's requests; None if not known.
         output_tokens: Mean tokens of an attempt's replies; None if not known.
         cached_tokens: Mean tokens of an attempt's requests that the provider says it read from its cache, 0 also where
@@ -107,6 +108,7 @@ class Estimate:
     solved: Mean | None
     curves: Mapping[str, Curve]
     replies: int
+    action_replies: int
     outcomes: Mapping[str, float]
     input_tokens: float | None
     output_tokens: float | None
@@ -198,9 +200,9 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     whole, attempted = whole_items(kept), whole_items(tried)
     counted = [row for item in tried.values() for row in item]
     guided = any(row.guided for row in some)
-    replies = Counter[str]()
+    judged = Counter[str]()
     for row in counted:
-        replies.update(row.outcomes)
+        judged.update(row.outcomes)
     scores = headline_values(tried, head)
     values = {metric.name: measured(tried, head, metric) for metric in metrics}
     single = {metric.name: _metric(values[metric.name], metric) for metric in metrics}
@@ -235,8 +237,9 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         guided=guided,
         solved=None if guided else _single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
         curves={name: found for name, found in curves.items() if found is not None},
-        replies=replies.total(),
-        outcomes={outcome: count / replies.total() for outcome, count in sorted(replies.items())},
+        replies=sum(row.turns for row in counted),
+        action_replies=judged.total(),
+        outcomes={outcome: count / judged.total() for outcome, count in sorted(judged.items())},
         input_tokens=_average(row.input_tokens for row in counted),
         output_tokens=_average(row.output_tokens for row in counted),
         cached_tokens=_average(row.cached_tokens for row in counted),

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.analysis._rows import EXAMPLES, Group, declared, grouped
@@ -270,7 +271,7 @@ _WHO: tuple[Fact[Group], ...] = (
         lambda group: registry.load(group.env).metrics[0].name,
         "Name of the environment's headline metric.",
     ),
-    Fact("key", str, lambda group: group.key, "The key of the set of items."),
+    Fact("key", str, lambda group: group.key, "The key of the set of items; of a private set a short hash."),
 )
 
 
@@ -330,3 +331,21 @@ _DESCRIBED: tuple[Fact[_Described], ...] = (
         "What it holds.",
     ),
 )
+
+
+def arrow_table(frame: Frame) -> Any:
+    """Return a frame as a `pyarrow.Table`, whose fields have the columns' descriptions and units as metadata."""
+    pa: Any = import_module("pyarrow")  # it carries no types
+    fields = [
+        pa.field(
+            column.name,
+            pa.type_for_alias(column.kind),
+            metadata={"description": column.description, "unit": column.unit},
+        )
+        for column in frame.columns
+    ]
+    arrays = [
+        pa.array(list(column.values()), field.type, from_pandas=True)
+        for column, field in zip(frame.columns, fields, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))

@@ -123,7 +123,8 @@ class Row:
         series: Every series of the environment, a number for each step; none after an infrastructure error.
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
             the teacher's merit.
-        outcomes: Number of replies of each outcome that occurred.
+        outcomes: Number of replies of each outcome that occurred, of those that had to name an action.
+        other_replies: Number of the other replies, such as thoughts (`Environment.action_turns`).
         failure: Name of the kind in which it failed, of its environment's (`Environment.failure_kinds`); "" if it did
             not fail, is not measured, or had a teacher, whose merit the end is.
         sizes: Of each metric that is a share, what it is a share of.
@@ -160,6 +161,7 @@ class Row:
     series: Mapping[str, tuple[float, ...]]
     guided: bool
     outcomes: Mapping[str, int]
+    other_replies: int = 0
     failure: str = ""
     axes: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -177,6 +179,11 @@ class Row:
     not_simulated: str = ""
     log: str = ""
     run: str = ""
+
+    @property
+    def turns(self) -> int:
+        """Number of replies."""
+        return sum(self.outcomes.values()) + self.other_replies
 
     @property
     def tokens(self) -> int | None:
@@ -248,6 +255,7 @@ def row(
     guided = record.options.get("teacher_guided") is True or any(turn.executed is not None for turn in record.turns)
     try:
         failed = None if unmeasured or guided else environment.failure_of(record)
+        judged = environment.action_turns(record) if confirmed else record.turns
         published = (environment.setting(record) or "") if environment.setting else ""
         item = dict(record.item)
         options: dict[str, Any] = {
@@ -292,7 +300,8 @@ def row(
             aside="" if confirmed else UNCONFIRMED,
             series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
             guided=guided,
-            outcomes=Counter(str(turn.outcome) for turn in record.turns),
+            outcomes=Counter(str(turn.outcome) for turn in judged),
+            other_replies=len(record.turns) - len(judged),
             failure=failed.name if failed else "",
             input_tokens=tokens[0],
             output_tokens=tokens[1],

@@ -120,9 +120,9 @@ def _with(score: Score, mean: Mean | None) -> Score:
 def _course(estimate: Estimate) -> Iterator[Score]:
     if not estimate.guided:
         yield _with(Score(estimate, "solved", "solved", "Solved", "", "higher"), estimate.solved)
-    for outcome in Outcome if estimate.replies else ():
+    for outcome in Outcome if estimate.action_replies else ():
         score = Score(estimate, "share", OUTCOME + outcome, outcome.capitalize(), "", "")
-        yield score._replace(value=estimate.outcomes.get(outcome, 0.0), n=estimate.replies)
+        yield score._replace(value=estimate.outcomes.get(outcome, 0.0), n=estimate.action_replies)
     for metric, title, unit, value in (
         ("requests", "Requests", "", estimate.requests),
         ("input_tokens", "Input tokens", "tokens", estimate.input_tokens),

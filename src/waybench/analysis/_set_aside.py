@@ -1,38 +1,51 @@
 """All rows of some episodes, and those of them that are set aside since they never count."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from waybench.analysis._rows import Row, grouped, is_perfect, row
 from waybench.analysis.logs import LoggedEpisode, Skipped, skipped
-from waybench.core import WaybenchError
+from waybench.core import Price, WaybenchError
 from waybench.envs import registry
 
 REPEATED = "repeated"
 AFTER_PERFECT = "after a perfect attempt"
 
 
-def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], None] | None = None) -> list[Row]:
-    """Return one row for each episode, in the given order, as `set_aside` leaves them.
+def measurable(
+    episodes: Iterable[LoggedEpisode],
+    *,
+    prices: Mapping[str, Price] | None = None,
+    on_problem: Callable[[Skipped], None] | None = None,
+) -> tuple[list[LoggedEpisode], list[Row]]:
+    """Return the episodes that can be measured, in the given order, and the row of each, as `set_aside` leaves it.
 
     Args:
         episodes: The episodes; those of a later run come later.
+        prices: Model -> what its tokens cost, as far as that is known.
         on_problem: Is told of each episode that is passed over since it cannot be measured; if None, it is an error.
 
     Raises:
         UsageError: If an episode's environment is not installed.
         DataError: If a record lacks what its environment's metrics need.
     """
+    measured: list[LoggedEpisode] = []
     made: list[Row] = []
     for episode in episodes:
         try:
-            made.append(row(episode))
+            made.append(row(episode, price=(prices or {}).get(episode.model)))
+            measured.append(episode)
         except WaybenchError as error:
             problem = skipped(episode.log, error, episode.sample)
             if on_problem is None:
                 raise type(error)(str(problem).removeprefix("skipped ")) from None
             on_problem(problem)
-    return set_aside(made)
+    return measured, set_aside(made)
+
+
+def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], None] | None = None) -> list[Row]:
+    """Return one row for each episode that can be measured: the rows of `measurable`."""
+    return measurable(episodes, on_problem=on_problem)[1]
 
 
 def set_aside(made: Iterable[Row]) -> list[Row]:

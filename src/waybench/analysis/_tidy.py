@@ -102,7 +102,13 @@ _COURSE: tuple[Fact[Row], ...] = (
         lambda row: row.guided,
         "Whether a teacher's actions were carried out in place of the player's: then the end is the teacher's merit.",
     ),
-    Fact("turns", int, lambda row: sum(row.outcomes.values()), "Number of replies."),
+    Fact("turns", int, lambda row: row.turns, "Number of replies."),
+    Fact(
+        "action_turns",
+        int,
+        lambda row: sum(row.outcomes.values()),
+        "Number of replies that had to name an action; thoughts, for example, did not, and count in no outcome.",
+    ),
 )
 
 _OUTCOMES: tuple[Fact[Row], ...] = tuple(
@@ -110,7 +116,7 @@ _OUTCOMES: tuple[Fact[Row], ...] = tuple(
         OUTCOME + outcome,
         int,
         lambda row, outcome=str(outcome): row.outcomes.get(outcome, 0),
-        f"Number of replies with the outcome {outcome}.",
+        f"Number of replies with the outcome {outcome}, of those that had to name an action.",
     )
     for outcome in Outcome
 )

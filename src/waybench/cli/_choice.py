@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from waybench.core import Environment, Json, Source, UsageError, resolve, unknown
+from waybench.core import Environment, Json, Source, UsageError, read_key, resolve, unknown
 from waybench.envs import registry
 
 
@@ -64,18 +64,20 @@ def source_of(
 
     Args:
         environment: Whose items.
-        key: The set's key; the public set if None.
+        key: The set's key, or where it is (`read_key`); the public set if None.
         level: The level; the smallest if None.
         settings: Texts of the form option=value.
         protocol: The protocol in which the items are to be played.
 
     Raises:
-        UsageError: For a level that does not exist, or a wrong option.
+        UsageError: For a level that does not exist, a wrong option, or a key that cannot be read.
     """
-    return environment.draw_from(
-        environment.public_key if key is None else key,
+    key = environment.public_key if key is None else read_key(key)
+    source = environment.draw_from(
+        key,
         environment.smallest_level if level is None else level,
         environment.items_for(
             protocol, resolve(environment.source_options, assignments(settings, "-S"), "source option")
         ),
     )
+    return environment.marked(source, key)

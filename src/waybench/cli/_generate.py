@@ -81,7 +81,7 @@ def _line(environment: Environment[Any, Any, Any], item: Item[Any], more: Mappin
             "version": environment.version,
             "id": item.id,
             "level": item.level,
-            "key": item.key,
+            "key": item.key_label,
             "index": item.index,
             "instance": item.instance.to_json(),
             "hash": item.instance.hash,

@@ -1,12 +1,19 @@
-"""Writing JSON lines to a file or to standard output."""
+"""What several commands write: JSON lines to a file or to standard output, and what of the logs is skipped."""
 
 import json
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from waybench.core import Json, UsageError
+import click
+
+from waybench.core import Json, UsageError, plural
+
+if TYPE_CHECKING:
+    from waybench.analysis import Skipped
+
+MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each
 
 
 def dumps(value: Json) -> str:
@@ -57,3 +64,27 @@ def _writer(stream: IO[str], path: str | None) -> Callable[[str], None]:
 
 def _refused(path: str, error: OSError) -> UsageError:
     return UsageError(f"cannot write {path!r}: {error.strerror}; choose another file")
+
+
+def to_stderr(line: str) -> None:
+    """Write a line to stderr."""
+    click.echo(line, err=True)
+
+
+def tell_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to_stderr) -> None:
+    """Name what of the logs is skipped, the first ten with a line each.
+
+    Args:
+        skipped: What is skipped.
+        tell: Is given the lines; by default stderr is.
+    """
+    for one in skipped[:MOST_SKIPPED]:
+        tell(f"waybench: {one}")
+    if len(skipped) > MOST_SKIPPED:
+        tell(f"waybench: and {len(skipped) - MOST_SKIPPED} more")
+
+
+def skipped_warning(skipped: "Sequence[Skipped]") -> str:
+    """Return a warning that counts what of the logs is skipped."""
+    count = plural(len(skipped), "sample or file", "samples and files")
+    return f"warning: {count} of the logs could not be read and left out of all numbers"

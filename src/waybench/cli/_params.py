@@ -15,7 +15,7 @@ def item_parameters(command: F) -> F:
     for add in (
         click.option("-S", "settings", multiple=True, metavar="OPTION=VALUE", help="How items are drawn; repeatable."),
         click.option("--level", type=int, help="Level of difficulty.  [default: the smallest]"),
-        click.option("--key", help="Key of the set; any text or number.  [default: the public set]"),
+        click.option("--key", help="Key of the set: a text, env:NAME or file:PATH.  [default: the public set]"),
     ):
         command = add(command)
     return command

@@ -67,7 +67,7 @@ def play(
 
 def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
     item = episode.item
-    click.secho(f"{episode.environment.id}, level {item.level}, item {item.id} of key {item.key}", bold=True)
+    click.secho(f"{episode.environment.id}, level {item.level}, item {item.id} of key {item.key_label}", bold=True)
     _show(episode, "\n\n".join(message.text for message in episode.messages))
     help_ = f"{help_for(episode) or _REPLIES} The word quit ends."
     click.secho(help_, dim=True)

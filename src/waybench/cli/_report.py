@@ -1,16 +1,13 @@
 """`waybench report`: a static site out of logs."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._run import prepare_folder
-
-if TYPE_CHECKING:
-    from waybench.analysis import Skipped
 
 PRICES = click.option(
     "--prices",
@@ -20,7 +17,6 @@ PRICES = click.option(
 )
 
 # Reading takes longest, and simulating what was read about as long as one process reads.
-MOST_TOLD = 10  # samples that are skipped, of which the terminal has a line each
 PROCESSES = min(3, os.cpu_count() or 1)
 
 
@@ -35,11 +31,6 @@ def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path
     It opens from a folder, with no server and no network.
     """
     click.echo(f"report: {build(folders, out or folders[0] / 'site', title, prices)}")
-
-
-def to_stderr(line: str) -> None:
-    """Write a line to stderr."""
-    click.echo(line, err=True)
 
 
 def build(
@@ -71,14 +62,11 @@ def build(
     try:
         made = write_report(found, prepare_folder(out), title=title, prices=known, passed_over=passed_over)
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
-        _tell_passed_over(passed_over, tell)
+        tell_skipped(passed_over, tell)
         raise
-    _tell_passed_over(made.passed_over, tell)
+    tell_skipped(made.passed_over, tell)
     if made.passed_over:
-        tell(
-            f"warning: {plural(len(made.passed_over), 'sample or file', 'samples and files')} of the logs could not be "
-            f"read and left out of all numbers; {out / 'summary.json'} names all"
-        )
+        tell(f"{skipped_warning(made.passed_over)}; {out / 'summary.json'} names all")
     episodes = plural(made.episodes, "episode")
     if made.unconfirmed:
         tell(
@@ -96,10 +84,3 @@ def build(
             "prints a table to fill in"
         )
     return made.index
-
-
-def _tell_passed_over(passed_over: "Sequence[Skipped]", tell: Callable[[str], None]) -> None:
-    for one in passed_over[:MOST_TOLD]:
-        tell(f"waybench: {one}")
-    if len(passed_over) > MOST_TOLD:
-        tell(f"waybench: and {len(passed_over) - MOST_TOLD} more")

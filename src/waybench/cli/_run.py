@@ -3,7 +3,7 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waybench.cli._choice import assignments
+from waybench.cli._output import skipped_warning, tell_skipped
 from waybench.core import End, Json, Price, UsageError, read_prices, resolve, unknown
 from waybench.tasks import TASKS, TaskEntry, load_task, quote
 
 if TYPE_CHECKING:
-    from waybench.analysis import LoggedEpisode
+    from waybench.analysis import LoggedEpisode, Skipped
 
 DEFAULT_OUT = Path("waybench-out")
 _PRECISION = "precision"  # the parameter of tasks that choose what they ask, and go on until it is reached
@@ -238,10 +239,19 @@ def run(
     except KeyboardInterrupt:
         click.echo("Interrupted. Run the same command again to go on; what was answered is not asked again.", err=True)
         raise
-    from waybench.analysis import read_logs
+    from waybench.analysis import NoEpisodesError, read_logs
 
-    episodes = list(read_logs(out))
-    click.echo(summary(episodes, known, unfinished=bool(unfinished)))
+    skipped: list[Skipped] = []
+    try:
+        episodes = list(read_logs(out, on_problem=skipped.append))
+        if text := summary(episodes, known, unfinished=bool(unfinished), on_problem=skipped.append):
+            click.echo(text)
+    except NoEpisodesError:  # which what was skipped explains
+        tell_skipped(skipped)
+        raise
+    tell_skipped(skipped)
+    if skipped:
+        click.echo(skipped_warning(skipped), err=True)
     if unfinished:
         click.echo(
             f"unfinished: {', '.join(unfinished)}; what could not be had is left out of every score. Run the same "
@@ -263,7 +273,11 @@ def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
 
 
 def summary(
-    episodes: Iterable["LoggedEpisode"], prices: Mapping[str, Price] | None = None, *, unfinished: bool = False
+    episodes: Iterable["LoggedEpisode"],
+    prices: Mapping[str, Price] | None = None,
+    *,
+    unfinished: bool = False,
+    on_problem: Callable[["Skipped"], None] | None = None,
 ) -> str:
     """Return the tables of scores, wordings and horizons, and what searches for horizons have found.
 
@@ -271,23 +285,22 @@ def summary(
         episodes: The episodes.
         prices: Model -> its prices, for what searches cost.
         unfinished: Whether some task is not finished.
+        on_problem: Is told of each episode that is left out since it cannot be measured; if None, it is an error.
     """
     from waybench.analysis import (
         by_level,
         horizon_table,
         horizons,
+        measurable,
         overall,
-        row,
         search_text,
         searches,
-        set_aside,
         text_table,
         wording_table,
     )
 
-    listed = list(episodes)
-    all_rows = set_aside(row(each, price=(prices or {}).get(each.model)) for each in listed)
-    scores = text_table(by_level(all_rows), totals=overall(all_rows))
-    found = search_text(searches(listed, all_rows, unfinished))
+    measured, all_rows = measurable(episodes, prices=prices, on_problem=on_problem)
+    scores = text_table(by_level(all_rows), totals=overall(all_rows)) if all_rows else ""
+    found = search_text(searches(measured, all_rows, unfinished))
     parts = (scores, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
     return "\n\n".join(part for part in parts if part)

@@ -8,9 +8,9 @@ from typing import BinaryIO
 
 import click
 
+from waybench._api import score_line
 from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT
-from waybench.cli._scoring import score_line
 from waybench.core import Json, UsageError, plural
 
 LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._report import PRICES, build, to_stderr
+from waybench.cli._output import to_stderr
+from waybench.cli._report import PRICES, build
 from waybench.cli._run import prepare_folder
 from waybench.core import WaybenchError, read_prices
-from waybench.view import Outcome, address, listen, serve
+from waybench.view import Outcome, address, listen, new_token, serve
 
 
 @click.command()
@@ -46,20 +47,23 @@ def view(
     """Show the report of the runs in some folders, and keep it up to date.
 
     It writes the same site as `waybench report`, serves it on this machine alone, and writes it again when the logs
-    change, upon which open pages reload. Ctrl-C ends it.
+    change, upon which open pages reload. The address has a token, without which other users of this machine are
+    refused. Ctrl-C ends it.
     """
     if prices:
         read_prices(prices)  # what is wrong with it is told now, and not by every build
     site = prepare_folder(out or folders[0] / "site")
-    listener = listen(port)
-    click.echo(f"view: {address(listener)} (Ctrl-C ends it)")
+    listener, token = listen(port), new_token()
+    url = address(listener, token)
+    click.echo(f"view: {url} (Ctrl-C ends it)")
     if open_browser:
-        threading.Thread(target=_open, args=(address(listener),), daemon=True).start()
+        threading.Thread(target=_open, args=(url,), daemon=True).start()
     serve(
         partial(build_once, folders, site, title, prices),
         listener,
         site,
         folders,
+        token=token,
         title=title,
         start=_start(folders[0]),
         every=every,

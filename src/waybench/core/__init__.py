@@ -24,6 +24,7 @@ from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, shown, without_reasoning
+from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
 from waybench.core._metrics import (
     OF_THE_ITEM,
     Aggregate,
@@ -38,15 +39,27 @@ from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
-from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, lost_turns
+from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
 from waybench.core._registry import Entry, Registry
+from waybench.core._secrets import (
+    HIDDEN,
+    LABEL,
+    credentials,
+    key_label,
+    may_be_secret,
+    redacted,
+    secrets_in,
+    without_credentials,
+)
 from waybench.core._text import plural, with_article
 from waybench.core._wording import Invalid, Memory, Message, Wording
 
 __all__ = [
     "EMBEDDED",
     "GENERAL_FAILURES",
+    "HIDDEN",
     "ILLEGAL",
+    "LABEL",
     "LOST",
     "NOTHING",
     "NO_ANSWER",
@@ -104,15 +117,22 @@ __all__ = [
     "UsageError",
     "WaybenchError",
     "Wording",
+    "all_turns",
     "check_json",
+    "credentials",
     "evenly_chosen",
     "general_failure",
     "is_array",
     "is_object",
+    "is_public_key",
+    "key_for_log",
+    "key_label",
+    "label_in_log",
     "last_object",
     "level_axis",
     "lost_turns",
     "main_cause",
+    "may_be_secret",
     "outcome_count",
     "outcome_metric",
     "play_out",
@@ -120,13 +140,17 @@ __all__ = [
     "policy",
     "price_table",
     "proof_axis",
+    "read_key",
     "read_prices",
+    "redacted",
     "replay",
     "resolve",
+    "secrets_in",
     "set_hash",
     "shortened",
     "shown",
     "unknown",
     "with_article",
+    "without_credentials",
     "without_reasoning",
 ]

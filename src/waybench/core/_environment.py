@@ -9,10 +9,11 @@ from waybench.core._axes import Axis
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._game import A, End, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
+from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve
 from waybench.core._random import Stream
-from waybench.core._record import EpisodeRecord, TurnRecord
+from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._wording import Wording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -96,6 +97,8 @@ class Environment(Generic[I, S, A]):
         failure: EpisodeRecord of a finished episode that was not solved -> its main cause, one of `failure_kinds`. None
             only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
             By default outcomes and end alone are looked at.
+        action_turns: EpisodeRecord -> the turns whose replies had to name an action; by default all. Shares of outcomes
+            are shares of these. Other turns ask for a thought, say, and whatever is replied to them is right.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
         setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
@@ -142,6 +145,7 @@ class Environment(Generic[I, S, A]):
     aggregates: tuple[Aggregate, ...] = ()
     failures: tuple[FailureKind, ...] = ()
     failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
+    action_turns: Callable[[EpisodeRecord], Sequence[TurnRecord]] = all_turns
     best_of: bool = False
     pooled: bool = False
     complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
@@ -190,11 +194,15 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: For a level that does not exist, or a wrong option.
         """
-        return self.draw_from(
-            self.public_key if key is None else key,
-            self.smallest_level if level is None else level,
-            self.items_for(protocol, resolve(self.source_options, options)),
-        )
+        resolved = self.items_for(protocol, resolve(self.source_options, options))
+        level = self.smallest_level if level is None else level
+        if key is None:
+            return self.draw_from(self.public_key, level, resolved)
+        return self.marked(self.draw_from(key, level, resolved), key)
+
+    def marked(self, source: Source[I], key: str) -> Source[I]:
+        """Return a source of items of a key, which are marked as private unless it is a public set's."""
+        return source if is_public_key(key, self.public_key) else PrivateSource(source)
 
     def items_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return resolved source options, with what a protocol has in place of those that are not given."""

@@ -297,7 +297,7 @@ class Episode(Generic[I, S, A]):
             options=self.options,
             instance=item.instance.to_json(),
             instance_hash=self._hash,
-            item={"id": item.id, "level": item.level, "key": item.key, "index": item.index},
+            item={"id": item.id, "level": item.level, "key": item.key_label, "index": item.index},
             proof=item.proof,
             examples=tuple(example.to_json() for example in item.examples),
             attempt=self.attempt,
@@ -326,7 +326,8 @@ def replay(
         watch: Is shown the episode before each turn, and the turn as it is recorded, which is not confirmed yet.
 
     Returns:
-        The episode, at the record's end.
+        The episode, at the record's end. In a record of schema 1 unparsed turns may be ok or illegal instead: those for
+        which the protocol took an action.
 
     Raises:
         ReplayError: At the first difference between record and simulation.
@@ -364,8 +365,9 @@ def replay(
         if watch is not None:
             watch(episode, turn)
         again = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), put)
+        recorded = _as_of_schema_2(turn, again) if record.schema < 2 else turn
         for name in TurnRecord._fields:
-            _same(f"turn {number}: {name}", getattr(turn, name), getattr(again, name))
+            _same(f"turn {number}: {name}", getattr(recorded, name), getattr(again, name))
     # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
     end = record.end
     if (end is End.INFRASTRUCTURE or end is End.TURN_LIMIT) and record.error and not episode.done:
@@ -373,6 +375,12 @@ def replay(
     _same("end", record.end, episode.end_reason)
     _same("error", record.error, episode.error)
     return episode
+
+
+def _as_of_schema_2(turn: TurnRecord, again: TurnRecord) -> TurnRecord:
+    by_protocol = again.outcome is Outcome.UNPARSED and again.action is not None
+    done = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+    return turn._replace(outcome=again.outcome) if by_protocol and done else turn
 
 
 def _stop_of(turn: TurnRecord) -> str:

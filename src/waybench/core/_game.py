@@ -58,7 +58,8 @@ class Transition(NamedTuple, Generic[S]):
         state: The state afterwards.
         reward: The reward of this step, within the game's `Facts.reward`.
         events: What happened, as JSON values; metrics and wordings read it.
-        outcome: OK, ILLEGAL or UNPRODUCTIVE.
+        outcome: OK, ILLEGAL or UNPRODUCTIVE; UNPARSED where the reply named no action, for which a published protocol
+            prescribes one.
     """
 
     state: S

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from waybench.core._errors import UsageError
 from waybench.core._game import NOTHING, Json
+from waybench.core._secrets import key_label
 
 
 class Instance(ABC):
@@ -44,6 +45,7 @@ class Item(Generic[I]):
         index: Its number within key and level, from 0.
         proof: What is known of its solution (that it is solvable, its optimum), as JSON values.
         examples: Instances that the player is shown solved before this one (in-context examples), in this order.
+        private: Whether the key is a secret, for it generates all items of the set.
     """
 
     instance: I
@@ -53,6 +55,12 @@ class Item(Generic[I]):
     index: int = 0
     proof: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     examples: tuple[I, ...] = ()
+    private: bool = False
+
+    @property
+    def key_label(self) -> str:
+        """The key as records and terminals show it: of a private set a short hash."""
+        return key_label(self.key) if self.private else self.key
 
 
 class Source(ABC, Generic[I]):

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import fsum
 from typing import Any, NamedTuple, Self
@@ -14,7 +14,7 @@ from waybench.core._game import NOTHING, End, Json, Outcome
 from waybench.core._json import is_object
 from waybench.core._wording import Message
 
-SCHEMA = 1
+SCHEMA = 2  # 1: the outcome of an action that the protocol took for a reply that names none was that of the action
 _MOST_VALUES = 2_000_000  # of the part of a record that is known before the first reply, and of a turn
 _MOST_SPENT = 10**15
 _PROGRESS = ("player", "turns", "end", "error")
@@ -69,7 +69,7 @@ class TurnRecord(NamedTuple):
         reply: The raw reply, as it came.
         outcome: What the turn came to.
         reason: Why the reply was not carried out, if it was not.
-        action: What was said, as a JSON value; None if the reply was not parsed.
+        action: What was said, as a JSON value; None if the reply was not parsed and the protocol took no action for it.
         executed: What was done in place of what was said (teacher guiding); None where nothing was put in its place.
         reward: The step's reward.
         events: What happened.
@@ -230,6 +230,11 @@ class EpisodeRecord:
             return cls(**known)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"not an episode record: {type(error).__name__} {str(error)[:200]}") from None
+
+
+def all_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
+    """Return all turns of a record, for environments in which every reply has to name an action."""
+    return record.turns
 
 
 _TEXT, _NUMBER = (str,), (int, float)

@@ -22,6 +22,7 @@ from waybench.eval._errors import PrerequisiteError
 from waybench.eval._lock import locked
 from waybench.eval._room import full_message, is_full, says_full
 from waybench.eval._run_journals import RunJournals
+from waybench.eval._secrets import Secrets, follow_older_logs, hiding, seal
 
 _MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
 _ENGINE: Any = inspect_ai  # its signatures are too wide for a type checker
@@ -73,7 +74,9 @@ def evaluate(
         with locked(out), _quiet_logging():
             _set_aside_poorer_logs(out)
             try:
-                logs = _eval_set(tasks, ready, journals, out, config or {}, limits or {}, rerun, display)
+                logs = _eval_set(
+                    tasks, ready, journals, out, config or {}, limits or {}, rerun, display, warn or _to_stderr
+                )
             except KeyboardInterrupt:
                 if journals.failure is None:
                     raise
@@ -109,10 +112,12 @@ def _eval_set(
     limits: Mapping[str, int | None],
     rerun: int,
     display: str,
+    warn: Callable[[str], None],
 ) -> list[EvalLog]:
     """Run the engine's eval set, and return the logs of its tasks, those of finished ones included."""
     GenerateConfig.model_validate(config)
     created = [journals.create(make) for make in tasks]
+    follow_older_logs(out, created, models, warn)
     journals.open(models)
     _, logs = _ENGINE.eval_set(
         tasks=created,
@@ -124,6 +129,7 @@ def _eval_set(
         retry_immediate=rerun > 0,
         display=display,
         log_level="error",
+        log_level_transcript="info",  # below it the transcript, which is in the log, has the address of each request
         **limits,
         **config,
     )
@@ -199,11 +205,13 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
             f"model {name[:120]!r}: there is no folder {folder}: give the one that holds the model's files"
         )
     try:
-        model = get_model(name, base_url=base_url, memoize=False, **args)
-        if base_url is None and _from_environment(model.api.base_url):
-            # A log has only an address that was given, and results of two servers must not be taken for one's.
-            return get_model(name, base_url=model.api.base_url, memoize=False, **args)
-        return model
+        with hiding(Secrets(base_url, args)):
+            model = get_model(name, base_url=base_url, memoize=False, **args)
+            if base_url is None and _from_environment(model.api.base_url):
+                # A log has only an address that was given, and results of two servers must not be taken for one's.
+                base_url = model.api.base_url
+                model = get_model(name, base_url=base_url, memoize=False, **args)
+        return seal(model, base_url, args)
     except Exception as error:  # every provider has its own; its message is what the user needs
         raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
 

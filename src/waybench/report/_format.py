@@ -17,7 +17,6 @@ LONGEST_OPENING = 40_000  # what many prompts begin with, where it is shown once
 BOARDS_OF_A_PAGE = 1_000_000  # characters of all drawings of a page, beyond which items have none there
 OPENINGS_OF_A_PAGE = 2_000_000
 LONGEST_UNSENT = 1_000
-LONGEST_READ = 1_000  # of what a reply was read as
 SHORT = 200  # characters of an answer that is shown again even where it is the same as the one before
 
 

@@ -9,22 +9,21 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from waybench.analysis import (
-    Anchoring,
     Cluster,
     Explanations,
     Group,
     LoggedEpisode,
     Row,
+    Simulated,
     Skipped,
     Variables,
-    row,
     set_aside,
     skipped,
+    verified,
 )
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
 from waybench.report._openings import Common, Opening
-from waybench.report._simulated import Simulated, simulate
 
 
 class Played(NamedTuple):
@@ -79,18 +78,9 @@ class Gathered:
 
     def _gather(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
         made: list[Row] = []
-        explanations, anchoring = Explanations(), Anchoring()
-        for episode in episodes:
+        explanations = Explanations()
+        for episode, one, again in verified(episodes, prices, self.passed_over.append):
             try:
-                again = simulate(episode)
-                between = anchoring.of(episode.record) if again.confirmed else None
-                one = row(
-                    episode,
-                    confirmed=not again.mismatch,
-                    price=prices.get(episode.model),
-                    anchors=between,
-                    not_simulated=again.skipped,
-                )
                 data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
                 explanations.add(one, episode.record)
             except Exception as error:  # a record is data from outside: it is not to take the others with it

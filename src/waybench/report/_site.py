@@ -15,6 +15,7 @@ from waybench.analysis import (
     Group,
     LoggedEpisode,
     Row,
+    Simulated,
     Skipped,
     agents,
     by_level,
@@ -48,7 +49,6 @@ from waybench.report._families import Family, family
 from waybench.report._files import READABLE, Folder, slug
 from waybench.report._gathered import Gathered, Played
 from waybench.report._replay import frames, undrawn
-from waybench.report._simulated import Simulated
 from waybench.report._templates import assets, templates
 from waybench.report.charts import ChartFiles
 from waybench.report.pages import (

@@ -15,11 +15,11 @@ from waybench.smartplay._capabilities import (
 )
 from waybench.smartplay._environment import (
     TYPED_HELP,
+    action_turns,
     agent_metrics,
     agent_options,
     agent_play,
     agent_typed,
-    asked,
     final_score,
     steps_of,
 )
@@ -52,12 +52,12 @@ __all__ = [
     "Rules",
     "Scene",
     "Step",
+    "action_turns",
     "agent_failure",
     "agent_metrics",
     "agent_options",
     "agent_play",
     "agent_typed",
-    "asked",
     "best_of",
     "capability_scores",
     "capability_weights",

@@ -96,8 +96,8 @@ def agent_typed(make: Make) -> Callable[[str, Scene[Any, Any]], Choice | None]:
     return typed
 
 
-def asked(record: EpisodeRecord) -> list[TurnRecord]:
-    """Return the turns in which an action was asked for: one for each step, lost ones included, and no thoughts."""
+def action_turns(record: EpisodeRecord) -> list[TurnRecord]:
+    """Return the turns whose replies had to name an action: one for each step, lost ones included, and no thoughts."""
     thinks = bool(MANNERS[record.options["wording"]].think)
     return list(record.turns[thinks :: 1 + thinks])
 
@@ -130,9 +130,6 @@ def agent_metrics(
 
     def counted(record: EpisodeRecord) -> Range:
         return 0, steps(record)
-
-    def turns(record: EpisodeRecord) -> float:
-        return (1 + bool(MANNERS[record.options["wording"]].think)) * steps(record)
 
     return (
         score,
@@ -170,7 +167,7 @@ def agent_metrics(
         ),
         outcome_metric(
             "unparsed",
-            'Replies that did not name exactly one action, in "sound"; their steps are lost.',
-            most=turns,
+            'Replies that name no action in "paper", or not exactly one in "sound", where the step is lost.',
+            most=steps,
         ),
     )

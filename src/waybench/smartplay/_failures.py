@@ -1,14 +1,15 @@
-"""How an agent fails: its thoughts count in nothing, and a reply that names no action is none."""
+"""How an agent fails: thoughts are left out, and what the protocol did for a reply that names no action is not its."""
 
 from collections.abc import Callable
 
-from waybench.core import NO_ANSWER, TURN_LIMIT, EpisodeRecord, FailureKind, general_failure
-from waybench.smartplay._environment import asked, steps_of
+from waybench.core import NO_ANSWER, TURN_LIMIT, UNPARSED, EpisodeRecord, FailureKind, general_failure
+from waybench.smartplay._environment import action_turns, steps_of
 
 UNNAMED = FailureKind(
     "unnamed",
     "replies that name no action",
-    'At least half of the steps were made by replies that name no action, for which "paper" takes the first one.',
+    'In "paper", which takes the first action for them: at least half of the steps were made by replies that name none,'
+    " or most replies that came to nothing name none.",
 )
 
 Failing = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
@@ -24,11 +25,12 @@ def agent_failure(own: Failing) -> Callable[[EpisodeRecord], FailureKind | None]
     """
 
     def failure(record: EpisodeRecord) -> FailureKind | None:
-        general = general_failure(record, asked(record))
-        if general in NO_ANSWER:
-            return general
+        general = general_failure(record, action_turns(record))
         steps = steps_of(record)
-        if steps and 2 * sum(step["named"] is False for step in steps) >= len(steps):
+        unnamed = sum(step["named"] is False for step in steps)
+        if general in NO_ANSWER:
+            return UNNAMED if unnamed and general is UNPARSED else general
+        if steps and 2 * unnamed >= len(steps):
             return UNNAMED
         return own(record, general)
 

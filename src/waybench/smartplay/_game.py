@@ -96,6 +96,10 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
             past = (*past, seen) if len(past) < self._history else (*past[1:], seen)
         following, reward, events, outcome = rules.step(world, number, rng)
         told: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
+        if not action.named:
+            outcome = (
+                Outcome.UNPARSED
+            )  # the action was the protocol's, so that what it led to is no outcome of the reply
         return Transition(Scene(instance, following, past, stored + 1, self._thinks), reward, told, outcome)
 
     def forfeit(self, state: Scene[I, W]) -> Scene[I, W]:

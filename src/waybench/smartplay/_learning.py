@@ -10,7 +10,7 @@ from math import fsum
 from typing import NamedTuple
 
 from waybench.core import EpisodeRecord, Metric, Range, Series
-from waybench.smartplay._environment import agent_metrics, asked, final_score
+from waybench.smartplay._environment import action_turns, agent_metrics, final_score
 from waybench.smartplay._humans import human_metric, scaled_metric
 
 
@@ -89,7 +89,7 @@ def learning_metrics(
 
 def _regrets(record: EpisodeRecord) -> list[float]:
     lost = float(record.proof["worst"])
-    return [float(turn.events.get("regret", lost)) for turn in asked(record)]
+    return [float(turn.events.get("regret", lost)) for turn in action_turns(record)]
 
 
 _REGRET = Metric(
@@ -104,7 +104,7 @@ _REGRET = Metric(
 
 _OPTIMAL = Series(
     name="optimal",
-    of=lambda record: [float(turn.events.get("optimal", False)) for turn in asked(record)],
+    of=lambda record: [float(turn.events.get("optimal", False)) for turn in action_turns(record)],
     title="Share of best actions",
     low=0,
     high=1,

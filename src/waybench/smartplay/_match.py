@@ -3,10 +3,12 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice, permutations
 
 from waybench.core import Invalid, without_reasoning
 
 LONGEST_REPLY = 1_000_000  # characters
+_MOST_APART = 32  # names; more are searched for together
 
 
 def published_match(reply: str, actions: Sequence[str]) -> int | None:
@@ -29,8 +31,7 @@ def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
-    pattern, numbers = _pattern(tuple(actions))
-    found = {numbers[_plain(match[0])] for match in pattern.finditer(_plain(without_reasoning(reply)))}
+    found = _names(tuple(actions)).found(_plain(without_reasoning(reply)))
     if len(found) == 1:
         return found.pop()
     if not found:
@@ -42,8 +43,49 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+class _Names:
+    """The names of actions, for being found in a text.
+
+    Args:
+        actions: The names.
+    """
+
+    def __init__(self, actions: Sequence[str]) -> None:
+        self._numbers = {_plain(name).removesuffix("."): number for number, name in enumerate(actions)}
+        names = sorted(self._numbers, key=len, reverse=True)
+        # A pattern that begins with letters is searched for several times as fast as one that begins with an assertion.
+        self._patterns = {
+            name: re.compile(rf"{re.escape(name)}(?<![^\W_]{re.escape(name)})(?![^\W_])") for name in names
+        }
+        self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
+        few = len(names) <= _MOST_APART
+        self._apart = few and not any(_can_share(one, other) for one, other in permutations(names, 2))
+
+    def found(self, text: str) -> set[int]:
+        """Return the numbers of the names that stand by themselves in a text; of more than two only two."""
+        if not self._apart:
+            return {self._numbers[name] for name in set(self._any.findall(text))}
+        here = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
+        return {self._numbers[name] for name in islice(here, 2)}
+
+
+def _can_share(one: str, other: str) -> bool:
+    """Return whether another name can begin within a name, so that both stand by themselves and have a part in common.
+
+    Then the one that begins first counts, and of those that begin together the longer one.
+    """
+    for at in range(len(one)):
+        if at == 0 or not _is_in_word(one[at - 1]):
+            short, long = sorted((one[at:], other), key=len)
+            if long.startswith(short) and not _is_in_word(long[len(short) : len(short) + 1]):
+                return True
+    return False
+
+
+def _is_in_word(sign: str) -> bool:
+    return sign.isalnum()
+
+
 @lru_cache(maxsize=64)
-def _pattern(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
-    numbers = {_plain(name).removesuffix("."): number for number, name in enumerate(actions)}
-    longest_first = sorted(numbers, key=len, reverse=True)
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest_first))})(?![^\W_])"), numbers
+def _names(actions: tuple[str, ...]) -> _Names:
+    return _Names(actions)

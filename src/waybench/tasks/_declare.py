@@ -1,15 +1,19 @@
 """From a declared line of the list of tasks to a function that the engine takes for a task."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any
 
 from inspect_ai import SampleSource, Task, task
+from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log says of a task has no public names
+from inspect_ai._util.registry import registry_add, registry_info, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
 from waybench.core import Environment, Item, Json, Option, resolve
 from waybench.eval import episode, one_line_errors, play, to_sample
 from waybench.tasks._index import TASKS
+from waybench.tasks._keys import hide_key, with_key
 
 _ENTRIES = {entry.name: entry for entry in TASKS}
 
@@ -25,7 +29,7 @@ def declared(name: str, make: Callable[..., Task]) -> Callable[..., Task]:
 
     def run(**given: Any) -> Task:
         with one_line_errors():
-            return make(**resolve(entry.options, given, f"parameter of {name}"))
+            return make(**with_key(resolve(entry.options, given, f"parameter of {name}")))
 
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"{entry.summary}.\n\nArgs:\n" + "\n".join(f"    {o.name}: {o.doc}" for o in entry.options)
@@ -33,7 +37,19 @@ def declared(name: str, make: Callable[..., Task]) -> Callable[..., Task]:
     run.__signature__ = Signature(  # pyright: ignore[reportFunctionMemberAccess]
         [_parameter(option) for option in entry.options], return_annotation=Task
     )
-    return task(run)
+    registered = task(run)
+
+    @wraps(registered)
+    def run_hiding_key(**given: Any) -> Task:
+        created = registered(**given)
+        # The engine writes both to the log, and knows by the first one which task it is that it resumes.
+        for parameters in (registry_params(created), getattr(created, TASK_ALL_PARAMS_ATTR)):
+            hide_key(parameters, entry)
+        return created
+
+    # `inspect eval` finds it by its name.
+    registry_add(run_hiding_key, registry_info(registered))
+    return run_hiding_key
 
 
 def played(dataset: Dataset | SampleSource, version: int) -> Task:

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from waybench.tasks._entry import TaskEntry
+from waybench.tasks._keys import with_key
 
 
 def load_task(entry: TaskEntry) -> Any:
@@ -27,4 +28,4 @@ def quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     """
     from waybench.tasks._horizon import horizon_quote  # which needs the evaluation engine
 
-    return horizon_quote(entry.name, args, model)
+    return horizon_quote(entry.name, with_key(args), model)

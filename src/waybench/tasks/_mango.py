@@ -92,8 +92,8 @@ def _generated(environment: Environment[Any, Any, Any], given: Mapping[str, Any]
         return environment.source(key, level, **style).head(worlds)
     if given.get("prefix_tokens"):
         kind: Any = environment.id.partition("/")[2]
-        source = WorldQuestions(key, level, style, kind, environment.prove, _shown(given))
-        return source.head(worlds * given["limit"])
+        source: Any = WorldQuestions(key, level, style, kind, environment.prove, _shown(given))
+        return environment.marked(source, key).head(worlds * given["limit"])
     return environment.source(key, level, **style).head(worlds * given["limit"])
 
 

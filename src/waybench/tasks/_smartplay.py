@@ -74,7 +74,8 @@ def _source(small: Small, given: Mapping[str, Any]) -> Source[Any]:
 
         folder = None if given["data_dir"] is None else Path(given["data_dir"])
         texts, games = (locate("smartplay", file, folder) for file in (_TEXTS, _GAMES))
-        return PublishedGames(texts, games, key, level, size=style["size"], decoys=style["decoys"])
+        published = PublishedGames(texts, games, key, level, size=style["size"], decoys=style["decoys"])
+        return environment.marked(published, key)
     if "source" in given:
         refuse_for_generated(given)
     return environment.source(key, level, protocol=given["protocol"], **style)

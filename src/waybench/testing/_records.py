@@ -152,6 +152,26 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
                     require(kind.name in kinds, f"{what}: the kind of failure {kind.name!r} is not declared")
 
 
+def check_action_turns(environment: AnyEnvironment, level: int) -> None:
+    """Turns that have to name an action are turns of the record, and whatever is replied to the others is right.
+
+    That others were refused or cut off is possible all the same.
+    """
+    wrong = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+    for options in ways(environment):
+        for item in items(environment, level, 2):
+            for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
+                what = Message("{}, item {}, {}", options, item.id, episode.player)
+                record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
+                turns = {id(turn): turn for turn in record.turns}
+                for turn in environment.action_turns(record):
+                    require(turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", what)
+                for turn in turns.values():
+                    require(
+                        turn.outcome not in wrong, "{}: action_turns leaves out a turn that is {}", what, turn.outcome
+                    )
+
+
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
     """Every metric and series, of every kind of episode, is None or has numbers within the range of its record."""
     for options in ways(environment):

@@ -20,6 +20,7 @@ from waybench.testing._walks import (
 )
 
 _DONE = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+_OF_TRANSITIONS = (*_DONE, Outcome.UNPARSED)
 
 
 def check_start(environment: AnyEnvironment, level: int) -> None:
@@ -54,10 +55,11 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
                 for action in own:
                     step = _applied(game, state, action, before)
                     require(
-                        step.outcome is not Outcome.ILLEGAL,
-                        "item {}: {} is listed, but illegal",
+                        step.outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED),
+                        "item {}: {} is listed, but {}",
                         item.id,
                         brief(action),
+                        step.outcome,
                     )
                 for action in (each for each in foreign if each not in own):
                     _applied(game, state, action, before)
@@ -76,7 +78,12 @@ def _applied(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) ->
     if game.facts.deterministic:
         require(first == other, "{} depends on chance, but facts.deterministic is true", what)
     require_frozen(first.state, Message("{}: the new state", what))
-    require(first.outcome in _DONE, "{}: the outcome is {!r}, not ok, illegal or unproductive", what, first.outcome)
+    require(
+        first.outcome in _OF_TRANSITIONS,
+        "{}: the outcome is {!r}, not ok, illegal, unproductive or unparsed",
+        what,
+        first.outcome,
+    )
     require(math.isfinite(first.reward), "{}: the reward is {}", what, first.reward)
     events = dict(first.events)
     require(json.loads(_dumped(events, what)) == events, "{}: the events change on their way through JSON", what)

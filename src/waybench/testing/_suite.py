@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
 from waybench.testing._players import check_players, check_same_episode
-from waybench.testing._records import check_failures, check_metrics, check_replay, check_tampering
+from waybench.testing._records import check_action_turns, check_failures, check_metrics, check_replay, check_tampering
 from waybench.testing._require import AnyEnvironment, ContractError
 from waybench.testing._rules import check_action_codec, check_apply, check_facts, check_start, check_terminal
 from waybench.testing._sources import check_bad_data, check_instances, check_keys, check_levels, check_source
@@ -40,6 +40,7 @@ LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxy
         "same episode": check_same_episode,
         "replay": check_replay,
         "tampering": check_tampering,
+        "action turns": check_action_turns,
         "metrics": check_metrics,
         "failures": check_failures,
     }

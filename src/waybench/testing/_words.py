@@ -109,9 +109,14 @@ def _require_survived(
             return
         turn = episode.step(reply)
         _require_unicode(turn.message, what)
-        refused = turn.outcome is Outcome.UNPARSED
+        refused = isinstance(found, Invalid)
+        # With an action a turn is unparsed, too, if the protocol took that one for a reply that names none.
         require(
-            refused == isinstance(found, Invalid), "{}: the turn is {}, parse gave {}", what, turn.outcome, brief(found)
+            turn.outcome is Outcome.UNPARSED or not refused,
+            "{}: the turn is {}, parse gave {}",
+            what,
+            turn.outcome,
+            brief(found),
         )
         require(refused == (turn.action is None), "{}: a refused turn has an action, or another one has none", what)
         EpisodeRecord.from_json(episode.record().to_json())

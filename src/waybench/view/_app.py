@@ -1,11 +1,12 @@
 """The server's answers: which requests are taken, and what every answer says to the browser."""
 
 from importlib.resources import files
+from secrets import compare_digest
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,10 +20,12 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_TOKEN = "token"  # in an address
+_REFUSED = "This report is private: open the whole address that `waybench view` printed, with ?token=... at its end.\n"
 
 
-def application(site: Site, port: int) -> ASGIApp:
-    """Return the application that serves a site on a port of this machine."""
+def application(site: Site, port: int, token: str) -> ASGIApp:
+    """Return the application that serves a site on a port of this machine to those who have a token."""
 
     # Functions that are not async run in threads: reading a file holds up nobody else.
     def file(request: Request) -> Response:
@@ -35,7 +38,7 @@ def application(site: Site, port: int) -> ASGIApp:
         text = (files("waybench.view") / "pages" / "reload.js").read_text(encoding="utf-8")
         return Response(text, media_type="text/javascript")
 
-    return Guard(Starlette(routes=[Route(SCRIPT, script), Route("/{path:path}", file)]), port)
+    return Guard(Access(Starlette(routes=[Route(SCRIPT, script), Route("/{path:path}", file)]), port, token), port)
 
 
 class Guard:
@@ -61,3 +64,35 @@ class Guard:
         meant = len(asked) == 1 and asked[0].lower() in self._names
         app = self._app if meant else PlainTextResponse("This server answers to 127.0.0.1 and localhost alone.\n", 421)
         await app(scope, receive, send_with_headers)
+
+
+class Access:
+    """Answers those who have the token; others who use this machine reach the server, too.
+
+    The token comes in the first address ("/?token=...") and in a cookie from then on. Ports of a host share their
+    cookies, so that the cookie's name has the port.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+        self._app = app
+        self._cookie = f"waybench-view-{port}"
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        app: ASGIApp = self._app
+        if self._is_token(request.query_params.get(_TOKEN)):
+            app = self._admitted(request)
+        elif not self._is_token(request.cookies.get(self._cookie)):
+            app = PlainTextResponse(_REFUSED, 403)
+        await app(scope, receive, send)
+
+    def _admitted(self, request: Request) -> Response:
+        """Return the answer that sets the cookie and leads to the same page without the token in its address."""
+        # With the host, which was checked: a path such as "//other.example" alone would be another host's address.
+        answer = RedirectResponse(str(request.url.remove_query_params(_TOKEN)), 303)
+        answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="strict")
+        return answer
+
+    def _is_token(self, given: str | None) -> bool:
+        return given is not None and compare_digest(given.encode("utf-8", "replace"), self._token.encode())

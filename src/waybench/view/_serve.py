@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_urlsafe
 
 import anyio
 import uvicorn
@@ -53,17 +54,22 @@ def _bound(port: int) -> socket.socket:
     return listener
 
 
-def address(listener: socket.socket) -> str:
-    """Return the address under which a browser finds what a socket serves."""
-    return f"http://{ADDRESS}:{listener.getsockname()[1]}/"
+def address(listener: socket.socket, token: str) -> str:
+    """Return the address under which a browser finds what a socket serves to those who have a token."""
+    return f"http://{ADDRESS}:{listener.getsockname()[1]}/?token={token}"
+
+
+def new_token() -> str:
+    """Return a random token, which nobody can guess."""
+    return token_urlsafe(24)
 
 
 class Server(uvicorn.Server):
     """The server of a site."""
 
-    def __init__(self, site: Site, port: int) -> None:
+    def __init__(self, site: Site, port: int, token: str) -> None:
         settings = uvicorn.Config(
-            application(site, port),
+            application(site, port, token),
             loop="asyncio",
             http="h11",
             ws="none",
@@ -89,6 +95,7 @@ def serve(
     site: Path,
     folders: Iterable[Path],
     *,
+    token: str,
     title: str,
     start: Mapping[str, str],
     every: float,
@@ -101,6 +108,7 @@ def serve(
         listener: Where requests come in; it is closed in the end.
         site: The site's folder.
         folders: Where the logs are.
+        token: What a browser has to know; `address` has it.
         title: The title of the page that is shown until there is a site.
         start: What this page proposes until there is something to show: commands, each after what it does.
         every: Least number of seconds from one build to the next.
@@ -110,7 +118,7 @@ def serve(
         KeyboardInterrupt: When the user ends it.
     """
     shown = Site(site, title, start)
-    server = Server(shown, listener.getsockname()[1])
+    server = Server(shown, listener.getsockname()[1], token)
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:

@@ -1,9 +1,11 @@
 """What keeps a damaged log from taking all memory: limits on its parts, which are checked before Inspect reads them."""
 
 from collections.abc import Iterable, Iterator
+from copy import copy
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, NamedTuple
-from zipfile import ZipFile
+from typing import IO, NamedTuple, cast
+from zipfile import ZipFile, ZipInfo
 
 from waybench.analysis._text import one_line
 from waybench.core import DataError, JsonBounds
@@ -13,6 +15,7 @@ from waybench.core import DataError, JsonBounds
 MOST_BYTES = 1 << 29  # of a sample or another part of a log, as it is before it is compressed
 MOST_VALUES = 5_000_000
 _CHUNK = 1 << 20
+_FEW = 1 << 12
 _SAMPLES = "samples/"
 
 
@@ -86,24 +89,63 @@ def check_parts(location: str, parts: Iterable[str] | None = None) -> None:
         wanted = [name for name in known if not name.startswith(_SAMPLES)] if parts is None else parts
         for name in wanted:
             if name in known:
-                with log.open(known[name]) as stream:
-                    _check(stream, known[name].file_size)
+                _check_part(log, known[name])
 
 
 def _is_zip(location: str) -> bool:
     return not location.endswith(".json")
 
 
+def _check_part(log: ZipFile, info: ZipInfo) -> None:
+    """Check a part of a log that is a ZIP file.
+
+    Inspect decompresses all that there is, whatever size the file's directory says. So that size has to be the true
+    one: how many samples are read at a time depends on it, too.
+    """
+    _check_size(info.file_size)
+    unlimited = copy(info)
+    unlimited.file_size = 1 << 62  # or else what is beyond the directory's size would not be seen
+    with log.open(unlimited) as stream:
+        size = _check_content(_decompressed(cast(BufferedIOBase, stream), info.file_size))
+    if size != info.file_size:
+        raise DataError(f"it has {size} bytes, and the directory of the file says {info.file_size}")
+
+
 def _check(stream: IO[bytes], size: int) -> None:
+    _check_size(size)
+    _check_content(iter(lambda: stream.read(_CHUNK), b""))
+
+
+def _check_size(size: int) -> None:
     if size > MOST_BYTES:
         raise DataError(f"it has {size >> 20} MiB, more than the {MOST_BYTES >> 20} that are read")
-    bounds = JsonBounds(MOST_VALUES)
-    for chunk in _chunks(stream):
+
+
+def _check_content(chunks: Iterable[bytes]) -> int:
+    """Check a part's bytes, and return how many they are."""
+    bounds, size = JsonBounds(MOST_VALUES), 0
+    for chunk in chunks:
         if 0 in chunk:  # parsers would take it for UTF-16, in which other signs have the bytes of quotation marks
             raise DataError("it has a NUL byte, which no JSON has")
         bounds.feed(chunk)
+        size += len(chunk)
+    return size
 
 
-def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
-    while chunk := stream.read(_CHUNK):
-        yield chunk
+def _decompressed(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
+    """Yield a part's bytes, and no more than a chunk beyond the size that it should have.
+
+    Of the compressed bytes only a few are taken at a time, for each of them can stand for 32 KiB.
+    """
+    read = 0
+    while read <= size:
+        chunk: list[bytes] = []
+        length = 0
+        while length < _CHUNK and (few := stream.read1(_FEW)):
+            chunk.append(few)
+            length += len(few)
+        if not chunk:
+            return
+        read += length
+        yield b"".join(chunk)
+    raise DataError(f"it has more than the {size} bytes that the directory of the file says")

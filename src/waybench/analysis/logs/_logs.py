@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
 from waybench.analysis.logs._guard import Skipped, sample_part, sizes, skipped
 from waybench.analysis.logs._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, to_stderr
-from waybench.analysis.logs._settings import of_record, settings_of
+from waybench.analysis.logs._settings import of_record, settings_of, without_key
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
 
 _SEARCH = "waybench_search"
@@ -63,7 +63,7 @@ def read_logs(
             continue
         header, settings = headers[location]
         try:
-            record = _record(sample)
+            record = without_key(_record(sample), header)
             own = of_record(record, settings)
         except (WaybenchError, RecursionError) as error:
             told(skipped(location, error, sample.name))

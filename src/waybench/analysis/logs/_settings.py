@@ -4,11 +4,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from waybench.core import EpisodeRecord, Json
+from waybench.core import LABEL, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
 from waybench.envs import registry
 
 SCALARS = (str, int, float, bool, type(None))
@@ -23,11 +24,6 @@ _TRANSPORT = {
 SHOWN = ("prefix_tokens", "tokenizer")
 # Limits that end an episode as a part of the test, unlike those on time.
 _LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
-# Names of what may be a secret, which says nothing of how a model was asked. "max_tokens" is none.
-_SECRET = re.compile(
-    r"(^|[_-])(key|token|secret|password|passwd|credentials?|auth|authorization|cookie)$|api_?keys?|headers",
-    re.IGNORECASE,
-)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _USUAL = ("", "/v1")  # paths of servers
 
@@ -86,6 +82,21 @@ def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, 
     return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
 
 
+def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
+    """Return a record with a private set's key shown as its label, as those of older versions have the key itself.
+
+    Args:
+        record: The record.
+        header: The header of its log, which says whether the user named a key.
+    """
+    given, key = header.eval.task_args.get("key"), str(record.item.get("key", ""))
+    if given is None or LABEL.fullmatch(key) or not (key == str(given) or key.startswith((f"{given}/", f"{given}-"))):
+        return record
+    if is_public_key(key, registry.load(record.env).public_key):
+        return record
+    return replace(record, item={**record.item, "key": key_label(key)})
+
+
 def host(address: str) -> str:
     """Return what tells a server from others: "127.0.0.1:8000", never a user, a password or a query.
 
@@ -117,7 +128,7 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, Mapping):
         named = cast("Mapping[Any, Any]", value)
         return {
-            name: _harmless(each) for name, each in named.items() if not _SECRET.search(str(name).rpartition(".")[2])
+            name: _harmless(each) for name, each in named.items() if not may_be_secret(str(name).rpartition(".")[2])
         }
     if isinstance(value, list | tuple):
         return [_harmless(each) for each in cast("list[Any]", value)]

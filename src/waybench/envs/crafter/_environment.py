@@ -9,7 +9,16 @@ from waybench.envs.crafter._instance import Wilds, decode
 from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, setting
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._source import LEVEL, Worlds
-from waybench.smartplay import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, agent_typed
+from waybench.smartplay import (
+    TYPED_HELP,
+    Choice,
+    Scene,
+    action_turns,
+    agent_failure,
+    agent_options,
+    agent_play,
+    agent_typed,
+)
 
 HISTORY = 5  # Table 1
 
@@ -37,6 +46,7 @@ SURVIVAL: Environment[Wilds, Scene[Wilds, World], Choice] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=agent_failure(own_failure),
+    action_turns=action_turns,
     series=SERIES,
     aggregates=AGGREGATES,
     setting=setting,

@@ -11,6 +11,7 @@ from waybench.smartplay import (
     TYPED_HELP,
     Choice,
     Scene,
+    action_turns,
     agent_failure,
     agent_options,
     agent_play,
@@ -72,6 +73,7 @@ RODS: Environment[Towers, Scene[Towers, Puzzle], Choice] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=agent_failure(own_failure),
+    action_turns=action_turns,
     axes=(
         level_axis("disks", "Disks on the rods."),
         proof_axis("minimum", "Optimal moves", "Moves of a shortest solution."),

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from waybench.core import EpisodeRecord, FailureKind, Outcome, main_cause
-from waybench.envs.hanoi._metrics import tried
+from waybench.core import EpisodeRecord, FailureKind, main_cause
+from waybench.envs.hanoi._metrics import is_forbidden, tried
 from waybench.smartplay import UNNAMED
 
 ILLEGAL = FailureKind("illegal", "moves that are not allowed", "Of the moves that lead nowhere, most were not allowed.")
@@ -24,7 +24,7 @@ def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
 def _mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
     made = [turn for turn in record.turns if "score" in turn.events]
     for turn, move in zip(made, tried(record), strict=True):
-        if turn.outcome is Outcome.ILLEGAL:
+        if is_forbidden(turn):
             yield ILLEGAL
         elif not move.optimal:
             yield DETOUR

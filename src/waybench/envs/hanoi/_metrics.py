@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from waybench.core import EpisodeRecord, Metric, Range, Series, outcome_metric
+from waybench.core import EpisodeRecord, Metric, Outcome, Range, Series, TurnRecord
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD
 from waybench.envs.hanoi._instance import Towers, decode
 from waybench.envs.hanoi._solve import best_moves, distance, moved, position_of, random_score, stacks
@@ -61,6 +61,12 @@ def tried(record: EpisodeRecord) -> list[Tried]:
             rods = moved(rods, action) or rods
             found.append(Tried(optimal, distance(position_of(rods), goal)))
     return found
+
+
+def is_forbidden(turn: TurnRecord) -> bool:
+    """Return whether a move was not allowed, be it the reply's or the one that the protocol took for it."""
+    by_protocol = turn.events.get("named") is False
+    return turn.outcome is Outcome.ILLEGAL or (by_protocol and turn.reward == ILLEGAL_REWARD)
 
 
 def placed(towers: Towers) -> int:
@@ -164,11 +170,14 @@ METRICS = agent_metrics(
         better="lower",
         doc="Moves that a shortest solution would still take at the end.",
     ),
-    outcome_metric(
-        "illegal",
-        "Moves that were not allowed: from an empty rod, or onto a smaller disk.",
-        "Illegal moves",
-        most=_steps,
+    Metric(
+        name="illegal",
+        of=lambda record: float(sum(map(is_forbidden, record.turns))),
+        title="Illegal moves",
+        range=lambda record: (0, _steps(record)),
+        better="lower",
+        doc='Moves that were not allowed: from an empty rod, or onto a smaller disk; in "paper" also the first move, '
+        "where it is not allowed and was taken for a reply that names none.",
     ),
     steps=_steps,
     reward=_reward,

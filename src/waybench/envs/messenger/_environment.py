@@ -9,7 +9,16 @@ from waybench.envs.messenger._instance import STAGES, Case, decode
 from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._source import SOURCE_OPTIONS, DrawnGames
-from waybench.smartplay import TYPED_HELP, Choice, Scene, agent_failure, agent_options, agent_play, agent_typed
+from waybench.smartplay import (
+    TYPED_HELP,
+    Choice,
+    Scene,
+    action_turns,
+    agent_failure,
+    agent_options,
+    agent_play,
+    agent_typed,
+)
 
 HISTORY = 2  # Table 1
 
@@ -36,6 +45,7 @@ ROLES: Environment[Case, Scene[Case, World], Choice] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=agent_failure(own_failure),
+    action_turns=action_turns,
     setting=setting,
     typed=agent_typed(_make),
     typed_help=TYPED_HELP,

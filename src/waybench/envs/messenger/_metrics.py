@@ -5,7 +5,7 @@ from collections.abc import Callable
 from waybench.core import End, EpisodeRecord, Metric, Range
 from waybench.envs.messenger._cast import PUBLISHED
 from waybench.envs.messenger._instance import Case, decode
-from waybench.smartplay import agent_metrics, asked, human_metric, scaled_metric, steps_of
+from waybench.smartplay import action_turns, agent_metrics, human_metric, scaled_metric, steps_of
 
 LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once; message and goal
 
@@ -28,7 +28,7 @@ def setting(record: EpisodeRecord) -> str | None:
 
 def score(record: EpisodeRecord) -> float:
     """Return the reward of the last step, a lost one included: who has the message gains nothing by falling silent."""
-    return asked(record)[-1].reward if asked(record) else 0.0
+    return action_turns(record)[-1].reward if action_turns(record) else 0.0
 
 
 def _expected(record: EpisodeRecord) -> tuple[float, float] | None:

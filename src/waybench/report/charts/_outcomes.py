@@ -34,7 +34,7 @@ def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Figure | N
         caption: What is said below it.
     """
     names = _names([total.group for total in totals])
-    data = [each for total in totals if total.replies for each in _pieces(total, names)]
+    data = [each for total in totals if total.action_replies for each in _pieces(total, names)]
     if not data:
         return None
     model, spec = totals[0].group.model, outcomes_spec(data)
@@ -55,7 +55,7 @@ def _names(groups: Sequence[Group]) -> dict[Group, str]:
 
 
 def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]:
-    name, replies = names[total.group], plural(total.replies, "reply", "replies")
+    name, replies = names[total.group], plural(total.action_replies, "reply", "replies")
     return [
         {
             "task": name,

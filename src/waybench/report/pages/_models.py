@@ -102,7 +102,8 @@ def model(
         outcomes=outcomes(
             of_model,
             "What the replies came to, task by task; the table has the same numbers",
-            "What each reply came to, over all attempts that count. The table has the same numbers.",
+            "What each reply came to, over all attempts that count; replies that need not name an action, such as "
+            "thoughts, are left out. The table has the same numbers.",
         ),
         failed=failed,
         parts=parts,

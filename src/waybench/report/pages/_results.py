@@ -51,7 +51,7 @@ class Attempt:
         score: What it is judged by (see `measure`), as text.
         facts: Other metrics worth showing, as (title, value).
         end: How it ended, in words.
-        outcomes: What each reply came to.
+        outcomes: What each reply came to that had to name an action.
         error: The message of an infrastructure error; None if there was none.
         aside: Why it does not count, "" if it does.
         mismatch: Where record and simulation differ; "" if they agree.
@@ -292,12 +292,13 @@ class Results:
     def _attempt(self, measured: Measure, played: Played) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
+        judged = record.turns if played.again.mismatch else self._env.action_turns(record)
         return Attempt(
             number=row.attempt,
             score=value_text(measured.value(row), measured.metric),
             facts=_facts(self._env.metrics, self._words, row, measured.metric),
             end=ended(played),
-            outcomes=[turn.outcome for turn in record.turns],
+            outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
             aside=row.aside,
             mismatch=played.again.mismatch,

@@ -64,7 +64,7 @@ class Leader:
         counts: What the horizon counts; "" where there is none.
         success: What counts as solved, in a sentence; "" where there is no horizon.
         solved: Share of attempts that are solved, in per cent.
-        outcomes: Of each outcome, its share of the replies in per cent.
+        outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
         errors: Infrastructure errors.
         tokens: Tokens for each solved item.
         cost: Dollars for each solved item.
@@ -208,7 +208,7 @@ def _leader(
         counts=env.axes[0].title.lower() if horizon else "",
         success=success_text(env) if horizon else "",
         solved=_percent(total.solved.value if total.solved else None),
-        outcomes=[_percent(total.outcomes.get(name, 0.0) if total.replies else None) for name in OUTCOMES],
+        outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
         tokens=_number(total.per_solved(total.tokens)),
         cost=number_cell(money(spent := total.per_solved(total.cost)), spent),
@@ -306,6 +306,10 @@ def _help(found: Leaders) -> Iterator[Note]:
             "what counts as solved is below it, and is not the score. Nothing is said beyond what was tried but "
             "“beyond” and “below”, and “–” stands where items are of one difficulty."
         )
+    yield Note(
+        "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts did "
+        "not."
+    )
     yield Note("Errors are those of the infrastructure and in no other number.")
     yield Note(f"Tokens{' and cost' if found.priced else ''} for each solved item are those of all attempts.")
     if found.rescaled:

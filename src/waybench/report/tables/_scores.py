@@ -186,7 +186,7 @@ def _conduct(total: Estimate, words: Family) -> list[Cell]:
         Cell(text=percent(solved.value if solved else None), notes=notes([ends], "interval")),
         *(
             Cell(
-                text=percent(total.outcomes.get(name, 0) if total.replies else None),
+                text=percent(total.outcomes.get(name, 0) if total.action_replies else None),
                 kind="" if total.outcomes.get(name) else "zero",
             )
             for name in _CONDUCTS

@@ -12,7 +12,7 @@ from waybench._version import __version__
 from waybench.analysis import Column, Frame, visible
 from waybench.core import Json
 
-FRAME_SCHEMA = 1  # raised when a column that every report has goes, or changes its type or meaning
+FRAME_SCHEMA = 2  # raised when a column that every report has goes, or changes its type or meaning
 # Spreadsheets take a cell that begins with one of these for a formula, also in the wide forms of the first four. With
 # the apostrophe among them, the first one of a cell is always ours.
 _FORMULA = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")

@@ -1,11 +1,13 @@
-"""Episodes, simulated again from their records."""
+"""Simulating episodes again from their records."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from waybench.analysis import LoggedEpisode
-from waybench.core import Episode, LiveError, TurnRecord, WaybenchError, replay
+from waybench.analysis.logs import LoggedEpisode
+from waybench.core import Episode, LiveError, Outcome, TurnRecord, WaybenchError, replay
 from waybench.envs import registry
-from waybench.report._format import LONGEST_READ, LONGEST_UNSENT
+
+_LONGEST = 1_000  # characters of what a reply was read as, and of why a record does not agree
 
 
 class Simulated(NamedTuple):
@@ -16,12 +18,15 @@ class Simulated(NamedTuple):
         mismatch: Where they do not agree; "" if they do, or if there was no simulation.
         skipped: Why there was no simulation, so that the record is taken for what it says; "" if there was one.
         read: Of each turn the action that its reply was read as, in the words of a reply; "" if it was none.
+        outcomes: Of each turn its outcome in the simulation, where an earlier version recorded others (see `replay`);
+            empty where they are the recorded ones.
     """
 
     confirmed: bool
     mismatch: str = ""
     skipped: str = ""
     read: tuple[str, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
 
 
 def simulate(episode: LoggedEpisode) -> Simulated:
@@ -32,13 +37,24 @@ def simulate(episode: LoggedEpisode) -> Simulated:
     def reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
         play = again.play
         given = None if turn.action is None else play.game.decode(turn.action)
-        read.append("" if given is None else play.wording.render(given, again.state)[:LONGEST_READ])
+        read.append("" if given is None else play.wording.render(given, again.state)[:_LONGEST])
 
     try:
-        replay(env, record, watch=reading)
+        turns = replay(env, record, watch=reading).turns
     except LiveError as reason:  # nothing of it is drawn, for anything may stand in it
         return Simulated(confirmed=False, skipped=str(reason))
     except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
         told = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
-        return Simulated(confirmed=False, mismatch=told[:LONGEST_UNSENT] or "it does not replay")
-    return Simulated(confirmed=True, read=tuple(read))
+        return Simulated(confirmed=False, mismatch=told[:_LONGEST] or "it does not replay")
+    outcomes = tuple(turn.outcome for turn in turns)
+    recorded = tuple(turn.outcome for turn in record.turns)
+    return Simulated(confirmed=True, read=tuple(read), outcomes=outcomes if outcomes != recorded else ())
+
+
+def with_outcomes(episode: LoggedEpisode, again: Simulated) -> LoggedEpisode:
+    """Return an episode with the outcomes of its simulation."""
+    if not again.outcomes:
+        return episode
+    turns = zip(episode.record.turns, again.outcomes, strict=True)
+    judged = tuple(turn._replace(outcome=outcome) for turn, outcome in turns)
+    return replace(episode, record=replace(episode.record, turns=judged))

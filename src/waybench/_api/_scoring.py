@@ -1,8 +1,8 @@
-"""Scoring one line of stored replies or one stored record; no model, no command line."""
+"""Scoring stored replies and stored records."""
 
 import difflib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any, NoReturn, cast
 
@@ -29,28 +29,30 @@ MOST_ATTEMPTS = 10**9
 # With the longest line that is read, the worst that these limits let through takes about 3 GB.
 MOST_VALUES = 2_000_000  # of a line, counted by commas and opening brackets
 MOST_TOLD = 1 << 28  # characters of all messages to the player: a history in each of them grows by the square
-_SCORED = ("instance", "replies", "options", "examples")  # what a score would be wrong without
+_FIELDS = ("instance", "replies", "options", "examples")  # what a score would be wrong without
 _LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
 _MOST_COMPARED = 100
 
 
 def score_line(line: bytes, number: int) -> dict[str, Json]:
-    """Score one line of a file; see `score_replies` and `score_record` for the two kinds of lines.
+    """Score one line of a file: stored replies or a record (see `scored_episode`).
 
     Args:
         line: The line, which may be anything.
         number: Its number in the file, for an error.
 
     Returns:
-        The result with the line's "id", if it has one; {"line": number, "error": why} if the line cannot be scored.
+        "id" (the line's, or the item's of a record), "env", "metrics" (with what is measured at each step as lists;
+        None after an infrastructure error), "end" (None if the replies ran out before the episode's end; the metrics
+        are then those of the episode so far), "turns", "unused_replies" if the episode ended before the replies did,
+        and "replayed" for a record; {"line": number, "error": why} if the line cannot be scored.
     """
     place: dict[str, Json] = {}
     try:
         data = _read(line)
         if "id" in data:
             place["id"] = _typed(data, "id", str, int)
-        result = score_record(data) if "schema" in data and "turns" in data else score_replies(data)
-        return {**place, **result, **place}
+        return {**place, **_scored(data), **place}
     except WaybenchError as error:
         why = shortened(" ".join(str(error).split()))
     except RecursionError:
@@ -60,21 +62,23 @@ def score_line(line: bytes, number: int) -> dict[str, Json]:
     return {"line": number, **place, "error": why}
 
 
-def score_replies(data: dict[str, Json]) -> dict[str, Json]:
-    """Score stored replies.
+def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
+    """Play stored replies, or simulate a stored record again.
 
     Args:
         data: "env", "instance", "replies" (texts, or objects with "text" and "stop"), and optionally "options",
-            "attempt", "examples" (instances shown solved before), and "version" and "hash", which are checked.
+            "attempt", "examples" (instances shown solved before), and "version" and "hash", which are checked; or an
+            episode's record as JSON.
 
     Returns:
-        env, metrics (with what is measured at each step as lists), end (None if the replies ran out before the
-        episode's end; the metrics are then those of the episode so far), turns, and unused_replies if the episode
-        ended before the replies did.
+        The episode. With replies that ran out before its end it is not done.
 
     Raises:
-        WaybenchError: If it is not such an object.
+        WaybenchError: If it is no such object, or if a record does not agree with its simulation.
     """
+    if _is_record(data):
+        record = EpisodeRecord.from_json(data)
+        return replay(registry.load(record.env), record)
     _refuse_lookalikes(data)
     environment = registry.load(_typed(data, "env", str))
     if data.get("version", environment.version) != environment.version:
@@ -104,27 +108,21 @@ def score_replies(data: dict[str, Json]) -> dict[str, Json]:
                 f"the messages to the player come to more than {MOST_TOLD >> 20} Mi characters: score fewer "
                 'replies, or with a shorter "history"'
             )
+    return episode
+
+
+def _is_record(data: Mapping[str, Json]) -> bool:
+    return "schema" in data and "turns" in data
+
+
+def _scored(data: dict[str, Json]) -> dict[str, Json]:
+    episode = scored_episode(data)
     result = _result(episode)
-    if unused := len(replies) - len(episode.turns):
+    if _is_record(data):
+        return {"id": episode.item.id, **result, "replayed": True}
+    if unused := len(data["replies"]) - len(episode.turns):
         result["unused_replies"] = unused
     return result
-
-
-def score_record(data: dict[str, Json]) -> dict[str, Json]:
-    """Score a stored record by simulating it again.
-
-    Args:
-        data: An episode record as JSON.
-
-    Returns:
-        As `score_replies` does, with "replayed" and the item's id; the metrics are None after an infrastructure error.
-
-    Raises:
-        WaybenchError: If it is no record, or does not agree with the simulation.
-    """
-    record = EpisodeRecord.from_json(data)
-    episode = replay(registry.load(record.env), record)
-    return {"id": episode.item.id, **_result(episode), "replayed": True}
 
 
 def _whole(environment: Environment[Any, Any, Any], instance: Json) -> Json:
@@ -186,8 +184,8 @@ def _shown(value: Json) -> str:
 
 def _refuse_lookalikes(data: Collection[str]) -> None:
     # Beside the field itself, one of nearly its name is the user's own.
-    missing = [name for name in _SCORED if name not in data]
-    for name in islice((name for name in data if name not in _SCORED), _MOST_COMPARED):
+    missing = [name for name in _FIELDS if name not in data]
+    for name in islice((name for name in data if name not in _FIELDS), _MOST_COMPARED):
         if near := difflib.get_close_matches(name[:20], missing, 1, _LOOKALIKE):
             raise DataError(f'unknown field {name[:40]!r}: did you mean "{near[0]}"?')
 

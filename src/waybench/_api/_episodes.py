@@ -1,0 +1,188 @@
+"""Episodes: listing environments, playing one item, scoring stored replies."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from waybench._api._scoring import scored_episode
+from waybench.core import (
+    End,
+    Entry,
+    Environment,
+    Episode,
+    EpisodeRecord,
+    Json,
+    Message,
+    Policy,
+    UsageError,
+    policy,
+    unknown,
+)
+from waybench.envs import registry
+
+
+class Prompt(str):
+    """What a player is shown before a reply: the text that is new, and the whole conversation.
+
+    Attributes:
+        messages: The conversation so far as `{"role": ..., "content": ...}`, as chat models take it. An environment
+            with a history of its own has one message here in every turn.
+    """
+
+    messages: list[dict[str, str]]
+
+    def __new__(cls, messages: Sequence[Message]) -> "Prompt":
+        """Make the prompt of a conversation."""
+        replies = [number for number, message in enumerate(messages) if message.role == "assistant"]
+        new = messages[replies[-1] + 1 :] if replies else messages
+        prompt = super().__new__(cls, "\n\n".join(message.text for message in new))
+        prompt.messages = [{"role": message.role, "content": message.text} for message in messages]
+        return prompt
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeResult:
+    """One episode with its numbers.
+
+    Attributes:
+        record: The record, enough to simulate and score the episode again.
+        metrics: Metric -> value, the headline metric first; None where a metric is not defined for the episode.
+        series: Series -> one value for each step.
+    """
+
+    record: EpisodeRecord
+    metrics: Mapping[str, float | None]
+    series: Mapping[str, tuple[float, ...]]
+
+    @property
+    def score(self) -> float | None:
+        """The value of the headline metric."""
+        return next(iter(self.metrics.values()))
+
+    @property
+    def end(self) -> End | None:
+        """How the episode ended; None if the replies ran out before its end."""
+        return self.record.end
+
+    @property
+    def solved(self) -> bool:
+        """Whether the episode ended as solved."""
+        return self.record.end is End.SOLVED
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value:g}" for name, value in self.metrics.items() if value is not None)
+        return f"<EpisodeResult {self.record.env}: {self.end or 'unfinished'}, {shown}>"
+
+
+class _Replies(Policy):
+    """A function of text to text as a player."""
+
+    def __init__(self, function: Callable[[Prompt], str]) -> None:
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self._function = function
+
+    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+        """Return what the function makes of the prompt."""
+        said = cast(object, self._function(Prompt(episode.messages)))
+        if not isinstance(said, str):
+            raise UsageError(f"the player returned {type(said).__name__}: return the reply as a text")
+        return said
+
+
+def list_environments() -> list[Entry]:
+    """Return all environments, those of installed packages included.
+
+    Returns:
+        Their entries, sorted by id, each with `id`, `version` and `summary`. `load` takes the id.
+    """
+    return list(registry.entries)
+
+
+def load(env_id: str) -> Environment[Any, Any, Any]:
+    """Load an environment by its registered id.
+
+    Args:
+        env_id: An id such as ``"maze/alicia"``, or ``"maze/alicia@1"`` to insist on a version.
+
+    Returns:
+        The environment.
+
+    Raises:
+        waybench.core.UsageError: If no environment has this id or version; the message lists those that exist.
+    """
+    return registry.load(env_id)
+
+
+def play(
+    env: str | Environment[Any, Any, Any],
+    player: str | Policy | Callable[[Prompt], str] = "oracle",
+    *,
+    level: int | None = None,
+    key: str | None = None,
+    index: int = 0,
+    attempt: int = 1,
+    **options: Json,
+) -> EpisodeResult:
+    """Play one item to its end.
+
+    Args:
+        env: The environment, or its id.
+        player: A function that returns a reply to a `Prompt` (a text), a `waybench.core.Policy`, or the name of a
+            reference player: ``"null"``, ``"random"``, ``"heuristic"``, ``"oracle"``, ``"noisy-0.1"``.
+        level: The level; the environment's smallest if None.
+        key: The key of the set that the item is from; the public set if None.
+        index: The item's number in the set, from 0.
+        attempt: The number of the attempt at the item, from 1.
+        **options: Options of play (``protocol``, ``wording``, ...) and source options of the environment.
+
+    Returns:
+        The episode's record and metrics.
+
+    Raises:
+        waybench.core.UsageError: For an unknown environment, player, level or option.
+    """
+    environment = registry.load(env) if isinstance(env, str) else env
+    drawn = {option.name for option in environment.source_options}
+    known = {option.name for option in environment.options} | drawn
+    for name in options:
+        if name not in known:
+            raise UsageError(unknown(f"option of {environment.id}", name, known))
+    played = environment.resolve_options({name: options[name] for name in options if name not in drawn})
+    source = environment.source(
+        key, level, protocol=str(played["protocol"]), **{name: options[name] for name in options if name in drawn}
+    )
+    chosen = policy(player) if isinstance(player, str) else player if isinstance(player, Policy) else _Replies(player)
+    episode: Episode[Any, Any, Any] = Episode(
+        environment, source.item(index), played, attempt=attempt, player=chosen.name
+    )
+    while not episode.done:
+        episode.step(chosen.reply(episode))
+    return result(episode)
+
+
+def score(line: Mapping[str, Json]) -> EpisodeResult:
+    """Score stored replies, or a stored record, without a model.
+
+    Args:
+        line: An object as `waybench score` reads it: ``"env"``, ``"instance"`` and ``"replies"``, and if need be
+            ``"options"``, ``"examples"`` and ``"attempt"``; or an episode's record as JSON, which is simulated again.
+
+    Returns:
+        The episode's record and metrics. Its end is None if the replies ran out before the episode's end.
+
+    Raises:
+        waybench.core.WaybenchError: If the object is neither, or if a record does not agree with its simulation.
+    """
+    return result(scored_episode(dict(line)))
+
+
+def result(episode: Episode[Any, Any, Any]) -> EpisodeResult:
+    """Measure an episode; after an infrastructure error nothing is measured."""
+    record, environment = episode.record(), episode.environment
+    if record.end is End.INFRASTRUCTURE:
+        return EpisodeResult(record, {metric.name: None for metric in environment.metrics}, {})
+    return EpisodeResult(
+        record,
+        {metric.name: metric.of(record) for metric in environment.metrics},
+        {series.name: tuple(series.of(record)) for series in environment.series},
+    )

@@ -1,0 +1,164 @@
+"""Runs: evaluating models, reading logs, writing reports."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from waybench.core import Json, UsageError, read_prices, resolve, unknown
+
+if TYPE_CHECKING:
+    from waybench.analysis import Skipped
+
+Paths = str | Path
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of some runs, as tables of pyarrow; `to_pandas()` of each gives a pandas DataFrame.
+
+    Attributes:
+        episodes: One row for each episode, the excluded ones too (column `counts`).
+        scores: One row for each mean with its interval, by model, settings and level.
+        horizons: One row for each horizon with its interval.
+        skipped: Samples and files of the logs that could not be read, and why.
+    """
+
+    episodes: Any
+    scores: Any
+    horizons: Any
+    skipped: tuple["Skipped", ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Results: {self.episodes.num_rows} episodes, {self.scores.num_rows} scores, "
+            f"{self.horizons.num_rows} horizons>"
+        )
+
+
+def evaluate(
+    tasks: str | Iterable[str],
+    models: str | Iterable[str],
+    *,
+    out: Paths = "waybench-out",
+    model_base_url: str | None = None,
+    model_args: Mapping[str, Json] | None = None,
+    config: Mapping[str, Json] | None = None,
+    rerun: int = 1,
+    **parameters: Json,
+) -> Results:
+    """Evaluate models on tasks. The same call continues a run that was interrupted.
+
+    Args:
+        tasks: Names of tasks, as `waybench list` shows them.
+        models: Names of models, as provider/name (``"openai/gpt-4o"``, ``"waybench/oracle"``).
+        out: The folder for the logs.
+        model_base_url: The address of the models' server.
+        model_args: Arguments of the models' provider.
+        config: Inspect's generation settings, such as ``{"temperature": 0, "max_tokens": 500}``.
+        rerun: How often episodes with infrastructure errors are tried again.
+        **parameters: Parameters of the tasks (``limit``, ``attempts``, ``protocol``, ...).
+
+    Returns:
+        The results of all runs in the folder.
+
+    Raises:
+        waybench.core.UsageError: For an unknown task, model or parameter.
+    """
+    from waybench.eval import evaluate as run  # these import the evaluation engine, which takes seconds
+    from waybench.tasks import TASKS, load_task
+
+    known = {entry.name: entry for entry in TASKS}
+    chosen: list[Callable[[], Any]] = []
+    for name in [tasks] if isinstance(tasks, str) else tasks:
+        entry = known.get(name.removeprefix("waybench/"))
+        if entry is None:
+            raise UsageError(unknown("task", name, known))
+        checked = resolve(entry.options, parameters, f"parameter of {entry.name}")
+        chosen.append(partial(load_task(entry), **{given: checked[given] for given in parameters}))
+    run(
+        chosen,
+        [models] if isinstance(models, str) else list(models),
+        Path(out),
+        model_base_url=model_base_url,
+        model_args=model_args,
+        config=config,
+        rerun=rerun,
+    )
+    return read_logs(out)
+
+
+def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
+    """Read the logs of some folders. Every episode is simulated again, as for a report.
+
+    Args:
+        *folders: Folders with logs, in any depth.
+        prices: A file with the prices of models' tokens, for the costs.
+
+    Returns:
+        The results as tables.
+
+    Raises:
+        waybench.core.UsageError: If a folder does not exist, or has no episodes.
+    """
+    from waybench.analysis import (
+        Skipped,
+        arrow_table,
+        by_level,
+        episode_frame,
+        horizon_frame,
+        horizons,
+        overall,
+        score_frame,
+        set_aside,
+        verified,
+    )
+    from waybench.analysis import read_logs as read
+
+    passed_over: list[Skipped] = []
+    known = read_prices(Path(prices)) if prices else {}
+    found = read(*map(Path, folders), on_problem=passed_over.append)
+    rows = set_aside(one.row for one in verified(found, known, passed_over.append))
+    return Results(
+        arrow_table(episode_frame(rows)),
+        arrow_table(score_frame([*by_level(rows), *overall(rows)])),
+        arrow_table(horizon_frame(horizons(rows))),
+        tuple(passed_over),
+    )
+
+
+def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", prices: Paths | None = None) -> Path:
+    """Write a report of the runs in some folders: a static site that opens without a server.
+
+    Args:
+        *folders: Folders with logs, in any depth.
+        out: The folder for the site; the folder ``site`` in the first folder by default.
+        title: The site's title.
+        prices: A file with the prices of models' tokens, for the costs.
+
+    Returns:
+        The path of the first page.
+
+    Raises:
+        waybench.core.UsageError: If a folder does not exist, or has no episodes.
+    """
+    from waybench.analysis import Skipped
+    from waybench.analysis import read_logs as read
+    from waybench.report import write_report
+
+    if not folders:
+        raise UsageError("name at least one folder with logs")
+    passed_over: list[Skipped] = []
+    found = read(*map(Path, folders), on_problem=passed_over.append)
+    written = write_report(
+        found,
+        Path(out) if out is not None else Path(folders[0]) / "site",
+        title=title,
+        prices=read_prices(Path(prices)) if prices else None,
+        passed_over=passed_over,
+    )
+    for one in written.passed_over:
+        print(f"waybench: {one}", file=sys.stderr)
+    return written.index

@@ -1,0 +1,98 @@
+"""Keys of sets of items: who has a private set's key can generate all of its items, so that no record has the key."""
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from waybench.core._errors import UsageError
+from waybench.core._instance import Instance, Item, Source
+from waybench.core._secrets import LABEL, key_label
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+_REFERENCE = re.compile(r"(env|file):(.*?)(?:#([0-9a-f]{8}))?", re.DOTALL)
+
+
+class PrivateSource(Source[I]):
+    """The items of a source, marked as those of a private set.
+
+    Args:
+        source: The source.
+    """
+
+    def __init__(self, source: Source[I]) -> None:
+        self._source = source
+
+    @property
+    def space(self) -> int | None:
+        """How many different instances there are to draw from, if the source knows."""
+        return self._source.space
+
+    def item(self, index: int) -> Item[I]:
+        """Return the item of this number, from 0."""
+        return replace(self._source.item(index), private=True)
+
+
+def is_public_key(key: str, public_key: str) -> bool:
+    """Return whether a key is that of the public set, or of one of its further sets ("search-v1/2")."""
+    return re.fullmatch(re.escape(public_key) + r"(/\d+)?", key) is not None
+
+
+def read_key(text: str) -> str:
+    """Return the key that a user gave: as it is, or from where "env:NAME" or "file:PATH" says that it is.
+
+    Args:
+        text: What was given. A reference may end in "#" and the digits of the key's label, as `key_for_log` writes it.
+
+    Raises:
+        UsageError: If there is no key, another one than the digits say, or what was given is a key's label.
+    """
+    if LABEL.fullmatch(text):
+        raise UsageError(f"key={text}: this is how a private set is shown, not its key: give the key itself")
+    found = _REFERENCE.fullmatch(text)
+    if found is None:
+        return text
+    kind, place, digits = found.groups()
+    shown = f"key={kind}:{place[:120]}"
+    key = _from_environment(place, shown) if kind == "env" else _from_file(place, shown)
+    if not key:
+        raise UsageError(f"{shown}: it is empty; it should hold the key of a set")
+    if digits is not None and key_label(key) != f"private-{digits}":
+        raise UsageError(f"{shown}: the key there is not that of the set private-{digits}, but of {key_label(key)}")
+    return key
+
+
+def key_for_log(text: str) -> str:
+    """Return what may stand in a log for the key that a user gave: a reference with the key's digits, or its label.
+
+    Raises:
+        UsageError: As `read_key`.
+    """
+    label = key_label(read_key(text))
+    found = _REFERENCE.fullmatch(text)
+    return label if found is None else f"{found[1]}:{found[2]}#{label.removeprefix('private-')}"
+
+
+def label_in_log(text: str) -> str:
+    """Return the label of the key for which a text stands in a log, which may be an older one with the key itself."""
+    found = _REFERENCE.fullmatch(text)
+    if found is not None and found[3] is not None:
+        return f"private-{found[3]}"
+    return text if LABEL.fullmatch(text) else key_label(text)
+
+
+def _from_environment(name: str, shown: str) -> str:
+    if name not in os.environ:
+        raise UsageError(f"{shown}: there is no environment variable of this name; set it to the key of the set")
+    return os.environ[name]
+
+
+def _from_file(path: str, shown: str) -> str:
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise UsageError(f"{shown}: it cannot be read ({error.strerror}); give a file that holds the key") from None
+    except ValueError:
+        raise UsageError(f"{shown}: it is no text in UTF-8; give a file that holds the key") from None

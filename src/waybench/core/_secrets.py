@@ -1,0 +1,107 @@
+"""What may be a secret: the key of a private set, and what opens a model's server. Logs and pages have neither."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import SplitResult, unquote, urlsplit
+
+HIDDEN = "***"
+LABEL = re.compile(r"private-[0-9a-f]{8}")
+# "max_tokens" and "tokenizer" are none.
+_NAME = re.compile(
+    r"(^|[_-])(key|token|secret|password|passwd|credentials?|auth|authorization|cookie|query)$|api_?keys?|headers",
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>]*", re.IGNORECASE)
+
+
+def key_label(key: str) -> str:
+    """Return what stands for a private set's key wherever it would be seen: "private-" and 8 digits of a hash."""
+    return f"private-{hashlib.sha256(b'waybench key ' + key.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def may_be_secret(name: str) -> bool:
+    """Return whether a setting of this name may hold a secret."""
+    return _NAME.search(name) is not None
+
+
+def without_credentials(address: str) -> str:
+    """Return an address without user, password, and the values of its query: "https://***@host/v1?token=***"."""
+    parts = _split(address)
+    if parts is None:
+        return HIDDEN
+    at, place = parts.netloc.rpartition("@")[1:]
+    query = "&".join(f"{pair.partition('=')[0]}={HIDDEN}" if "=" in pair else HIDDEN for pair in _pairs(parts.query))
+    shown = parts._replace(
+        netloc=HIDDEN + at + place if at else place, query=query, fragment=HIDDEN if parts.fragment else ""
+    )
+    return shown.geturl() if parts.scheme else shown.geturl().removeprefix("//")
+
+
+def redacted(value: Any) -> Any:
+    """Return a JSON value in which what may be a secret is hidden: by its name, or in an address."""
+    if isinstance(value, Mapping):
+        named = cast("Mapping[Any, Any]", value)
+        return {
+            name: _hidden(each) if may_be_secret(str(name).rpartition(".")[2]) else redacted(each)
+            for name, each in named.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redacted(each) for each in cast("list[Any]", value)]
+    if isinstance(value, str):
+        return _ADDRESS.sub(lambda found: without_credentials(found[0]), value)
+    return value
+
+
+def secrets_in(value: Any, *, hidden: bool = False) -> Iterator[str]:
+    """Yield the texts that `redacted` hides in a value.
+
+    Args:
+        value: A JSON value.
+        hidden: Whether all texts in it are secrets.
+    """
+    if isinstance(value, Mapping):
+        for name, each in cast("Mapping[Any, Any]", value).items():
+            yield from secrets_in(each, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
+    elif isinstance(value, list | tuple):
+        for each in cast("list[Any]", value):
+            yield from secrets_in(each, hidden=hidden)
+    elif isinstance(value, str):
+        yield from [value] if hidden else ()
+        for found in _ADDRESS.finditer(value):
+            yield from credentials(found[0])
+
+
+def credentials(address: str) -> Iterator[str]:
+    """Yield what `without_credentials` hides of an address, as it stands there and decoded."""
+    parts = _split(address)
+    if parts is None:
+        yield address
+        return
+    user = parts.netloc.rpartition("@")[0]
+    named, _, password = user.partition(":")
+    for text in (password or named, *(pair.partition("=")[2] or pair for pair in _pairs(parts.query)), parts.fragment):
+        yield from dict.fromkeys(each for each in (text, unquote(text)) if each)
+
+
+def _split(address: str) -> SplitResult | None:
+    """Return the parts of an address, with or without a scheme; None if it is none."""
+    try:
+        return urlsplit(address if _SCHEME.match(address) else f"//{address}")
+    except ValueError:
+        return None
+
+
+def _pairs(query: str) -> list[str]:
+    return [pair for pair in query.split("&") if pair]
+
+
+def _hidden(value: Any) -> Any:
+    """Return a value of the same form, with every text and number in it hidden; names, as those of headers, stay."""
+    if isinstance(value, Mapping):
+        return {name: _hidden(each) for name, each in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_hidden(each) for each in cast("list[Any]", value)]
+    return HIDDEN
