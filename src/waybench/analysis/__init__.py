@@ -6,7 +6,7 @@ from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
-from waybench.analysis._frames import Column, Frame, Meaning, arrow_table, column_frame, group_id
+from waybench.analysis._frames import FRAME_SCHEMA, Fact, Frame, Meaning, column_frame, columns, group_id
 from waybench.analysis._items import ItemKey, at_items, count_items, whole_items
 from waybench.analysis._labels import asked, chosen, differing, labels, setting, setting_order, settings_order
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
@@ -112,6 +112,7 @@ __all__ = [
     "EFFECT",
     "EXAMPLES",
     "FEWEST",
+    "FRAME_SCHEMA",
     "NOTHING",
     "NO_EFFECT",
     "REACH_CONFIDENCE",
@@ -125,7 +126,6 @@ __all__ = [
     "Answers",
     "Change",
     "Cluster",
-    "Column",
     "Contrast",
     "ContrastCells",
     "Curve",
@@ -134,6 +134,7 @@ __all__ = [
     "Expected",
     "Explained",
     "Explanations",
+    "Fact",
     "Failures",
     "Figure",
     "Frame",
@@ -170,7 +171,6 @@ __all__ = [
     "Wordings",
     "agents",
     "answers",
-    "arrow_table",
     "as_metric",
     "asked",
     "at_items",
@@ -180,6 +180,7 @@ __all__ = [
     "change_text",
     "chosen",
     "column_frame",
+    "columns",
     "comparable",
     "comparison_json",
     "contrast_cells",

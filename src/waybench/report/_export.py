@@ -97,18 +97,18 @@ def _column_table(frame: Frame) -> Table:
     """Return the descriptions of a frame's columns."""
     rows = [
         TableRow(
-            Cell(text=one_line(column.name, 60), kind="code"),
+            Cell(text=one_line(fact.name, 60), kind="code"),
             [
-                Cell(text=column.kind),
-                Cell(text=column.unit),
+                Cell(text=fact.kind),
+                Cell(text=fact.unit),
                 Cell(
-                    text=column.doc,
-                    notes=tuple(Note(f"{', '.join(each.env for each in some)}: {told}") for told, some in column.told),
+                    text=fact.doc,
+                    notes=tuple(Note(f"{', '.join(each.env for each in some)}: {told}") for told, some in fact.told),
                     kind="words",
                 ),
             ],
         )
-        for column in frame.columns
+        for fact in frame.schema
     ]
     return Table(
         id=frame.name,
