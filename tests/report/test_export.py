@@ -232,7 +232,13 @@ def test_the_page_of_the_data_describes_every_column(site: Path) -> None:
     for name in ("episodes", "scores", "horizons"):
         for column in pq.read_schema(site / "data" / f"{name}.parquet").names:
             assert f'<th scope="row" class="code">{column}</th>' in page
-    for name in ("data/episodes.parquet", "data/scores.csv", "data/columns.csv", "data/summary.schema.json", "table.md"):
+    for name in (
+        "data/episodes.parquet",
+        "data/scores.csv",
+        "data/columns.csv",
+        "data/summary.schema.json",
+        "table.md",
+    ):
         assert f'href="../{name}"' in page
         assert (site / name).is_file()
 
