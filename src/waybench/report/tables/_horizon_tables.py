@@ -289,8 +289,8 @@ def _figure(
         f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
         f"{_INTERVAL} at each difficulty as a band, and what was observed as dots, of an area by their number of "
         f"{presentation.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the "
-        f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or easier "
-        f"was tried.{left}"
+        f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or "
+        f"easier was tried.{left}"
     )
     whose = [env.id, *shown[0].group.apart]
     return Figure(

@@ -52,8 +52,8 @@ def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Tab
     )
     caption = (
         f"How much of the uncertainty of a mean over {presentation.items} comes from chance in the attempts; the rest "
-        f"is of which {presentation.items} were drawn. Then how wide its {100 * CONFIDENCE:.0f} % interval is, and would "
-        "be."
+        f"is of which {presentation.items} were drawn. Then how wide its {100 * CONFIDENCE:.0f} % interval is, and "
+        "would be."
     )
     return _table("attempts", "What intervals are due to", caption, [Column(heading=each) for each in headings], rows)
 
