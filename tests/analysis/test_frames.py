@@ -8,8 +8,9 @@ from tests.analysis.episodes import failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from waybench.analysis import (
+    FRAME_SCHEMA,
     Cluster,
-    Column,
+    Fact,
     Frame,
     Group,
     Row,
@@ -41,12 +42,12 @@ def row(of: Group, **more: Any) -> Row:
     return Row(group=of, **{**given, **more})
 
 
-def column(frame: Frame, name: str) -> Column:
-    return next(each for each in frame.columns if each.name == name)
+def column(frame: Frame, name: str) -> Fact[Any]:
+    return next(each for each in frame.schema if each.name == name)
 
 
 def values(frame: Frame, name: str) -> list[Any]:
-    return list(column(frame, name).values())
+    return frame.table[name].to_pylist()
 
 
 def test_what_an_episode_says() -> None:
@@ -120,7 +121,7 @@ def test_shares_have_what_they_are_counted_of() -> None:
     found = episode_frame([row(route, metrics={"success": 1.0}, sizes={"success": 2.0}), row(route, metrics={})])
     assert values(found, "metric.success") == [1.0, None]
     assert values(found, "size.success") == [2.0, None]
-    assert "size.shared" not in {each.name for each in found.columns}  # which is a mean
+    assert "size.shared" not in {each.name for each in found.schema}  # which is a mean
 
 
 def test_several_environments_have_all_metrics_and_each_meaning() -> None:
@@ -186,13 +187,13 @@ def test_every_column_is_described_and_named_once() -> None:
     made = rows(episodes)
     frames = [episode_frame(made), score_frame([*by_level(made), *overall(made)])]
     for frame in frames:
-        names = [each.name for each in frame.columns]
+        names = [each.name for each in frame.schema]
         assert len(names) == len(set(names))
-        assert all(each.doc.endswith(".") for each in frame.columns)
-        assert {len(list(each.values())) for each in frame.columns} == {len(frame.records())}
+        assert all(each.doc.endswith(".") for each in frame.schema)
+        assert frame.table.column_names == names
     described = column_frame(frames).records()
     assert {(each["frame"], each["column"]) for each in described} == {
-        (frame.name, each.name) for frame in frames for each in frame.columns
+        (frame.name, each.name) for frame in frames for each in frame.schema
     }
     assert all(each["description"] and each["type"] in {"string", "int64", "float64", "bool"} for each in described)
     told = [each for each in described if each["frame"] == "episodes"]
@@ -260,3 +261,27 @@ def test_an_item_of_a_real_episode() -> None:
     (found,) = episode_frame(rows([logged(said(["hm", "hm", "hm"], level=5, number=2))])).records()
     assert (found["item"], found["index"], found["level"]) == (item(5, 2).id, 2, 5)
     assert (found["turns"], found["outcome.unparsed"], found["end"]) == (3, 3, "turn_limit")
+
+
+def test_the_table_has_the_declared_schema_whatever_a_record_says() -> None:
+    forged = row(group(model="vendor/\ud800"), level=2**70, seconds=float("nan"), cost="free")
+    found = episode_frame([row(group(), seconds=1.5), forged])
+    assert [(field.name, str(field.type)) for field in found.table.schema] == [
+        (fact.name, fact.kind.replace("float64", "double")) for fact in found.schema
+    ]
+    assert values(found, "model") == ["vendor/model", "vendor/\\ud800"]
+    assert values(found, "level") == [5, None]
+    assert values(found, "seconds") == [1.5, None]
+    assert values(found, "cost") == [None, None]
+    field = found.table.schema.field("seconds")
+    assert field.metadata == {b"description": column(found, "seconds").doc.encode(), b"unit": b"s"}
+    about = found.table.schema.metadata
+    assert (about[b"waybench.frame"], about[b"waybench.schema"]) == (b"episodes", str(FRAME_SCHEMA).encode())
+
+
+def test_many_rows_are_chunks_of_one_table() -> None:
+    rows_ = [row(group(temperature=float(number % 2)), index=number) for number in range(10_001)]
+    found = episode_frame(rows_).table
+    assert [len(batch) for batch in found.to_batches()] == [10_000, 1]
+    assert found["index"].to_pylist() == list(range(10_001))
+    assert found["option.temperature"].to_pylist() == [float(number % 2) for number in range(10_001)]

@@ -20,9 +20,9 @@ from tests.analysis.searches import searched
 from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
-from waybench.analysis import Column, Frame, by_level, episode_frame, overall, rows, score_frame
+from waybench.analysis import FRAME_SCHEMA, Fact, Frame, by_level, columns, episode_frame, overall, rows, score_frame
 from waybench.report import SUMMARY_SCHEMA, write_report
-from waybench.report.tables._tables import FRAME_SCHEMA, cell, files
+from waybench.report.tables._tables import cell, files
 
 WIDE = ("\uff1d", "\uff0b", "\uff0d", "\uff20")  # = + - @ as they are typed in Chinese or Japanese
 HOSTILE = [
@@ -41,7 +41,7 @@ def lines_of(frame: Frame) -> list[list[str]]:
 
 
 def of(name: str, kind: type, values: list[Any]) -> Frame:
-    return Frame("frame", "A frame.", (Column(name=name, type=kind, doc="A column.", values=lambda: values),))
+    return Frame("frame", "A frame.", columns([Fact(name, kind, lambda value: value, "A column.")], values))
 
 
 def test_parquet_has_the_rows_and_their_types() -> None:
@@ -70,7 +70,7 @@ def test_parquet_has_the_rows_and_their_types() -> None:
     }
     found = {name: (table.schema.field(name).type, table[name].to_pylist()) for name in expected}
     assert found == expected
-    assert table.column_names == [column.name for column in episode_frame(made).columns]
+    assert table.column_names == [fact.name for fact in episode_frame(made).schema]
 
 
 def test_parquet_says_what_it_is() -> None:
@@ -137,16 +137,19 @@ def test_no_cell_of_the_csv_is_a_formula() -> None:
 
 
 def test_numbers_of_the_csv_are_numbers() -> None:
-    frame = Frame(
-        "frame",
-        "A frame.",
-        (
-            Column(name="a", type=float, doc="A.", values=lambda: [-1.5, 0.1, None, 1e300]),
-            Column(name="b", type=int, doc="B.", values=lambda: [-1, None, 0, 2**62]),
-            Column(name="c", type=bool, doc="C.", values=lambda: [True, False, None, True]),
-            Column(name="d", type=str, doc="D.", values=lambda: ["", None, "-1", "1"]),
-        ),
-    )
+    lines = [
+        (-1.5, -1, True, ""),
+        (0.1, None, False, None),
+        (None, 0, None, "-1"),
+        (1e300, 2**62, True, "1"),
+    ]
+    facts: list[Fact[Any]] = [
+        Fact("a", float, lambda line: line[0], "A."),
+        Fact("b", int, lambda line: line[1], "B."),
+        Fact("c", bool, lambda line: line[2], "C."),
+        Fact("d", str, lambda line: line[3], "D."),
+    ]
+    frame = Frame("frame", "A frame.", columns(facts, lines))
     text = files(frame).csv.decode()
     # An empty text is told from null by its quotation marks.
     assert text.splitlines() == [
@@ -228,10 +231,16 @@ def test_the_page_of_the_data_describes_every_column(site: Path) -> None:
     page = (site / "data" / "index.html").read_text(encoding="utf-8")
     for name in ("episodes", "scores", "horizons"):
         for column in pq.read_schema(site / "data" / f"{name}.parquet").names:
-            assert f"<code>{column}</code>" in page
-    for name in ("episodes.parquet", "scores.csv", "columns.csv", "summary.schema.json", "../table.md"):
-        assert f'href="{name}"' in page
-        assert (site / "data" / name).is_file()
+            assert f'<th scope="row" class="code">{column}</th>' in page
+    for name in (
+        "data/episodes.parquet",
+        "data/scores.csv",
+        "data/columns.csv",
+        "data/summary.schema.json",
+        "table.md",
+    ):
+        assert f'href="../{name}"' in page
+        assert (site / name).is_file()
 
 
 def test_columns_are_described_in_a_file(site: Path) -> None:

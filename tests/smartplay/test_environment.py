@@ -16,8 +16,8 @@ def test_a_game_gets_options_players_failures_and_typed_numbers() -> None:
     }
     assert [kind.name for kind in stairs.failures] == ["unnamed"]
     played = episode(wording="one_question", protocol="sound")
-    assert stairs.typed is not None
-    assert [stairs.typed(text, played.state) for text in ("2", "4", "up")] == [(1, True), None, None]
+    assert stairs.parse_typed is not None
+    assert [stairs.parse_typed(text, played.state) for text in ("2", "4", "up")] == [(1, True), None, None]
 
 
 @pytest.mark.parametrize(("steps", "turns"), [(5, 5), (None, 6)])

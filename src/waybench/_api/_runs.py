@@ -102,7 +102,6 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     """
     from waybench.analysis import (
         Skipped,
-        arrow_table,
         by_level,
         episode_frame,
         horizon_frame,
@@ -119,9 +118,9 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     found = read(*map(Path, folders), on_problem=passed_over.append)
     rows = set_aside(one.row for one in verified(found, known, passed_over.append))
     return Results(
-        arrow_table(episode_frame(rows)),
-        arrow_table(score_frame([*by_level(rows), *overall(rows)])),
-        arrow_table(horizon_frame(horizons(rows))),
+        episode_frame(rows).table,
+        score_frame([*by_level(rows), *overall(rows)]).table,
+        horizon_frame(horizons(rows)).table,
         tuple(passed_over),
     )
 

@@ -6,7 +6,7 @@ from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis._explanatory import ClusterVariables, Variables, variables
-from waybench.analysis._frames import Column, Frame, Meaning, arrow_table, column_frame, group_id
+from waybench.analysis._frames import FRAME_SCHEMA, Fact, Frame, Meaning, column_frame, columns, group_id
 from waybench.analysis._items import ItemKey, at_items, count_items, whole_items
 from waybench.analysis._labels import asked, chosen, differing, labels, setting, setting_order, settings_order
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
@@ -112,6 +112,7 @@ __all__ = [
     "EFFECT",
     "EXAMPLES",
     "FEWEST",
+    "FRAME_SCHEMA",
     "NOTHING",
     "NO_EFFECT",
     "REACH_CONFIDENCE",
@@ -126,13 +127,13 @@ __all__ = [
     "Change",
     "Cluster",
     "ClusterVariables",
-    "Column",
     "Contrast",
     "ContrastCells",
     "Curve",
     "Effect",
     "Estimate",
     "Expected",
+    "Fact",
     "Failures",
     "Figure",
     "Frame",
@@ -169,7 +170,6 @@ __all__ = [
     "Wordings",
     "agents",
     "answers",
-    "arrow_table",
     "as_metric",
     "asked",
     "at_items",
@@ -179,6 +179,7 @@ __all__ = [
     "change_text",
     "chosen",
     "column_frame",
+    "columns",
     "comparable",
     "comparison_json",
     "contrast_cells",

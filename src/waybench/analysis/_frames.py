@@ -1,4 +1,4 @@
-"""Frames: tables of named columns, each of one type, that say what they hold."""
+"""Frames: tables of pyarrow whose schema is declared and says what each column holds."""
 
 import hashlib
 import json
@@ -6,16 +6,21 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import count, islice, takewhile
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from waybench._version import __version__
 from waybench.analysis._rows import EXAMPLES, Group, declared, grouped
 from waybench.core import Json, Option
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE, Mean
 
+FRAME_SCHEMA = 2  # raised when a column that every report has goes, or changes its type or meaning
 OPTION = "option."  # what the names of columns of options begin with
 _KINDS: dict[type, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
 _LARGEST = 2**63  # whole numbers from here on have no room in a column of them
+
+_CHUNK = 10_000  # rows of a table that are together in memory and in a file
 
 T = TypeVar("T")
 
@@ -63,23 +68,23 @@ class Meaning:
         return (f"{name}. " if name else "") + self.doc + (f" ({told})" if told else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One column.
+@dataclass(frozen=True, slots=True)
+class Fact(Generic[T]):
+    """A column of a frame's schema, and how its values are made.
 
     Attributes:
         name: Its name.
-        type: The type of its values: str, int, float or bool. Every one can be None: not known, or not defined.
+        type: The type of its values: str, int, float or bool. Every one can be null: not known, or not defined.
+        get: What a row is made of -> its value.
         doc: What it holds, in a sentence or two.
-        values: Returns its values, one for each row.
         unit: Unit, "" for a plain number or none; where it depends on the environment, its meanings have it.
         meanings: What it means by environment, where that depends on the environment.
     """
 
     name: str
-    type: type[str | int | float | bool]
+    type: type[Any]
+    get: Callable[[T], Json]
     doc: str
-    values: Callable[[], Iterable[Json]]
     unit: str = ""
     meanings: tuple[Meaning, ...] = ()
 
@@ -99,61 +104,99 @@ class Column:
         return " ".join([self.doc, *(f"{', '.join(each.env for each in some)}: {told}" for told, some in self.told)])
 
 
-@dataclass(frozen=True, slots=True)
+class Column(NamedTuple):
+    """A column with its values.
+
+    Attributes:
+        fact: What it holds.
+        data: The values, a `pyarrow.ChunkedArray`.
+    """
+
+    fact: Fact[Any]
+    data: Any
+
+
 class Frame:
-    """A table.
+    """A `pyarrow.Table` with a declared schema.
 
     Attributes:
         name: Its name.
         doc: What a row is.
-        columns: Its columns; no two have one name.
+        schema: Its columns; no two have one name.
+        table: The table. Nothing in it is NaN: what is not known or not defined is null. So is what does not fit a
+            column's type, as in a record that somebody has changed; halves of surrogate pairs become their escapes. Its
+            metadata are "waybench.frame", "waybench.version", "waybench.schema" (`FRAME_SCHEMA`) and
+            "waybench.columns", the columns' descriptions and units as JSON; each field has its own as "description" and
+            "unit", too.
     """
 
-    name: str
-    doc: str
-    columns: tuple[Column, ...]
+    def __init__(self, name: str, doc: str, columns: Iterable[Column]) -> None:
+        """Put columns together.
+
+        Args:
+            name: The frame's name.
+            doc: What a row is.
+            columns: The columns, all with as many values.
+        """
+        pa, listed = _pyarrow(), list(columns)
+        self.name, self.doc = name, doc
+        self.schema = tuple(column.fact for column in listed)
+        names = [_encodable(fact.name) for fact in self.schema]
+        told = [{"description": fact.description, "unit": fact.unit} for fact in self.schema]
+        about = {
+            "waybench.frame": name,
+            "waybench.version": __version__,
+            "waybench.schema": str(FRAME_SCHEMA),
+            "waybench.columns": json.dumps(dict(zip(names, told, strict=True))),
+        }
+        fields = [
+            pa.field(name, column.data.type, metadata=each)
+            for name, column, each in zip(names, listed, told, strict=True)
+        ]
+        schema = pa.schema(fields, metadata=about)
+        self.table: Any = pa.Table.from_arrays([column.data for column in listed], schema=schema)
 
     def records(self) -> list[dict[str, Json]]:
         """Return the rows, all with the same keys."""
-        names = [column.name for column in self.columns]
-        each = zip(*(column.values() for column in self.columns), strict=True)
-        return [dict(zip(names, values, strict=True)) for values in each]
-
-
-@dataclass(frozen=True, slots=True)
-class Fact(Generic[T]):
-    """A column by itself, before there are rows.
-
-    Attributes:
-        name: Its name.
-        type: The type of its values.
-        get: What a row is made of -> its value.
-        doc: What it holds.
-        unit: Its unit.
-        meanings: What it means by environment.
-    """
-
-    name: str
-    type: type[Any]
-    get: Callable[[T], Json]
-    doc: str
-    unit: str = ""
-    meanings: tuple[Meaning, ...] = ()
+        return self.table.to_pylist()
 
 
 def columns(facts: Iterable[Fact[T]], records: Sequence[T]) -> list[Column]:
     """Return the columns of some records, each of which makes a row."""
-    return [
-        Column(
-            name=fact.name,
-            type=fact.type,
-            doc=fact.doc,
-            unit=fact.unit,
-            meanings=fact.meanings,
-            values=lambda get=fact.get: map(get, records),
-        )
-        for fact in facts
-    ]
+    return [Column(fact, _data(fact, map(fact.get, records))) for fact in facts]
+
+
+def _pyarrow() -> Any:
+    return import_module("pyarrow")  # it takes a while, and carries no types
+
+
+def _data(fact: Fact[Any], values: Iterable[Json]) -> Any:
+    pa, each = _pyarrow(), iter(values)
+    chunks = list(takewhile(len, (_array(list(islice(each, _CHUNK)), fact) for _ in count())))
+    return pa.chunked_array(chunks, pa.type_for_alias(fact.kind))
+
+
+def _array(values: list[Json], fact: Fact[Any]) -> Any:
+    pa = _pyarrow()
+    kind = pa.type_for_alias(fact.kind)
+    try:
+        return pa.array(values, kind, from_pandas=True)  # NaN becomes null
+    except (TypeError, ValueError, OverflowError):
+        return pa.array([_fit(value, fact.type) for value in values], kind, from_pandas=True)
+
+
+def _fit(value: Json, kind: type) -> Json:
+    if value is None:
+        return None
+    if kind is str:
+        return _encodable(value if isinstance(value, str) else json.dumps(value, default=str))
+    if type(value) is int and abs(value) >= _LARGEST:
+        return None
+    return float(value) if kind is float and type(value) is int else value if type(value) is kind else None
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def mean_facts(name: str, get: Callable[[T], Mean | None], doc: str, unit: str = "") -> tuple[Fact[T], ...]:
@@ -188,18 +231,12 @@ def group_columns(groups: Iterable[Group]) -> tuple[list[Column], list[Column]]:
     of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
     listed = list(numbers)
 
-    def made(fact: Fact[Group]) -> Column:
+    def filled(fact: Fact[Group]) -> Column:
         known = list(map(fact.get, listed))
-        return Column(
-            name=fact.name,
-            type=fact.type,
-            doc=fact.doc,
-            meanings=fact.meanings,
-            values=lambda: (known[number] for number in of_row),
-        )
+        return Column(fact, _data(fact, (known[number] for number in of_row)))
 
     names = sorted({name for group in listed for name, _ in group.options})
-    return [made(fact) for fact in _WHO], [made(_option(name, listed)) for name in names]
+    return [filled(fact) for fact in _WHO], [filled(_option(name, listed)) for name in names]
 
 
 def group_id(group: Group) -> str:
@@ -278,18 +315,18 @@ _WHO: tuple[Fact[Group], ...] = (
 def column_frame(frames: Iterable[Frame]) -> Frame:
     """Return the frame that describes the columns of others, a row for each of their meanings."""
     listed = [
-        _Described(frame, column, meaning)
+        _Described(frame, fact, meaning)
         for frame in frames
-        for column in frame.columns
-        for meaning in column.meanings or (None,)
+        for fact in frame.schema
+        for meaning in fact.meanings or (None,)
     ]
     doc = "One row for each column of the files, and for each environment in which it has a meaning of its own."
-    return Frame("columns", doc, tuple(columns(_DESCRIBED, listed)))
+    return Frame("columns", doc, columns(_DESCRIBED, listed))
 
 
 class _Described(NamedTuple):
     frame: Frame
-    column: Column
+    fact: Fact[Any]
     meaning: Meaning | None
 
 
@@ -299,12 +336,12 @@ def _of_meaning(name: str) -> Callable[[_Described], Json]:
 
 _DESCRIBED: tuple[Fact[_Described], ...] = (
     Fact("frame", str, lambda one: one.frame.name, "The file that the column is in, without its suffix."),
-    Fact("column", str, lambda one: one.column.name, "The column's name."),
-    Fact("type", str, lambda one: one.column.kind, "The type of its values: string, int64, float64 or bool."),
+    Fact("column", str, lambda one: one.fact.name, "The column's name."),
+    Fact("type", str, lambda one: one.fact.kind, "The type of its values: string, int64, float64 or bool."),
     Fact(
         "unit",
         str,
-        lambda one: (one.meaning.unit if one.meaning else one.column.unit) or None,
+        lambda one: (one.meaning.unit if one.meaning else one.fact.unit) or None,
         "The unit of its values; null for a plain number or none.",
     ),
     Fact(
@@ -327,25 +364,7 @@ _DESCRIBED: tuple[Fact[_Described], ...] = (
     Fact(
         "description",
         str,
-        lambda one: f"{one.column.doc} {one.meaning.doc}" if one.meaning else one.column.doc,
+        lambda one: f"{one.fact.doc} {one.meaning.doc}" if one.meaning else one.fact.doc,
         "What it holds.",
     ),
 )
-
-
-def arrow_table(frame: Frame) -> Any:
-    """Return a frame as a `pyarrow.Table`, whose fields have the columns' descriptions and units as metadata."""
-    pa: Any = import_module("pyarrow")  # it carries no types
-    fields = [
-        pa.field(
-            column.name,
-            pa.type_for_alias(column.kind),
-            metadata={"description": column.description, "unit": column.unit},
-        )
-        for column in frame.columns
-    ]
-    arrays = [
-        pa.array(list(column.values()), field.type, from_pandas=True)
-        for column, field in zip(frame.columns, fields, strict=True)
-    ]
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))

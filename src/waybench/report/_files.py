@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from waybench.core import UsageError
+from waybench.report._format import anchor
 
 LIST = "assets/files.json"
 READABLE = 60
@@ -28,6 +29,18 @@ def slug(name: str, identity: str) -> str:
     readable = re.sub(r"[^a-z0-9]+", "-", ascii_).strip("-")[:READABLE].rstrip("-")
     digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{readable}-{digest}" if readable else digest
+
+
+def task_page(env: str, apart: tuple[str, ...]) -> str:
+    """Return the name of a task's page without suffix, which is its place in another page, too.
+
+    Args:
+        env: The environment's id.
+        apart: Settings, in words, that keep its scores out of others' tables.
+    """
+    told = "".join(apart)
+    # What a record says of its options may be anything.
+    return slug(f"{env}-{told}", f"{env} {told}") if told else anchor(env)
 
 
 class Folder:

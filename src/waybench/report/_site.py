@@ -18,7 +18,6 @@ from waybench.analysis import (
     Simulated,
     Skipped,
     agents,
-    as_metric,
     by_level,
     chosen,
     effect_frame,
@@ -44,7 +43,7 @@ from waybench.analysis import (
 )
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
-from waybench.report._agents import agent_tables
+from waybench.report._agents import agent_report
 from waybench.report._export import exports
 from waybench.report._files import READABLE, Folder, slug
 from waybench.report._gathered import Gathered, Played
@@ -67,7 +66,18 @@ from waybench.report.pages import (
     model,
     sections,
 )
-from waybench.report.tables import OUTCOMES, Failed, clusters, leaders, leading_of, of_model, prompt
+from waybench.report.tables import (
+    Failed,
+    LoggedError,
+    clusters,
+    error_table,
+    leader_tables,
+    leaders,
+    leading_of,
+    level_table,
+    of_model,
+    prompt,
+)
 from waybench.stats import CONFIDENCE
 
 SUMMARY_SCHEMA = 2
@@ -182,12 +192,12 @@ class _Site:
         for total in self.totals:
             self._results(total)
         played = agents(rows)
-        tables = agent_tables(played, self.pages)
+        agent_cards = agent_report(played, self.pages)
         given = (self.estimates, self.totals)
         for name, page in self.model_pages.items():
             failed = self.failed.of_model(name, self.pages)
-            shown = model(name, *given, tables, self.pages, self.model_pages, compared.curves, failed)
-            self.page(f"models/{page}", "model.html", model=shown, agent_tables=tables, outcomes=OUTCOMES)
+            shown = model(name, *given, agent_cards, self.pages, self.model_pages, compared.curves, failed)
+            self.page(f"models/{page}", "model.html", model=shown)
             self.files(self.charts.of(shown.figures))
         self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
@@ -205,7 +215,7 @@ class _Site:
                 on = section.anchor in compared_on
                 self.page(f"tasks/{section.anchor}.html", "task.html", section=section, first=own[0], side_by_side=on)
                 self.files(self.charts.of(section.charts))
-        self.files(self.charts.of(line.chart for line in tables.lines) if tables else ())
+        self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
         reached = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [horizon_frame(reached), ledger_frame(took), effect_frame(changed), wording_frame(compared.wordings)]
@@ -216,11 +226,10 @@ class _Site:
         self.page(
             "index.html",
             "index.html",
-            leaders=table,
-            outcomes=OUTCOMES,
+            leaders=leader_tables(table),
             families=families,
             compared_on=compared_on,
-            agent_tables=tables,
+            agent_report=agent_cards,
             about=_about(self),
             passed_over=[(Path(one.log).name, one.sample, one.error) for one in self.found.passed_over],
             most_passed_over=_MOST_PASSED_OVER,
@@ -279,7 +288,14 @@ class _Site:
         shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
         self.files(self.charts.of(figure for level in shown for figure in level.figures))
         own = [self.found.rows[position] for position in positions]
-        parts = [metric for one in env.aggregates for metric in one.metrics]  # which have a table of their own
+        drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
+        errors = [
+            LoggedError(card.item, card.anchor, attempt.number, attempt.error.text, attempt.log)
+            for level in shown
+            for card in level.cards
+            for attempt in card.attempts
+            if attempt.error and not attempt.aside
+        ]
         anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
         cards = [card for level in shown for card in level.cards]
         self.page(
@@ -290,14 +306,13 @@ class _Site:
                 *(setting(option, value) for option, value in group.settings.items()),
                 *_clusters(own, presentation),
             ],
-            series=[as_metric(series) for series in env.series],
             total=total,
-            drawn="attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units,
+            by_level=level_table(env, presentation, measured, [level.estimate for level in shown], total, drawn),
+            errors=error_table(presentation, errors),
             aggregates=of_model(
                 env, presentation, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates
             ),
-            listed=[metric for metric in env.metrics if total.guided or metric not in parts],
-            failures=self.failed.of_group(group),
+            failures=self.failed.of_group(group, presentation.level.capitalize()),
             prompt=prompt(total, presentation),
             not_simulated=_skipped(self.found.again[at] for at in positions),
             clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors),

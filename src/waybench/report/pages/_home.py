@@ -8,7 +8,6 @@ from waybench.analysis import (
     Change,
     Estimate,
     Group,
-    Measure,
     Pair,
     Regression,
     Repeats,
@@ -17,35 +16,28 @@ from waybench.analysis import (
     differing,
     grouped,
     is_perfect,
-    mean_text,
-    measure,
     ranked,
     setting,
 )
 from waybench.core import Environment, Metric, Presentation, plural, with_article
 from waybench.envs import registry
-from waybench.report._files import slug
-from waybench.report._format import anchor, interval_text, missing_text, part
+from waybench.report._files import task_page
 from waybench.report._presentations import family_of, presentation_of
 from waybench.report.charts import Figure, level_figures, step_figures, undrawn
-from waybench.report.pages._overview import Overview, in_order, overviews
+from waybench.report.pages._overview import in_order, overviews
 from waybench.report.pages._wordings import WordingTable, wording_tables
 from waybench.report.tables import (
-    AttemptLine,
-    Averages,
-    Made,
     PairTable,
-    Prompt,
     Reach,
-    RepeatLine,
     SlopeTable,
-    SpreadLine,
-    attempt_lines,
+    Table,
+    attempt_table,
     averages,
+    conduct_table,
     pair_tables,
-    prompt,
     reaches,
     repeat_table,
+    score_table,
     side_by_side,
     slope_tables,
     spread_table,
@@ -53,49 +45,18 @@ from waybench.report.tables import (
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """The scores of one model at one level.
-
-    Attributes:
-        best: Mean of the best attempts, as text; with a teacher the mean of the curve over its steps.
-        single: What a single attempt gives on average, as text; "" with a teacher.
-        interval: Its interval, as text.
-        part: How good `best` is between the metric's bounds, from 0 to 1; None if it has none.
-        note: The numbers behind it.
-        missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
-        flagged: Whether infrastructure errors left something out.
-        undefined: Whether there is no value although some attempts ended without an infrastructure error.
-    """
-
-    best: str
-    single: str
-    interval: str
-    part: float | None
-    note: str
-    missing: str
-    flagged: bool
-    undefined: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One row of the first page's tables.
+class Marked:
+    """A model with some episodes that are to be named.
 
     Attributes:
         name: The model.
-        page: File name of its page.
-        differs: The settings in which it differs from other rows, in words.
-        cells: A cell for each level; None where it was not run.
+        page: File name of the page of its results.
         total: The estimate over all levels.
-        prompt: How much of its prompts is shared and was cached, for how it went.
     """
 
     name: str
     page: str
-    differs: list[str]
-    cells: list[Cell | None]
     total: Estimate
-    prompt: Prompt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,41 +99,16 @@ def _place(group: Group) -> Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
-    """A table of scores by level.
-
-    Attributes:
-        measured: What is in it.
-        guided: Whether it is of episodes with a teacher.
-        levels: All levels that were run.
-        models: Rows of models.
-        references: Rows of the embedded players.
-        most_attempts: The highest number of an attempt.
-        flagged: Whether a cell is flagged.
-        undefined: Whether some cell has no value though nothing went wrong.
-    """
-
-    measured: Measure
-    guided: bool
-    levels: list[int]
-    models: list[Line]
-    references: list[Line]
-    most_attempts: int
-    flagged: bool
-    undefined: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
     """One environment on the first page.
 
     Attributes:
         env: The environment.
-        apart: Settings, in words, that keep its scores out of others' tables.
+        apart: Settings, in presentation, that keep its scores out of others' tables.
         presentation: Its presentation.
         overviews: The family's tables, before its first environment.
         about: What was measured, in two sentences.
-        common: The settings that all rows share, in words.
+        common: The settings that all rows share, in presentation.
         by_level: Its charts of the score by level, for the first page.
         figures: Its other charts.
         undrawn: Sentences on what its charts do not show.
@@ -183,48 +119,34 @@ class Section:
         averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
         pairs: Its tables of models in pairs.
         slopes: Its tables of regressions.
-        models: Rows of models, for how it went.
-        references: Rows of the embedded players.
-        spread_metrics: Columns of the table of several sets.
-        spread: Its rows; none where there is one set.
-        repeat_metrics: Columns of the table of repeats.
-        repeats: Its rows; none where the whole was not repeated.
+        conduct: Its table of how it went.
+        variation: Its tables of how much scores move: between sets, repeats and attempts.
         wordings: Its tables of wordings, one for each player that was asked in several.
-        attempts: Rows of what intervals are due to; none where no item was attempted twice.
-        uneven: Whether some rows have other levels than others.
-        guided: Whether a teacher played in some rows.
-        unconfirmed: Rows with episodes that do not replay.
-        not_simulated: Rows with episodes whose records could not be simulated again here.
+        unconfirmed: Models with episodes that do not replay.
+        not_simulated: Models with episodes whose records could not be simulated again here.
     """
 
     env: Environment[Any, Any, Any]
     apart: tuple[str, ...]
     presentation: Presentation
-    overviews: list[Overview]
+    overviews: list[Table]
     about: tuple[str, str]
     common: list[str]
     by_level: list[Figure]
     figures: list[Figure]
     undrawn: list[str]
     reach: list[Reach]
-    scores: list[Scores]
-    metrics: list[Overview]
-    aggregates: list[Made]
-    averages: Averages | None
+    scores: list[Table]
+    metrics: list[Table]
+    aggregates: list[Table]
+    averages: Table | None
     pairs: list[PairTable]
     slopes: list[SlopeTable]
-    models: list[Line]
-    references: list[Line]
-    spread_metrics: list[Metric]
-    spread: list[SpreadLine]
-    repeat_metrics: list[Metric]
-    repeats: list[RepeatLine]
+    conduct: Table
+    variation: list[Table]
     wordings: list[WordingTable]
-    attempts: list[AttemptLine]
-    uneven: bool
-    guided: bool
-    unconfirmed: list[Line]
-    not_simulated: list[Line]
+    unconfirmed: list[Marked]
+    not_simulated: list[Marked]
 
     @property
     def charts(self) -> list[Figure]:
@@ -238,9 +160,7 @@ class Section:
     @property
     def anchor(self) -> str:
         """What its page is called, and its place in another one."""
-        told = "".join(self.apart)
-        # What a record says of its options may be anything.
-        return slug(f"{self.env.id}-{told}", f"{self.env.id} {told}") if told else anchor(self.env.id)
+        return task_page(self.env.id, self.apart)
 
 
 def sections(
@@ -264,19 +184,25 @@ def sections(
         presentation, apart, envs = presentation_of(places[0][0]), places[0][1], [env for env, _ in places]
         everything = [estimate for place in places for estimate in by_place[place]]
         pooled = [total for total in totals if _place(total.group) in places and registry.load(total.group.env).pooled]
-        tables = overviews(presentation, pooled or everything, compared.changes, pages) if presentation.metrics else []
-        for number, env in enumerate(in_order(presentation, envs)):
+        ordered = in_order(presentation, envs)
+        name = f"{task_page(ordered[0], apart)}-family"
+        tables = (
+            overviews(presentation, pooled or everything, compared.changes, pages, name) if presentation.metrics else []
+        )
+        for number, env in enumerate(ordered):
             place, before = (env, apart), [] if number else tables
             own = [each for each in pooled or everything if each.group.env == env]
-            metrics = overviews(presentation, own, compared.changes, pages) if presentation.metrics else []
+            metrics = (
+                overviews(presentation, own, compared.changes, pages, "task-metrics") if presentation.metrics else []
+            )
             found.append(_section(place, before, metrics, by_place[place], total_of, compared.of(place), pages))
     return found
 
 
 def _section(
     place: Place,
-    tables: list[Overview],
-    metrics: list[Overview],
+    tables: list[Table],
+    metrics: list[Table],
     estimates: Sequence[Estimate],
     total_of: Mapping[Group, Estimate],
     compared: Compared,
@@ -285,28 +211,21 @@ def _section(
     env, presentation = registry.load(place[0]), presentation_of(place[0])
     groups = ranked(estimates)
     levels = sorted({level for cells in groups.values() for level in cells})
-    lines = [
-        (
-            group,
-            Line(
-                group.model,
-                pages[group],
-                differing(group, groups),
-                [],
-                total_of[group],
-                prompt(total_of[group], presentation),
-            ),
-        )
-        for group in groups
-    ]
+    marked = [Marked(group.model, pages[group], total_of[group]) for group in groups]
     first = next(iter(groups))
     varied = set(differing(first, groups))
     by_guide = grouped(estimates, lambda estimate: estimate.guided)
     # The family's tables have it all where there is one level.
-    scored = [_scores(env, by_guide[guided], total_of, pages) for guided in sorted(by_guide)]
-    spread_metrics, spread_lines = spread_table(env, presentation, estimates)
+    scored = [
+        score_table(f"task-scores-{number}", env, presentation, by_guide[guided], pages)
+        for number, guided in enumerate(sorted(by_guide), start=1)
+    ]
     charts = level_figures(env, presentation, estimates)
-    repeat_metrics, repeat_lines = repeat_table(env, presentation, compared.repeats)
+    variation = (
+        spread_table(env, presentation, estimates),
+        repeat_table(env, presentation, compared.repeats),
+        attempt_table(presentation, [total_of[group] for group in groups]),
+    )
     return Section(
         env=env,
         apart=place[1],
@@ -324,75 +243,11 @@ def _section(
         averages=averages(env, presentation, list(groups), total_of, pages),
         pairs=pair_tables(env, presentation, list(groups), compared.pairs, pages),
         slopes=slope_tables(env, presentation, list(groups), compared.regressions, pages),
-        models=[line for group, line in lines if not group.embedded],
-        references=[line for group, line in lines if group.embedded],
-        spread_metrics=spread_metrics,
-        spread=spread_lines,
-        repeat_metrics=repeat_metrics,
-        repeats=repeat_lines,
+        conduct=conduct_table(presentation, groups, total_of, pages),
+        variation=[table for table in variation if table],
         wordings=wording_tables(env, compared.wordings, pages),
-        attempts=attempt_lines([total_of[group] for group in groups]),
-        uneven=len({tuple(cells) for cells in groups.values()}) > 1,
-        guided=True in by_guide,
-        unconfirmed=[line for _, line in lines if line.total.unconfirmed],
-        not_simulated=[line for _, line in lines if line.total.not_simulated],
-    )
-
-
-def _scores(
-    env: Environment[Any, Any, Any],
-    estimates: Sequence[Estimate],
-    total_of: Mapping[Group, Estimate],
-    pages: Mapping[Group, str],
-) -> Scores:
-    groups = ranked(estimates)
-    levels = sorted({level for cells in groups.values() for level in cells})
-    guided = estimates[0].guided
-    measured, presentation = measure(env, guided), presentation_of(env.id)
-    lines = [
-        Line(
-            name=group.model,
-            page=pages[group],
-            differs=differing(group, groups),
-            cells=[_cell(cells.get(level), measured, presentation) for level in levels],
-            total=total_of[group],
-        )
-        for group, cells in groups.items()
-    ]
-    return Scores(
-        measured=measured,
-        guided=guided,
-        levels=levels,
-        models=[line for line in lines if not line.total.group.embedded],
-        references=[line for line in lines if line.total.group.embedded],
-        most_attempts=max(estimate.most_attempts for estimate in estimates),
-        flagged=any(cell.flagged for line in lines for cell in line.cells if cell),
-        undefined=any(cell.undefined for line in lines for cell in line.cells if cell),
-    )
-
-
-def _cell(estimate: Estimate | None, measured: Measure, presentation: Presentation) -> Cell | None:
-    if estimate is None:
-        return None
-    metric, mean = measured.metric, measured.mean(estimate)
-    note = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
-    if estimate.missing:
-        note += f", {estimate.missing} missing"
-    if estimate.incomplete:
-        note += f", {estimate.incomplete} incomplete"
-    best_of = not measured.series and registry.load(estimate.group.env).best_of
-    if best_of and (ends := interval_text(mean, metric)):
-        note += f"; best of attempts {ends}"
-    single = mean if measured.series else estimate.single
-    return Cell(
-        best=mean_text(mean.value if mean else None, metric),
-        single=mean_text(single.value if single else None, metric) if best_of else "",
-        interval=interval_text(single, metric),
-        part=part(mean.value if mean else None, metric),
-        note=note,
-        missing=missing_text(estimate, metric),
-        flagged=bool(estimate.missing or estimate.incomplete),
-        undefined=mean is None and estimate.attempts > 0,
+        unconfirmed=[each for each in marked if each.total.unconfirmed],
+        not_simulated=[each for each in marked if each.total.not_simulated],
     )
 
 

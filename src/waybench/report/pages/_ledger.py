@@ -1,9 +1,9 @@
 """The page of the ledger: what each model with its settings took, and settings that changed nothing."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any
 
 from waybench.analysis import (
     EFFECT,
@@ -16,6 +16,7 @@ from waybench.analysis import (
     asked,
     differing,
     grouped,
+    one_line,
     p_text,
     setting,
     setting_order,
@@ -24,100 +25,22 @@ from waybench.core import plural
 from waybench.envs import registry
 from waybench.report._format import amount, money, percent, significant
 from waybench.report._presentations import presentation_of
-from waybench.report.tables import Number
-from waybench.stats import Mean
+from waybench.report.tables import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    count_cell,
+    name_of,
+    notes,
+    number_cell,
+    parts,
+    rows_of,
+)
+from waybench.stats import CONFIDENCE, Mean
 
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
-
-
-class Rate(NamedTuple):
-    """A cell with a number and its interval.
-
-    Attributes:
-        text: As it is shown.
-        order: What it is sorted by; None where there is none.
-        interval: Its interval, as text; "" where there is none.
-    """
-
-    text: str
-    order: float | None
-    interval: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerLine:
-    """A row of the ledger.
-
-    Attributes:
-        group: Model, task and settings.
-        model_page: File name of the model's page.
-        page: File name of the page of its results.
-        title: The task.
-        family: The family's name.
-        settings: How the model was asked, and in what else it differs from others at the task, in words.
-        answered: What is to be said of who answered, in words; "" for nothing.
-        changed: Whether several models answered.
-        marks: Settings of it that changed nothing, in words.
-        entry: The entry.
-        solved: Solved items.
-        input: Tokens of requests.
-        output: Tokens of replies.
-        cached: Share of the requests' tokens that was cached, in per cent; "" if none.
-        reasoning: Mean reasoning tokens of an attempt.
-        seconds: Time.
-        cost: Dollars.
-        lost: What episodes that do not count took besides, in words; "" for nothing.
-        per_thousand: Solved items for 1,000 tokens.
-        per_dollar: Solved items for a dollar.
-    """
-
-    group: Group
-    model_page: str
-    page: str
-    title: str
-    family: str
-    settings: list[str]
-    answered: str
-    changed: bool
-    marks: list[str]
-    entry: LedgerEntry
-    solved: Number
-    input: Number
-    output: Number
-    cached: str
-    reasoning: Rate
-    seconds: Number
-    cost: Number
-    lost: str
-    per_thousand: Rate
-    per_dollar: Rate
-
-
-@dataclass(frozen=True, slots=True)
-class EffectLine:
-    """Two values of a setting.
-
-    Attributes:
-        name: The model.
-        title: The task.
-        first_page: File name of the page of the first value's results.
-        second_page: That of the second's.
-        effect: The effect.
-        change: The change in tokens, in per cent, as text.
-        p: Its adjusted p value, as text.
-        verdict: What is to be said of it.
-        nothing: Whether it is said that nothing was changed.
-    """
-
-    name: str
-    title: str
-    first_page: str
-    second_page: str
-    effect: Effect
-    change: str
-    p: str
-    verdict: str
-    nothing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +48,18 @@ class LedgerPage:
     """The page.
 
     Attributes:
-        lines: A row for each model at each task with its settings.
-        effects: A row for two values of a setting.
-        total: What all took together, in words.
+        table: A row for each model at each task with its settings.
+        effects: A row for two values of a setting; None where there are none.
+        total: What all took together, in presentation.
         priced: Whether some row has a cost.
         unpriced: Models without prices, where others have some.
-        uncounted: Whether tokens of some rows are not known.
     """
 
-    lines: list[LedgerLine]
-    effects: list[EffectLine]
+    table: Table
+    effects: Table | None
     total: str
     priced: bool
     unpriced: list[str]
-    uncounted: bool
 
 
 def ledger_page(
@@ -162,15 +83,15 @@ def ledger_page(
     in_order = sorted(own, key=_place)
     marks = _marks(effects)
     rivals = grouped((entry.group for entry in own), lambda group: group.env)
-    lines = [_line(entry, rivals[entry.group.env], marks, pages, model_pages) for entry in in_order]
     priced = {entry.group.model for entry in own if entry.cost is not None}
+    rows = [_row(entry, rivals[entry.group.env], marks, pages, model_pages, bool(priced)) for entry in in_order]
+    uncounted = any(entry.known < entry.attempts for entry in own)
     return LedgerPage(
-        lines=lines,
-        effects=[_effect_line(each, pages) for each in effects if not each.first.embedded],
+        table=_ledger_table(rows, bool(priced), uncounted),
+        effects=_effect_table([each for each in effects if not each.first.embedded], pages),
         total=_total(own),
         priced=bool(priced),
         unpriced=list(dict.fromkeys(e.group.model for e in own if e.known and e.group.model not in priced)),
-        uncounted=any(entry.known < entry.attempts for entry in own),
     )
 
 
@@ -190,37 +111,86 @@ def _marks(effects: Iterable[Effect]) -> dict[Group, list[str]]:
     return found
 
 
-def _line(
+def _ledger_table(rows: Iterable[TableRow], priced: bool, uncounted: bool) -> Table:
+    caption = (
+        "A row for each model at each task with its settings. Tokens, seconds"
+        f"{' and cost' if priced else ''} are sums over all attempts that count. Solved for 1,000 tokens"
+        f"{' or a dollar' if priced else ''} is the number of solved items by all that was spent on all items. Small: "
+        f"the {100 * CONFIDENCE:.0f} % interval, over what was drawn independently. Reasoning is the mean of an "
+        "attempt; a dash where the provider counts none. Errors are those of the infrastructure and in no other number."
+    )
+    if uncounted:
+        caption += " Of some attempts the tokens are not known, and sums are without them."
+    headings = [
+        "Solved",
+        "Tokens in",
+        "Tokens out",
+        "Reasoning per attempt",
+        "Seconds",
+        *(["Cost"] if priced else []),
+        "Solved per 1,000 tokens",
+        *(["Solved per dollar"] if priced else []),
+    ]
+    return Table(
+        id="ledger",
+        title="What it took",
+        caption=(Note(caption),),
+        columns=[
+            Column(heading="Model"),
+            Column(heading="Settings", kind="name"),
+            *(Column(heading=each) for each in headings),
+        ],
+        groups=rows_of(rows),
+        kind="leaders ledger",
+        choose="Presentation",
+    )
+
+
+def _row(
     entry: LedgerEntry,
     rivals: Sequence[Group],
     marks: Mapping[Group, list[str]],
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
-) -> LedgerLine:
+    priced: bool,
+) -> TableRow:
+    group, name = entry.group, name_of(entry.group.model)
+    task = Note(registry.load(group.env).title, link=f"results/{pages[group]}")
+    head = Cell(text=name, link=f"models/{model_pages[group.model]}", order=name, notes=(task,))
+    of = [
+        f"of {plural(entry.items, 'item')}",
+        plural(entry.attempts, "attempt"),
+        f"{amount(entry.known)} with tokens" if entry.known < entry.attempts else "",
+        plural(entry.errors, "error") if entry.errors else "",
+    ]
+    cached = (
+        entry.cached_tokens and entry.input_tokens and f"{percent(entry.cached_tokens / entry.input_tokens)} % cached"
+    )
+    cells = [
+        _settings(entry, rivals, marks.get(group, [])),
+        number_cell(amount(entry.solved), entry.solved, of),
+        number_cell(amount(entry.input_tokens), entry.input_tokens, [cached or ""]),
+        number_cell(amount(entry.output_tokens), entry.output_tokens),
+        _rate(entry.reasoning if entry.reasoning_tokens else None, amount),
+        number_cell(amount(entry.seconds), entry.seconds),
+        *([number_cell(money(entry.cost), entry.cost)] if priced else []),
+        _rate(entry.per_thousand, significant),
+        *([_rate(entry.per_dollar, significant)] if priced else []),
+    ]
+    return TableRow(head, cells, choice=presentation_of(group.env).title)
+
+
+def _settings(entry: LedgerEntry, rivals: Sequence[Group], marks: Sequence[str]) -> Cell:
+    """Return how the model was asked, in what else it differs from others at the task, and what is to be said of it."""
     group = entry.group
     own = [setting(name, value) for name, value in asked(group).items() if value is not None]
-    return LedgerLine(
-        group=group,
-        model_page=model_pages[group.model],
-        page=pages[group],
-        title=registry.load(group.env).title,
-        family=presentation_of(group.env).title,
-        settings=list(dict.fromkeys([*own, *differing(group, rivals)])),
-        answered=_answered(entry),
-        changed=len(entry.answered) > 1,
-        marks=marks.get(group, []),
-        entry=entry,
-        solved=_number(entry.solved),
-        input=_number(entry.input_tokens),
-        output=_number(entry.output_tokens),
-        cached=percent(entry.cached_tokens / entry.input_tokens) if entry.cached_tokens and entry.input_tokens else "",
-        reasoning=_rate(entry.reasoning if entry.reasoning_tokens else None, amount),
-        seconds=_number(entry.seconds),
-        cost=Number(money(entry.cost), entry.cost),
-        lost=_lost(entry),
-        per_thousand=_rate(entry.per_thousand, significant),
-        per_dollar=_rate(entry.per_dollar, significant),
+    lines = (
+        *parts(dict.fromkeys([*own, *differing(group, rivals)])),
+        *notes([one_line(_answered(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
+        *notes([one_line(mark, 200) for mark in marks], "flag"),
+        *notes([_lost(entry)]),
     )
+    return Cell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
 
 
 def _answered(entry: LedgerEntry) -> str:
@@ -238,28 +208,55 @@ def _lost(entry: LedgerEntry) -> str:
     return f"besides, {amount(entry.lost_tokens)}{spent} in {plural(count, 'episode')} that count in nothing"
 
 
-def _number(value: float | None) -> Number:
-    return Number(amount(value), value)
-
-
-def _rate(mean: Mean | None, text: Callable[[float], str]) -> Rate:
+def _rate(mean: Mean | None, text: Callable[[float], str]) -> Cell:
     if mean is None:
-        return Rate(NOTHING, None, "")
+        return number_cell(NOTHING, None)
     ends = "" if mean.low is None or mean.high is None else f"{text(mean.low)} – {text(mean.high)}"
-    return Rate(text(mean.value), mean.value, ends)
+    return replace(number_cell(text(mean.value), mean.value), notes=notes([ends], "interval"))
 
 
-def _effect_line(effect: Effect, pages: Mapping[Group, str]) -> EffectLine:
-    return EffectLine(
-        name=effect.first.model,
-        title=registry.load(effect.first.env).title,
-        first_page=pages[effect.first],
-        second_page=pages[effect.second],
-        effect=effect,
-        change=effect.tokens.replace(" tokens differ by", "") or NOTHING,
-        p=p_text(effect.adjusted),
-        verdict=_VERDICTS[effect.verdict],
-        nothing=effect.verdict == NO_EFFECT,
+def _effect_table(effects: Sequence[Effect], pages: Mapping[Group, str]) -> Table | None:
+    """Return the table of settings with two values that were compared; None if there are none."""
+    if not effects:
+        return None
+    caption = (
+        "Two values of a setting of the same model on the same items, all else being the same. Tokens: by how much "
+        f"those of the second value differ from those of the first, with the {100 * CONFIDENCE:.0f} % interval; p is "
+        "of a test that flips the signs of the items’ differences, adjusted by Holm’s procedure for all values of the "
+        "setting. “No effect seen”: no difference is shown, and all replies are the same, or the interval of a setting "
+        "that is there to move tokens is within 10 %, at ten items or more. Other replies may come of chance alone."
+    )
+    return Table(
+        id="effects",
+        title="Does a setting change anything?",
+        caption=(Note(caption),),
+        columns=[
+            Column(heading="Model"),
+            Column(heading="First", kind="name"),
+            Column(heading="Second", kind="name"),
+            *(Column(heading=each) for each in ("Items", "Same replies", "Tokens of the second", "p", "Verdict")),
+        ],
+        groups=rows_of(_effect_row(each, pages) for each in effects),
+        kind="effects",
+    )
+
+
+def _effect_row(effect: Effect, pages: Mapping[Group, str]) -> TableRow:
+    values = [
+        Cell(text=one_line(value, 60), link=f"results/{pages[group]}", kind="name")
+        for value, group in zip(effect.values, (effect.first, effect.second), strict=True)
+    ]
+    title = Note(registry.load(effect.first.env).title)
+    return TableRow(
+        Cell(text=name_of(effect.first.model), notes=(title,)),
+        [
+            *values,
+            count_cell(effect.items),
+            count_cell(effect.same),
+            Cell(text=effect.tokens.replace(" tokens differ by", "") or NOTHING),
+            Cell(text=p_text(effect.adjusted)),
+            Cell(text=_VERDICTS[effect.verdict], kind="flag" if effect.verdict == NO_EFFECT else ""),
+        ],
     )
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from waybench.analysis import Estimate, Group, SuccessCurve, grouped
 from waybench.core import Environment, Presentation
 from waybench.envs import registry
-from waybench.report._agents import AgentLine, AgentTables
+from waybench.report._agents import AgentCard, AgentReport
 from waybench.report._presentations import presentation_of
 from waybench.report.charts import Figure, level_figures, outcomes, step_figures, undrawn
-from waybench.report.tables import FailureTable, Leaders, ReachLine, leaders, leading_of, reaches_of_model
+from waybench.report.tables import Table, leader_tables, leaders, leading_of, reach_of_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Part:
 
     Attributes:
         env: The environment.
-        apart: Settings, in words, that keep its scores out of others' charts.
+        apart: Settings, in presentation, that keep its scores out of others' charts.
         presentation: Its presentation.
         figures: The charts.
         undrawn: Sentences on what they do not show.
@@ -40,21 +40,21 @@ class Model:
         name: The model.
         embedded: Whether it is one of the embedded players.
         leaders: Its rows of the first table.
-        agents: Its lines as an agent, one for each way in which it was asked, and the columns of their table.
+        agents: What is shown of it as an agent, for each way in which it was asked.
         outcomes: The chart of what its replies came to; None where nothing was said.
         failed: How its attempts failed; None if none did.
         parts: Its charts.
-        reach: How far it reaches, task by task and axis by axis.
+        reach: Its horizons, task by task and axis by axis; None if there are none.
     """
 
     name: str
     embedded: bool
-    leaders: Leaders
-    agents: list[AgentLine]
+    leaders: list[Table]
+    agents: list[AgentCard]
     outcomes: Figure | None
-    failed: FailureTable | None
+    failed: Table | None
     parts: list[Part]
-    reach: list[ReachLine]
+    reach: Table | None
 
     @property
     def figures(self) -> list[Figure]:
@@ -66,11 +66,11 @@ def model(
     name: str,
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
-    agents: AgentTables | None,
+    agents: AgentReport | None,
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
     curves: Sequence[SuccessCurve],
-    failed: FailureTable | None,
+    failed: Table | None,
 ) -> Model:
     """Return what a model's page shows.
 
@@ -78,7 +78,7 @@ def model(
         name: The model.
         estimates: All models' estimates by level.
         totals: Those over all levels.
-        agents: The tables of agents.
+        agents: What is shown of all agents.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
         curves: How all models' success falls with difficulty.
@@ -95,8 +95,10 @@ def model(
     return Model(
         name=name,
         embedded=own[0].group.embedded,
-        leaders=leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name),
-        agents=[line for line in agents.lines if line.name == name] if agents else [],
+        leaders=leader_tables(
+            leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name), alone=True
+        ),
+        agents=[card for card in agents.cards if card.name == name] if agents else [],
         outcomes=outcomes(
             of_model,
             "What the replies came to, task by task; the table has the same numbers",
@@ -105,5 +107,5 @@ def model(
         ),
         failed=failed,
         parts=parts,
-        reach=reaches_of_model(name, curves, pages),
+        reach=reach_of_model(name, curves, pages),
     )

@@ -1,7 +1,7 @@
 """The tables of a family: models against environments, as benchmarks print them."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from waybench.analysis import (
@@ -19,91 +19,36 @@ from waybench.analysis import (
 )
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.report._format import interval_text, part
-from waybench.stats import Mean
+from waybench.report._files import task_page
+from waybench.report._format import in_words, interval_text, part
+from waybench.report.tables import (
+    Cell,
+    Column,
+    HeaderGroup,
+    Note,
+    Table,
+    TableRow,
+    by_player,
+    metric_column,
+    model_cell,
+    notes,
+)
+from waybench.stats import CONFIDENCE, Mean
 
 _TASK = "task"  # the same run has a task of its own for each environment
 _OWN = {_TASK, "version"}
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One number.
-
-    Attributes:
-        page: File name of the group's page.
-        value: As text.
-        interval: Its interval, as text.
-        part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
-        change: What the in-context examples change it by, as text; "" if that is not known.
-        change_words: The same in words.
-        certain: Whether the change's interval is all on one side of 0.
-        flagged: Whether infrastructure errors left something out.
-        undefined: Whether there is no value although some attempts ended without an infrastructure error.
-    """
-
-    page: str
-    value: str
-    interval: str
-    part: float | None
-    change: str
-    change_words: str
-    certain: bool
-    flagged: bool
-    undefined: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Lineup:
-    """One row: a model with the same settings in several environments.
-
-    Attributes:
-        name: The model.
-        differs: The settings in which it differs from other rows, in words.
-        entries: For each environment a number in each of its columns; None where it was not run.
-    """
-
-    name: str
-    differs: list[str]
-    entries: list[list[Entry | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """One table.
-
-    Attributes:
-        title: What part of the family it is, and at what levels.
-        guided: Whether it is of episodes with a teacher.
-        heads: The environments, each with the metrics of its columns.
-        models: Rows of models.
-        references: Rows of the embedded players.
-        changed: Whether it has a change.
-        flagged: Whether an entry is flagged.
-        undefined: Whether some entry has no value though nothing went wrong.
-    """
-
-    title: str
-    guided: bool
-    heads: list[tuple[Environment[Any, Any, Any], list[Metric]]]
-    models: list[Lineup]
-    references: list[Lineup]
-    changed: bool
-    flagged: bool
-    undefined: bool
-
-    @property
-    def columns(self) -> int:
-        """Number of columns with numbers."""
-        return sum(len(metrics) for _, metrics in self.heads)
 
 
 Cells = Mapping[str, Estimate]  # environment -> estimate
 
 
 def overviews(
-    presentation: Presentation, estimates: Sequence[Estimate], changes: Iterable[Change], pages: Mapping[Group, str]
-) -> list[Overview]:
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    changes: Iterable[Change],
+    pages: Mapping[Group, str],
+    name: str,
+) -> list[Table]:
     """Return the tables of a family, in the order of its modes and parts; those with a teacher are apart.
 
     Args:
@@ -111,20 +56,22 @@ def overviews(
         estimates: Its estimates by level.
         changes: What in-context examples change.
         pages: File names of the groups' pages.
+        name: What the tables' ids begin with.
     """
     changed = {(change.group, change.level): change for change in changes}
     modes = grouped(estimates, lambda each: presentation.mode(each.group.env, each.level))
-    named = [name for name in presentation.modes if name in modes]
-    found: list[Overview] = []
-    for mode in [*named, *(name for name in modes if name not in named)]:
+    named = [mode for mode in presentation.modes if mode in modes]
+    listed: list[tuple[str, list[Estimate]]] = []
+    for mode in [*named, *(mode for mode in modes if mode not in named)]:
         free = [each for each in modes[mode] if not each.guided]
         guided = [each for each in modes[mode] if each.guided]
-        found += [
-            _table(f"{title}, {mode}", presentation, some, changed, pages) for title, some in _parts(presentation, free)
-        ]
+        listed += [(f"{title}, {mode}", some) for title, some in _parts(presentation, free)]
         if guided:
-            found.append(_table(f"With a teacher, {mode}", presentation, guided, changed, pages))
-    return found
+            listed.append((f"With a teacher, {mode}", guided))
+    return [
+        _table(f"{name}-{number}", title, presentation, some, changed, pages)
+        for number, (title, some) in enumerate(listed, start=1)
+    ]
 
 
 def _parts(presentation: Presentation, estimates: Sequence[Estimate]) -> list[tuple[str, list[Estimate]]]:
@@ -140,38 +87,76 @@ def in_order(presentation: Presentation, envs: Iterable[str]) -> list[str]:
 
 
 def _table(
+    name: str,
     title: str,
     presentation: Presentation,
     estimates: Sequence[Estimate],
     changes: Mapping[tuple[Group, int], Change],
     pages: Mapping[Group, str],
-) -> Overview:
+) -> Table:
     guided = estimates[0].guided
     heads: list[tuple[Environment[Any, Any, Any], list[Metric]]] = []
     for env in map(registry.load, in_order(presentation, dict.fromkeys(each.group.env for each in estimates))):
         by_name = {metric.name: metric for metric in (*env.metrics, *map(as_metric, env.aggregates))}
-        own = [by_name[name] for name in presentation.metrics if name in by_name]
+        own = [by_name[each] for each in presentation.metrics if each in by_name]
         heads.append((env, [measure(env, guided=True).metric] if guided else own))
-    rows = _rows(estimates)
-    lines: list[tuple[bool, Lineup]] = []
-    for cells in rows:
-        entries = [
-            [_entry(cells[env.id], metric, changes, pages) if env.id in cells else None for metric in metrics]
-            for env, metrics in heads
+    columns = [Column(heading="Model")]
+    for env, metrics in heads:
+        page = task_page(env.id, estimates[0].group.apart)
+        group = HeaderGroup(env.id.partition("/")[2], f"tasks/{page}.html", "first")
+        columns += [
+            metric_column(metric, "" if number else "first", group=group) for number, metric in enumerate(metrics)
         ]
+    rows = _rows(estimates)
+    shown: list[tuple[bool, TableRow]] = []
+    for cells in rows:
         first = next(iter(cells.values())).group
-        lines.append((first.embedded, Lineup(first.model, _differs(cells, rows), entries)))
-    shown = [entry for _, line in lines for some in line.entries for entry in some if entry]
-    return Overview(
-        title=title,
-        guided=guided,
-        heads=heads,
-        models=[line for embedded, line in lines if not embedded],
-        references=[line for embedded, line in lines if embedded],
-        changed=any(entry.change for entry in shown),
-        flagged=any(entry.flagged for entry in shown),
-        undefined=any(entry.undefined for entry in shown),
+        entries = [
+            _entry(cells.get(env.id), metric, changes, pages, first=not number)
+            for env, metrics in heads
+            for number, metric in enumerate(metrics)
+        ]
+        shown.append((first.embedded, TableRow(model_cell(first.model, _differs(cells, rows)), entries)))
+    all_cells = [cell for _, row in shown for cell in row.cells]
+    undefined = any(
+        _mean(cells[env.id], metric) is None and cells[env.id].attempts
+        for cells in rows
+        for env, metrics in heads
+        if env.id in cells
+        for metric in metrics
     )
+    return Table(
+        id=name,
+        title=title,
+        caption=_caption(presentation, heads[0][1][0], guided, all_cells, undefined),
+        columns=columns,
+        groups=by_player(shown),
+        kind="scores overview",
+    )
+
+
+def _caption(
+    presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[Cell], undefined: bool
+) -> list[Note]:
+    told = f"Means over {presentation.items}."
+    if guided:
+        told = (
+            f"The mean of the curve of {in_words(metric)} over its steps. At every step the teacher's action was "
+            "carried out in place of the reply, so that reaching the goal is the teacher's merit and is not shown."
+        )
+    told += (
+        f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {presentation.clusters}' if presentation.clusters else ''}."
+    )
+    if any(note.spoken for cell in cells for note in cell.notes):
+        told += (
+            " With a sign: the change by the in-context examples against the same model without any, over the same "
+            f"{presentation.items}; in bold where its own interval is all on one side of 0."
+        )
+    caption = [Note(f"{told} Blank: not run.")]
+    if any(cell.mark for cell in cells):
+        missing = f"Some {presentation.items} are missing or had fewer attempts, for infrastructure errors."
+        caption += [Note("*", "flag"), Note(missing)]
+    return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
 
 
 def _rows(estimates: Sequence[Estimate]) -> list[Cells]:
@@ -232,7 +217,7 @@ def _merit(cells: Iterable[Estimate]) -> float:
 
 
 def _differs(cells: Cells, rows: Sequence[Cells]) -> list[str]:
-    """Return the settings that tell a row from the others, in words, each once."""
+    """Return the settings that tell a row from the others, in presentation, each once."""
     found: dict[str, None] = {}
     for env, estimate in cells.items():
         rivals = [row[env].group for row in rows if env in row]
@@ -247,25 +232,48 @@ def _alike(group: Group) -> Group:
     return replace(group, task="")
 
 
+def _mean(estimate: Estimate, metric: Metric) -> Mean | None:
+    measured = measure(registry.load(estimate.group.env), estimate.guided)
+    return measured.mean(estimate) if measured.series else estimate.number(metric.name)
+
+
 def _entry(
-    estimate: Estimate, metric: Metric, changes: Mapping[tuple[Group, int], Change], pages: Mapping[Group, str]
-) -> Entry:
+    estimate: Estimate | None,
+    metric: Metric,
+    changes: Mapping[tuple[Group, int], Change],
+    pages: Mapping[Group, str],
+    *,
+    first: bool,
+) -> Cell:
+    """Return a number; blank where it was not run.
+
+    Args:
+        estimate: The estimate of its row and environment.
+        metric: The metric.
+        changes: What in-context examples change.
+        pages: File names of the groups' pages.
+        first: Whether it is the environment's first column.
+    """
+    kind = " first" if first else ""
+    if estimate is None:
+        return Cell(kind=f"blank{kind}")
     group, change = estimate.group, changes.get((estimate.group, estimate.level or 0))
-    measured = measure(registry.load(group.env), estimate.guided)
-    if measured.series:
-        mean, moved = measured.mean(estimate), change.curves.get(measured.series) if change else None
-    else:
-        mean, moved = estimate.number(metric.name), change.metrics.get(metric.name) if change else None
-    return Entry(
-        page=pages[group],
-        value=mean_text(mean.value if mean else None, metric),
-        interval=interval_text(mean, metric),
+    series = measure(registry.load(group.env), estimate.guided).series
+    moved = None if change is None else change.curves.get(series) if series else change.metrics.get(metric.name)
+    mean = _mean(estimate, metric)
+    lines = notes([interval_text(mean, metric)], "interval")
+    if moved:
+        certain = moved.low is not None and (moved.low > 0 or (moved.high or 0) < 0)
+        shown = change_text(moved.value, metric)
+        lines = (Note(shown, "change certain" if certain else "change", spoken=_words(moved, metric)), *lines)
+    return Cell(
+        text=mean_text(mean.value if mean else None, metric),
+        bold=True,
+        link=f"results/{pages[group]}",
+        mark="*" if estimate.missing or estimate.incomplete else "",
+        notes=lines,
         part=part(mean.value if mean else None, metric),
-        change=change_text(moved.value, metric) if moved else "",
-        change_words=_words(moved, metric) if moved else "",
-        certain=moved is not None and moved.low is not None and (moved.low > 0 or (moved.high or 0) < 0),
-        flagged=bool(estimate.missing or estimate.incomplete),
-        undefined=mean is None and estimate.attempts > 0,
+        kind=f"score{kind}",
     )
 
 

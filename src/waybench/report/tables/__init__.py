@@ -1,52 +1,86 @@
 """Tables of the report."""
 
-from waybench.report.tables._aggregates import Made, of_model, side_by_side
-from waybench.report.tables._cluster_tables import Averages, Prompt, averages, clusters, prompt
+from waybench.report.tables._aggregates import of_model, side_by_side
+from waybench.report.tables._cluster_tables import averages, clusters, prompt
 from waybench.report.tables._compared import PairTable, SlopeTable, pair_tables, slope_tables
-from waybench.report.tables._failed import Failed, FailureTable
-from waybench.report.tables._horizon_tables import Reach, ReachLine, leading_of, reaches, reaches_of_model
-from waybench.report.tables._leaders import OUTCOMES, Leaders, Number, leaders
-from waybench.report.tables._markdown import markdown
-from waybench.report.tables._tables import files
-from waybench.report.tables._variation import (
-    AttemptLine,
-    RepeatLine,
-    SpreadLine,
-    attempt_lines,
-    repeat_table,
-    spread_table,
+from waybench.report.tables._failed import Failed
+from waybench.report.tables._horizon_tables import Reach, leading_of, reach_of_model, reaches
+from waybench.report.tables._leaders import Leaders, leader_tables, leaders
+from waybench.report.tables._levels import LoggedError, error_table, level_table
+from waybench.report.tables._markdown import markdown, readme_table
+from waybench.report.tables._scores import conduct_table, score_table
+from waybench.report.tables._table import (
+    BLANK,
+    Cell,
+    Column,
+    HeaderGroup,
+    Note,
+    RowGroup,
+    Table,
+    TableRow,
+    by_player,
+    count_cell,
+    error_cell,
+    mean_cell,
+    metric_column,
+    model_cell,
+    name_of,
+    notes,
+    number_cell,
+    parts,
+    rows_of,
+    value_cell,
 )
+from waybench.report.tables._tables import files
+from waybench.report.tables._variation import attempt_table, repeat_table, spread_table
 
 __all__ = [
-    "OUTCOMES",
-    "AttemptLine",
-    "Averages",
+    "BLANK",
+    "Cell",
+    "Column",
     "Failed",
-    "FailureTable",
+    "HeaderGroup",
     "Leaders",
-    "Made",
-    "Number",
+    "LoggedError",
+    "Note",
     "PairTable",
-    "Prompt",
     "Reach",
-    "ReachLine",
-    "RepeatLine",
+    "RowGroup",
     "SlopeTable",
-    "SpreadLine",
-    "attempt_lines",
+    "Table",
+    "TableRow",
+    "attempt_table",
     "averages",
+    "by_player",
     "clusters",
+    "conduct_table",
+    "count_cell",
+    "error_cell",
+    "error_table",
     "files",
+    "leader_tables",
     "leaders",
     "leading_of",
+    "level_table",
     "markdown",
+    "mean_cell",
+    "metric_column",
+    "model_cell",
+    "name_of",
+    "notes",
+    "number_cell",
     "of_model",
     "pair_tables",
+    "parts",
     "prompt",
+    "reach_of_model",
     "reaches",
-    "reaches_of_model",
+    "readme_table",
     "repeat_table",
+    "rows_of",
+    "score_table",
     "side_by_side",
     "slope_tables",
     "spread_table",
+    "value_cell",
 ]

@@ -1,66 +1,26 @@
 """The tables of what a set of episodes comes to, with all the means that it is made of."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from waybench.analysis import Estimate, Group, as_metric, differing, grouped, mean_text, ranked
+from waybench.analysis import Estimate, Group, as_metric, differing, grouped, ranked
 from waybench.core import Aggregate, Environment, Metric, Presentation
-from waybench.report._format import amount, interval_text, part, percent
-from waybench.stats import Mean
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One set of episodes.
-
-    Attributes:
-        name: The model; on its own page the level, "" if there is one.
-        page: File name of the model's page; "" on that page.
-        differs: The settings in which the model differs from other columns, in words.
-    """
-
-    name: str
-    page: str
-    differs: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One number.
-
-    Attributes:
-        value: As text.
-        interval: Its interval, as text.
-        part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
-    """
-
-    value: str
-    interval: str
-    part: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A table of one aggregate.
-
-    Attributes:
-        aggregate: The aggregate.
-        metric: The same as a metric.
-        level: The level that all columns have, in words; "" if there is one level, or columns are levels.
-        columns: Its columns.
-        whole: The aggregate in each column.
-        items: Number of items in each column.
-        lines: The metrics that it is made of, each with its mean in each column; a share is in per cent.
-    """
-
-    aggregate: Aggregate
-    metric: Metric
-    level: str
-    columns: list[Column]
-    whole: list[Part]
-    items: list[str]
-    lines: list[tuple[Metric, list[Part]]]
+from waybench.report._format import heading, part, percent
+from waybench.report.tables._table import (
+    Cell,
+    Column,
+    Note,
+    RowGroup,
+    Table,
+    TableRow,
+    count_cell,
+    mean_cell,
+    name_of,
+    notes,
+    parts,
+)
+from waybench.stats import CONFIDENCE, Mean
 
 
 def side_by_side(
@@ -68,7 +28,7 @@ def side_by_side(
     presentation: Presentation,
     estimates: Sequence[Estimate],
     pages: Mapping[Group, str],
-) -> list[Made]:
+) -> list[Table]:
     """Return the tables of an environment's aggregates with models side by side, one for each level.
 
     Args:
@@ -79,19 +39,31 @@ def side_by_side(
     """
     free = [estimate for estimate in estimates if not estimate.guided]
     by_level = grouped(free, lambda each: each.level)
-    found: list[Made] = []
+    found: list[Table] = []
     for aggregate in env.aggregates:
         for level, some in by_level.items():
             own = {estimate.group: estimate for estimate in some}
             # The best first, as in the other tables; totals are of no level, and keep their order.
             groups = list(ranked(some)) or list(own)
-            columns = [Column(group.model, pages[group], differing(group, groups)) for group in groups]
+            columns = [
+                Column(
+                    heading=name_of(group.model),
+                    link=f"results/{pages[group]}",
+                    notes=parts(differing(group, groups)),
+                )
+                for group in groups
+            ]
             told = presentation.mode(env.id, level) if len(by_level) > 1 else ""
-            found.append(_made(aggregate, told, columns, [own[group] for group in groups]))
+            table = _table(
+                f"task-made-{len(found) + 1}", aggregate, presentation, told, columns, [own[g] for g in groups]
+            )
+            suffix = f" ({told})" if told else ""
+            summary = f"{aggregate.title} and what it is made of, models side by side{suffix}"
+            found.append(replace(table, summary=summary, folded=True))
     return found
 
 
-def of_model(env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]) -> list[Made]:
+def of_model(env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]) -> list[Table]:
     """Return the tables of an environment's aggregates for one model, levels side by side.
 
     Args:
@@ -101,31 +73,66 @@ def of_model(env: Environment[Any, Any, Any], presentation: Presentation, estima
     """
     free = [estimate for estimate in estimates if not estimate.guided]
     several = len(free) > 1
-    columns = [Column(presentation.mode(env.id, estimate.level) if several else "", "", []) for estimate in free]
-    return [_made(aggregate, "", columns, free) for aggregate in env.aggregates if free]
+    titles = [presentation.mode(env.id, estimate.level) if several else "" for estimate in free]
+    columns = [Column(heading=title or f"All {presentation.items}") for title in titles]
+    return [
+        _table(f"made-{number}", aggregate, presentation, "", columns, free)
+        for number, aggregate in enumerate(env.aggregates, start=1)
+        if free
+    ]
 
 
-def _made(aggregate: Aggregate, level: str, columns: list[Column], estimates: Sequence[Estimate]) -> Made:
+def _table(
+    name: str,
+    aggregate: Aggregate,
+    presentation: Presentation,
+    level: str,
+    columns: Sequence[Column],
+    estimates: Sequence[Estimate],
+) -> Table:
+    """Return the table of one aggregate: the number in each column, and below it the means that it is made of.
+
+    Args:
+        name: The table's id.
+        aggregate: The aggregate.
+        presentation: What is known of its environment's family.
+        level: The level that all columns have, in words; "" if there is one level, or columns are levels.
+        columns: Its columns.
+        estimates: The estimate of each column.
+    """
     metric = as_metric(aggregate)
-    return Made(
-        aggregate=aggregate,
-        metric=metric,
-        level=level,
-        columns=columns,
-        whole=list(_parts(metric, (estimate.number(aggregate.name) for estimate in estimates))),
-        items=[amount(estimate.items) for estimate in estimates],
-        lines=[
-            (one, list(_parts(one, (estimate.number(one.name) for estimate in estimates)))) for one in aggregate.metrics
-        ],
+    caption = (
+        f"{aggregate.doc} Below it the means over {presentation.items} that it is made of, shares in per cent. Small: "
+        f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has none of a single "
+        f"{presentation.cluster or presentation.item}, nor where all of them came to the same."
+    )
+    whole = TableRow(
+        Cell(text=heading(metric), bold=True, better=metric.better),
+        list(_cells(metric, (estimate.number(aggregate.name) for estimate in estimates), bold=True)),
+    )
+    items = TableRow(
+        Cell(text=presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
+    )
+    means = [
+        TableRow(Cell(text=heading(one)), list(_cells(one, (estimate.number(one.name) for estimate in estimates))))
+        for one in aggregate.metrics
+    ]
+    return Table(
+        id=name,
+        title=heading(metric) + (f", {level}" if level else ""),
+        caption=(Note(caption),),
+        columns=[Column(heading=aggregate.part), *columns],
+        groups=(RowGroup((whole, items)), RowGroup(means)),
+        kind="scores made",
     )
 
 
-def _parts(metric: Metric, numbers: Iterable[Mean | None]) -> Iterable[Part]:
+def _cells(metric: Metric, numbers: Iterable[Mean | None], *, bold: bool = False) -> Iterator[Cell]:
     share = metric.bounds == (0, 1) and not metric.unit
     for number in numbers:
-        value, known = (None, False) if number is None else (number.value, number.low is not None)
-        if share:
-            ends = f"{percent(number.low)} – {percent(number.high)}" if number and known else ""
-            yield Part(percent(value), ends, part(value, metric))
+        if number is None or not share:
+            yield mean_cell(number, metric, bold=bold)
         else:
-            yield Part(mean_text(value, metric), interval_text(number, metric), part(value, metric))
+            ends = "" if number.low is None else f"{percent(number.low)} – {percent(number.high)}"
+            text, shade = percent(number.value), part(number.value, metric)
+            yield Cell(text=text, bold=bold, notes=notes([ends], "interval"), part=shade, kind="score")

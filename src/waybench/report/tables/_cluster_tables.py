@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import (
+    NOTHING,
     Cluster,
     Estimate,
     Group,
@@ -13,80 +14,25 @@ from waybench.analysis import (
     by_cluster,
     differing,
     grouped,
-    mean_text,
+    one_line,
 )
-from waybench.core import Environment, Metric, Presentation
-from waybench.report._format import interval_text, part, percent
-
-
-@dataclass(frozen=True, slots=True)
-class AverageLine:
-    """What a model comes to on average over clusters, all with the same weight.
-
-    Attributes:
-        name: The model.
-        page: File name of its page.
-        differs: The settings in which it differs from other rows, in words.
-        clusters: Number of clusters.
-        cells: Of each metric, the mean, its interval, and how good it is from 0 to 1; None where it is not defined.
-    """
-
-    name: str
-    page: str
-    differs: list[str]
-    clusters: int
-    cells: list[tuple[str, str, float | None] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Averages:
-    """The table of them.
-
-    Attributes:
-        metrics: Its columns.
-        models: Rows of models.
-        references: Rows of the embedded players.
-    """
-
-    metrics: list[Metric]
-    models: list[AverageLine]
-    references: list[AverageLine]
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterLine:
-    """One cluster on a model's page.
-
-    Attributes:
-        name: Its name.
-        anchor: Where its items are in the page.
-        level: Its level.
-        size: The first variable that is known of it, as text; "" if there is none.
-        items: Number of its items.
-        cells: Of each metric, its value, and how good it is from 0 to 1; None where it is not defined.
-    """
-
-    name: str
-    anchor: str
-    level: int
-    size: str
-    items: int
-    cells: list[tuple[str, float | None] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Clusters:
-    """The table of them.
-
-    Attributes:
-        size: What `ClusterLine.size` is called; "" if there is none.
-        metrics: Its columns.
-        lines: Its rows, by size and name.
-    """
-
-    size: str
-    metrics: list[Metric]
-    lines: list[ClusterLine]
+from waybench.core import Environment, Presentation
+from waybench.report._format import amount, percent
+from waybench.report.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    by_player,
+    count_cell,
+    mean_cell,
+    metric_column,
+    model_cell,
+    rows_of,
+    value_cell,
+)
+from waybench.stats import CONFIDENCE
 
 
 def averages(
@@ -95,8 +41,8 @@ def averages(
     ordered: Sequence[Group],
     total_of: Mapping[Group, Estimate],
     pages: Mapping[Group, str],
-) -> Averages | None:
-    """Return the table of averages over clusters of an environment; None if none has several items.
+) -> Table | None:
+    """Return the table of averages over clusters, all with the same weight; None if no cluster has several items.
 
     Args:
         env: The environment.
@@ -110,15 +56,36 @@ def averages(
         total_of[group].items <= _most(total_of[group]) for group in ordered
     ):
         return None
-    lines = [
-        (group, AverageLine(group.model, pages[group], differing(group, ordered), _most(total_of[group]), cells))
+    rows = [
+        (
+            group.embedded,
+            TableRow(
+                model_cell(group.model, differing(group, ordered), pages[group]),
+                [
+                    count_cell(_most(total_of[group])),
+                    *(mean_cell(total_of[group].macro.get(metric.name), metric) for metric in metrics),
+                ],
+            ),
+        )
         for group in ordered
-        for cells in [[_average(total_of[group], metric) for metric in metrics]]
     ]
-    return Averages(
-        metrics=metrics,
-        models=[line for group, line in lines if not group.embedded],
-        references=[line for group, line in lines if group.embedded],
+    caption = (
+        f"The mean over {presentation.clusters} of each {presentation.cluster}'s own mean, so that each has the same "
+        f"weight, whatever its number of {presentation.items}; where means over {presentation.items} give each "
+        f"{presentation.item} the same. Small: "
+        f"{100 * CONFIDENCE:.0f} % interval over {presentation.clusters}."
+    )
+    return Table(
+        id="task-averages",
+        title=f"Averages over {presentation.clusters}",
+        caption=(Note(caption),),
+        columns=[
+            Column(heading="Model"),
+            Column(heading=presentation.clusters.capitalize()),
+            *map(metric_column, metrics),
+        ],
+        groups=by_player(rows),
+        kind="scores",
     )
 
 
@@ -127,20 +94,13 @@ def _most(total: Estimate) -> int:
     return max((mean.clusters for mean in total.macro.values()), default=total.items)
 
 
-def _average(total: Estimate, metric: Metric) -> tuple[str, str, float | None] | None:
-    mean = total.macro.get(metric.name)
-    if mean is None:
-        return None
-    return mean_text(mean.value, metric), interval_text(mean, metric), part(mean.value, metric)
-
-
 def clusters(
     env: Environment[Any, Any, Any],
     presentation: Presentation,
     own: Sequence[Row],
     known: Mapping[Cluster, Variables],
     anchors: Mapping[Cluster, str],
-) -> Clusters | None:
+) -> Table | None:
     """Return the table of the clusters of one group; None if they are not in the page.
 
     Args:
@@ -154,22 +114,39 @@ def clusters(
         return None
     metrics = [metric for metric in env.metrics if metric.name in presentation.by_cluster]
     found = by_cluster(own, presentation.by_cluster)
-    declared = env.explanatory_variables
-    name, title = next(iter(declared.titles.items())) if declared else ("", "")
-    sized: list[tuple[float, ClusterLine]] = []
+    source = env.explanatory_variables
+    name, title = next(iter(source.titles.items())) if source else ("", "")
+    sized: list[tuple[float, str, TableRow]] = []
     for cluster, some in grouped((row for row in own if row.counts), lambda row: row.cluster).items():
         size = known.get(cluster, {}).get(name)
-        values = [(metric, found[metric.name].get(cluster)) for metric in metrics]
-        line = ClusterLine(
-            name=cluster.name,
-            anchor=anchors[cluster],
-            level=cluster.level,
-            size="" if size is None else f"{size:,.0f}",
-            items=len({(row.item, row.instance) for row in some}),
-            cells=[(mean_text(one.value, metric), part(one.value, metric)) if one else None for metric, one in values],
-        )
-        sized.append((size or 0, line))
-    return Clusters(title, metrics, [line for _, line in sorted(sized, key=lambda pair: (pair[0], pair[1].name))])
+        cells = [
+            Cell(text=str(cluster.level)),
+            *([Cell(text=amount(size))] if title else []),
+            count_cell(len({(row.item, row.instance) for row in some})),
+            *(
+                value_cell(one.value, metric)
+                if (one := found[metric.name].get(cluster))
+                else Cell(text=NOTHING, kind="score")
+                for metric in metrics
+            ),
+        ]
+        head = Cell(text=one_line(cluster.name, 60) or "(no name)", link=f"#{anchors[cluster]}")
+        sized.append((size or 0, cluster.name, TableRow(head, cells)))
+    size_heading = [title] if title else []
+    headings = [
+        presentation.cluster.capitalize(),
+        presentation.level.capitalize(),
+        *size_heading,
+        presentation.items.capitalize(),
+    ]
+    return Table(
+        id="by-cluster",
+        title=f"By {presentation.cluster}",
+        caption=(Note(f"Means over its {presentation.items}."),),
+        columns=[*(Column(heading=each) for each in headings), *map(metric_column, metrics)],
+        groups=rows_of(row for *_, row in sorted(sized, key=lambda each: each[:2])),
+        kind="scores by-cluster",
+    )
 
 
 @dataclass(frozen=True, slots=True)

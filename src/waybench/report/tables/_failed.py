@@ -1,10 +1,10 @@
 """Tables of how attempts failed, each under its main cause."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import (
+    NOTHING,
     Failures,
     Group,
     Row,
@@ -16,44 +16,8 @@ from waybench.analysis import (
 )
 from waybench.core import FailureKind
 from waybench.envs import registry
-
-
-@dataclass(frozen=True, slots=True)
-class FailureLine:
-    """One row.
-
-    Attributes:
-        name: What it is of: a task's title, or a level.
-        page: File name of the page of its results; "" on that page.
-        differs: The settings in which it differs from other rows of that name, in words.
-        attempts: Number of attempts that count.
-        failed: Number of those that failed.
-        cells: For each kind of the table the number of attempts that failed so, and their share among those that
-            failed; None where nothing failed.
-        causes: The same of the kinds that occurred, with the kind, the most frequent first.
-    """
-
-    name: str
-    page: str
-    differs: list[str]
-    attempts: int
-    failed: int
-    cells: list[tuple[int, float | None]]
-    causes: list[tuple[FailureKind, int, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class FailureTable:
-    """How attempts failed.
-
-    Attributes:
-        kinds: The kinds that occurred, each of which is a column; none where the rows are of several environments,
-            whose kinds differ, so that each row lists its own.
-        lines: The rows.
-    """
-
-    kinds: list[FailureKind]
-    lines: list[FailureLine]
+from waybench.report._format import amount, percent
+from waybench.report.tables._table import Cell, Column, Note, Table, TableRow, count_cell, parts, rows_of
 
 
 class Failed:
@@ -89,7 +53,7 @@ class Failed:
             for group, found in self.by_group().items()
         ]
 
-    def of_model(self, name: str, pages: Mapping[Group, str]) -> FailureTable | None:
+    def of_model(self, name: str, pages: Mapping[Group, str]) -> Table | None:
         """Return a model's table, task by task; None if nothing failed.
 
         Args:
@@ -99,44 +63,84 @@ class Failed:
         own = {group: found for group, found in self.by_group().items() if group.model == name}
         of_env = grouped(own, lambda group: group.env)
         some = [
-            (registry.load(group.env).title, pages[group], differing(group, of_env[group.env]), found)
+            (
+                Cell(
+                    text=registry.load(group.env).title,
+                    link=f"results/{pages[group]}",
+                    notes=parts(differing(group, of_env[group.env])),
+                ),
+                found,
+            )
             for group, found in own.items()
         ]
         # Kinds are an environment's own: only rows of the same one have columns in common.
-        return _table(some, failure_kinds(next(iter(of_env))) if len(of_env) == 1 else ())
+        return _table("Task", some, failure_kinds(next(iter(of_env))) if len(of_env) == 1 else None)
 
-    def of_group(self, group: Group) -> FailureTable | None:
-        """Return a group's table, level by level; None if nothing failed."""
+    def of_group(self, group: Group, heading: str) -> Table | None:
+        """Return a group's table, level by level; None if nothing failed.
+
+        Args:
+            group: The group.
+            heading: What a level is called.
+        """
         by_level = grouped(self._rows.get(group, ()), lambda row: row.level)
-        return _table(
-            [(str(level), "", (), failures(by_level[level])) for level in sorted(by_level)], failure_kinds(group.env)
-        )
+        some = [(Cell(text=str(level)), failures(by_level[level])) for level in sorted(by_level)]
+        return _table(heading, some, failure_kinds(group.env))
 
 
 def _table(
-    some: Sequence[tuple[str, str, Sequence[str], Failures]], kinds: Sequence[FailureKind]
-) -> FailureTable | None:
-    """Return the table of some rows.
+    heading: str, some: Sequence[tuple[Cell, Failures]], kinds: Sequence[FailureKind] | None = None
+) -> Table | None:
+    """Return the table of some rows; None if nothing failed.
 
     Args:
-        some: Of each row the name, the page, how it differs, and how its attempts failed.
-        kinds: What can be a column.
+        heading: What a row is of.
+        some: Of each row its header, and how its attempts failed.
+        kinds: What can be a column; None where the rows are of several environments, whose kinds differ, so that each
+            row lists its own.
     """
-    if not any(found.failed for *_, found in some):
+    if not any(found.failed for _, found in some):
         return None
-    columns = [kind for kind in kinds if any(found.kinds.get(kind) for *_, found in some)]
-    lines = [
-        FailureLine(name, page, list(differs), found.attempts, found.failed, _cells(found, columns), _causes(found))
-        for name, page, differs, found in some
+    columns = [kind for kind in kinds or () if any(found.kinds.get(kind) for _, found in some)]
+    causes = [Column(heading=f"By {kind.title}", help=kind.doc, kind="score") for kind in columns]
+    rows = [
+        TableRow(
+            head,
+            [
+                count_cell(found.attempts),
+                count_cell(found.failed, "" if found.failed else "zero"),
+                *([_cell(found, kind) for kind in columns] or [_causes(found)]),
+            ],
+        )
+        for head, found in some
     ]
-    return FailureTable(columns, lines)
+    share = " Small: the share of the failed attempts." if columns else ""
+    return Table(
+        id="failed",
+        title="How attempts failed",
+        caption=(Note(f"Each failed attempt is counted once, under its main cause.{share}"),),
+        columns=[
+            *(Column(heading=each) for each in (heading, "Attempts", "Failed")),
+            *(causes or [Column(heading="Failed by", kind="name")]),
+        ],
+        groups=rows_of(rows),
+        kind="failed",
+    )
 
 
-def _causes(found: Failures) -> list[tuple[FailureKind, int, float]]:
+def _cell(found: Failures, kind: FailureKind) -> Cell:
+    count = found.kinds.get(kind, 0)
+    if not count:
+        return Cell(text=NOTHING, kind="score")
+    share = count / found.failed
+    return Cell(text=amount(count), bold=True, notes=(Note(f"{percent(share)} %"),), part=round(share, 3), kind="score")
+
+
+def _causes(found: Failures) -> Cell:
+    """Return the kinds that occurred, the most frequent first."""
     ordered = sorted(found.kinds.items(), key=lambda each: -each[1])
-    return [(kind, count, count / found.failed) for kind, count in ordered]
-
-
-def _cells(found: Failures, kinds: Iterable[FailureKind]) -> list[tuple[int, float | None]]:
-    counts = (found.kinds.get(kind, 0) for kind in kinds)
-    return [(count, count / found.failed if found.failed else None) for count in counts]
+    listed = [
+        Note(f"{amount(count)} {kind.title} {percent(count / found.failed)} %", "cause", title=kind.doc)
+        for kind, count in ordered
+    ]
+    return Cell(text="" if listed else NOTHING, notes=tuple(listed), kind="name")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import (
+    NOTHING,
     SHARES,
     Group,
     Horizon,
@@ -28,98 +29,53 @@ from waybench.report.charts import (
     short_labels,
     success_spec,
 )
+from waybench.report.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    by_player,
+    count_cell,
+    model_cell,
+    notes,
+    parts,
+    rows_of,
+)
 
 MOST_PANELS = 12
 _INTERVAL = "90 % interval"
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A horizon in a table.
-
-    Attributes:
-        text: Where it is.
-        ends: Its interval; "" if nothing is known of it.
-        order: What it is sorted by; None where there is none.
-        counts: What it counts; "" where a table's head says so.
-        success: What counts as solved, in a sentence; "" where a table's head says so.
-    """
-
-    text: str
-    ends: str
-    order: float | None
-    counts: str = ""
-    success: str = ""
-
-
-NO_HORIZON = Cell("–", "", None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReachLine:
-    """How far one model reaches.
-
-    Attributes:
-        name: The model.
-        page: File name of the page of its results.
-        differs: The settings in which it differs from other rows, in words.
-        title: The task's title.
-        axis: What its horizons count.
-        success: What counts as solved, in a sentence.
-        cells: A horizon for each share.
-        items: Number of items.
-        trials: Number of attempts at them.
-        clusters: Number of independent clusters that they come from.
-        moved: Where its first horizon is under other assumptions, from the least to the greatest; "" if not told.
-        others: The same under each of them.
-    """
-
-    name: str
-    page: str
-    differs: list[str]
-    title: str
-    axis: str
-    success: str
-    cells: list[Cell]
-    items: int
-    trials: int
-    clusters: int
-    moved: str
-    others: list[str]
+_SHARES = [f"{100 * share:.0f} %" for share in SHARES]
+_LIMITS = "Nothing is said beyond what was tried but “beyond” and “below”."
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far the models of a task reach on one axis.
+    """The horizons of a task's models on one axis.
 
     Attributes:
         axis: The axis.
-        success: What counts as solved, in a sentence.
         figure: The chart of success by difficulty.
-        models: Rows of models.
-        references: Rows of the embedded players.
-        assumptions: Under which the first horizon is also told.
+        tables: The horizons, and what they are under other assumptions.
     """
 
     axis: Axis
-    success: str
     figure: Figure
-    models: list[ReachLine]
-    references: list[ReachLine]
-    assumptions: list[str]
-
-    @property
-    def apart(self) -> bool:
-        """Whether some row has fewer clusters than items."""
-        return any(line.clusters < line.items for line in (*self.models, *self.references))
+    tables: list[Table]
 
 
-def horizon_cell(horizon: Horizon | None, counts: str = "", success: str = "") -> Cell:
-    """Return a horizon as a table has it; "–" where there is none."""
+def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
+    """Return a horizon with its interval; "–" where there is none.
+
+    Args:
+        horizon: The horizon.
+        notes: Lines below it.
+    """
     if horizon is None:
-        return NO_HORIZON
+        return Cell(text=NOTHING, bold=True)
     told = horizon_told(horizon)
-    return Cell(told.place, told.ends, horizon.order, counts, success)
+    ends = (Note(told.ends, "interval"),) if told.ends else ()
+    return Cell(text=told.place, bold=True, order=horizon.order, notes=(*ends, *notes))
 
 
 def reaches(
@@ -139,12 +95,15 @@ def reaches(
         pages: File names of the groups' pages.
     """
     by_axis = grouped(curves, lambda each: each.axis)
+    axes = [axis for axis in env.axes if axis.name in by_axis]
     return [
-        _reach(env, presentation, axis, by_axis[axis.name], ranks, pages) for axis in env.axes if axis.name in by_axis
+        _reach(f"task-reach-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
+        for number, axis in enumerate(axes, start=1)
     ]
 
 
 def _reach(
+    name: str,
     env: Environment[Any, Any, Any],
     presentation: Presentation,
     axis: Axis,
@@ -162,68 +121,148 @@ def _reach(
         ),
     )
     groups = [each.group for each in listed]
-    lines = [(each, reach_line(each, axis, env, groups, pages)) for each in listed]
-    return Reach(
-        axis,
-        success_text(env),
-        _figure(env, presentation, axis, listed, ranks),
-        [line for each, line in lines if not each.group.embedded],
-        [line for each, line in lines if each.group.embedded],
-        list(listed[0].horizons[0].sensitivity),
+    heads = [model_cell(group.model, differing(group, groups), pages[group]) for group in groups]
+    assumptions = list(listed[0].horizons[0].sensitivity)
+    tables = [_horizons(name, env, presentation, axis, listed, heads)]
+    if assumptions:
+        tables.append(_others(f"{name}-others", presentation, assumptions, listed, heads))
+    return Reach(axis, _figure(env, presentation, axis, listed, ranks), tables)
+
+
+def _horizons(
+    name: str,
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    axis: Axis,
+    curves: Sequence[SuccessCurve],
+    heads: Sequence[Cell],
+) -> Table:
+    halves = [each.horizons[0] for each in curves]
+    apart = any(half.clusters < half.items for half in halves)
+    assumed = bool(halves[0].sensitivity)
+    headings = ["Model", *_SHARES, presentation.items.capitalize(), "Attempts"]
+    headings += [(presentation.clusters or "clusters").capitalize()] if apart else []
+    headings += ["50 % under other assumptions"] if assumed else []
+    rows = [
+        (
+            each.group.embedded,
+            TableRow(
+                head,
+                [
+                    *map(horizon_cell, each.horizons),
+                    count_cell(half.items),
+                    count_cell(half.trials),
+                    *([count_cell(half.clusters)] if apart else []),
+                    *([Cell(text=_moved(half))] if assumed else []),
+                ],
+            ),
+        )
+        for each, half, head in zip(curves, halves, heads, strict=True)
+    ]
+    caption = (
+        f"Where a single attempt still solves {' and '.join(_SHARES)} of the {presentation.items}. {success_text(env)} "
+        f"Small, the {_INTERVAL}{f' over {presentation.clusters}' if presentation.clusters else ''}. {_LIMITS}"
+    )
+    if assumed:
+        caption += (
+            " Under other assumptions about the curve the 50 % horizon goes from the one to the other in the last "
+            "column."
+        )
+    return Table(
+        id=name,
+        title=f"Horizons, by {axis.title.lower()}",
+        caption=(Note(f"{caption} {axis.title}: {axis.doc[0].lower()}{axis.doc[1:]}"),),
+        columns=[Column(heading=each) for each in headings],
+        groups=by_player(rows),
+        kind="reach",
     )
 
 
-def reach_line(
-    curve: SuccessCurve,
-    axis: Axis,
-    env: Environment[Any, Any, Any],
-    groups: Iterable[Group],
-    pages: Mapping[Group, str],
-) -> ReachLine:
-    """Return a model's row.
-
-    Args:
-        curve: How its success falls.
-        axis: Along what.
-        env: The environment.
-        groups: All groups of the environment, by which settings are told that differ.
-        pages: File names of the groups' pages.
-    """
-    half = curve.horizons[0]
+def _moved(half: Horizon) -> str:
+    """Return where a horizon is under other assumptions, from the least to the greatest."""
     others = [half.under(assumption) for assumption in half.sensitivity]
     ends = [horizon_told(pick(others, key=lambda each: each.order)).place for pick in (min, max)] if others else []
-    return ReachLine(
-        name=curve.group.model,
-        page=pages[curve.group],
-        differs=differing(curve.group, groups),
-        title=env.title,
-        axis=axis.title,
-        success=success_text(env),
-        cells=[horizon_cell(each) for each in curve.horizons],
-        items=half.items,
-        trials=half.trials,
-        clusters=half.clusters,
-        moved=" to ".join(dict.fromkeys(ends)),
-        others=[horizon_told(each).place for each in others],
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _others(
+    name: str,
+    presentation: Presentation,
+    assumptions: Sequence[str],
+    curves: Sequence[SuccessCurve],
+    heads: Sequence[Cell],
+) -> Table:
+    caption = (
+        "The link is the form of the curve’s fall, the prior what is held likely of its slope, a lapse the share of "
+        f"{presentation.items} that fails however easy they are; on a linear axis a step counts the same everywhere, "
+        "and otherwise a doubling does."
+    )
+    rows = [
+        (
+            each.group.embedded,
+            TableRow(
+                head,
+                [
+                    horizon_cell(half),
+                    *(Cell(text=horizon_told(half.under(one)).place) for one in half.sensitivity),
+                ],
+            ),
+        )
+        for each, head in zip(curves, heads, strict=True)
+        for half in each.horizons[:1]
+    ]
+    headings = ["Model", "As above", *(f"{each[0].upper()}{each[1:]}" for each in assumptions)]
+    return Table(
+        id=name,
+        title="The 50 % horizon under other assumptions, one at a time",
+        caption=(Note(caption),),
+        columns=[Column(heading=each) for each in headings],
+        groups=by_player(rows),
+        kind="reach",
+        summary="How much the horizons depend on what is taken for granted",
+        folded=True,
     )
 
 
-def reaches_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[Group, str]) -> list[ReachLine]:
-    """Return the horizons of one model at all tasks, on all axes.
+def reach_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[Group, str]) -> Table | None:
+    """Return the horizons of one model at all tasks, on all axes; None if there are none.
 
     Args:
         name: The model.
         curves: How all models' success falls.
         pages: File names of the groups' pages.
     """
-    by_env = grouped(curves, lambda each: each.group.env)
-    found: list[ReachLine] = []
-    for env_id, some in by_env.items():
+    rows: list[TableRow] = []
+    for env_id, some in grouped(curves, lambda each: each.group.env).items():
         env = registry.load(env_id)
-        axes = {axis.name: axis for axis in env.axes}
+        titles = {axis.name: axis.title for axis in env.axes}
         groups = list(dict.fromkeys(each.group for each in some))
-        found += [reach_line(each, axes[each.axis], env, groups, pages) for each in some if each.group.model == name]
-    return found
+        success = notes([success_text(env)], "success")
+        for each in some:
+            if each.group.model == name:
+                half, link = each.horizons[0], f"results/{pages[each.group]}"
+                head = Cell(text=env.title, link=link, notes=parts(differing(each.group, groups)))
+                axis = Cell(text=titles[each.axis], notes=success, kind="name")
+                counts = count_cell(half.items), count_cell(half.trials)
+                rows.append(TableRow(head, [axis, *map(horizon_cell, each.horizons), *counts]))
+    if not rows:
+        return None
+    caption = (
+        f"The difficulty at which a single attempt still solves {' and '.join(_SHARES)} of a task’s items; small, the "
+        f"{_INTERVAL}. {_LIMITS}"
+    )
+    return Table(
+        id="horizons",
+        title="Horizons",
+        caption=(Note(caption),),
+        columns=[
+            Column(heading="Task"),
+            Column(heading="Difficulty", kind="name"),
+            *(Column(heading=each) for each in (*_SHARES, "Items", "Attempts")),
+        ],
+        groups=rows_of(rows),
+        kind="reach",
+    )
 
 
 def leading_of(curves: Iterable[SuccessCurve]) -> dict[Group, Horizon]:
@@ -244,15 +283,14 @@ def _figure(
     across, counted = axis.title, (presentation.item, presentation.items)
     spec = success_spec(players, across, counted, WIDE)
     label = f"Success by {across.lower()} for each model; the table of horizons has what they come to"
-    shares = " and ".join(f"{100 * share:.0f} %" for share in SHARES)
     binned = any(len(each.places) > MOST_POINTS for each in shown)
     left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
     caption = (
         f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
         f"{_INTERVAL} at each difficulty as a band, and what was observed as dots, of an area by their number of "
         f"{presentation.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the "
-        f"horizons of {shares}, with their {_INTERVAL}s as lines. Curves end where nothing harder or easier was tried."
-        f"{left}"
+        f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or "
+        f"easier was tried.{left}"
     )
     whose = [env.id, *shown[0].group.apart]
     return Figure(

@@ -1,8 +1,7 @@
 """The first table: a row for each model at each task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from waybench.analysis import (
     Estimate,
@@ -20,22 +19,23 @@ from waybench.core import Metric
 from waybench.envs import registry
 from waybench.report._format import amount, heading, interval_text, missing_text, money, part, percent
 from waybench.report._presentations import presentation_of
-from waybench.report.tables._horizon_tables import NO_HORIZON, Cell, horizon_cell
-from waybench.stats import Mean
+from waybench.report.tables._horizon_tables import horizon_cell
+from waybench.report.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    error_cell,
+    name_of,
+    notes,
+    number_cell,
+    parts,
+    rows_of,
+)
+from waybench.stats import CONFIDENCE, Mean
 
 OUTCOMES = {"unparsed": "Unparsed", "illegal": "Illegal", "truncated": "Truncated", "refused": "Refused"}
-
-
-class Number(NamedTuple):
-    """A cell with a number.
-
-    Attributes:
-        text: As it is shown.
-        order: What it is sorted by; None where there is none.
-    """
-
-    text: str
-    order: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,10 @@ class Leader:
         group: Model, task and settings.
         model_page: File name of the model's page.
         page: File name of the page of its results.
-        differs: The settings in which it differs from others at this task, in words.
+        differs: The settings in which it differs from others at this task, in presentation.
         family: The family's name.
         title: The environment's title.
-        apart: What keeps its scores out of others' tables, in words.
+        apart: What keeps its scores out of others' tables, in presentation.
         metric: What the score is, with its unit.
         score: The score.
         interval: Its interval, as text.
@@ -60,7 +60,9 @@ class Leader:
         note: What has to be said of the score; "" for nothing.
         missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
         items: Number of items.
-        reach: How far it reaches: the horizon on the environment's first axis.
+        reach: The horizon on the environment's first axis.
+        counts: What the horizon counts; "" where there is none.
+        success: What counts as solved, in a sentence; "" where there is no horizon.
         solved: Share of attempts that are solved, in per cent.
         outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
         errors: Infrastructure errors.
@@ -76,20 +78,22 @@ class Leader:
     title: str
     apart: tuple[str, ...]
     metric: str
-    score: Number
+    score: Cell
     interval: str
     unbounded: str
     normalised: str
     part: float | None
     note: str
     missing: str
-    items: Number
+    items: Cell
     reach: Cell
-    solved: Number
-    outcomes: list[Number]
+    counts: str
+    success: str
+    solved: Cell
+    outcomes: list[Cell]
     errors: int
-    tokens: Number
-    cost: Number
+    tokens: Cell
+    cost: Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,20 +196,22 @@ def _leader(
         title=env.title,
         apart=group.apart,
         metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
-        score=Number(mean_text(mean.value if mean else None, measured.metric), mean.value if mean else None),
+        score=Cell(text=mean_text(mean.value if mean else None, measured.metric), order=mean.value if mean else None),
         interval=ends,
         unbounded=_no_bounds(metric) if ends else "",
         normalised=_normalised(total, metric) if mean is whole else "",
         part=part(mean.value if mean else None, metric),
         note=note,
         missing=missing_text(total, measured.metric),
-        items=Number(amount(total.items), total.items),
-        reach=horizon_cell(horizon, env.axes[0].title.lower(), success_text(env)) if horizon else NO_HORIZON,
+        items=_number(total.items),
+        reach=horizon_cell(horizon),
+        counts=env.axes[0].title.lower() if horizon else "",
+        success=success_text(env) if horizon else "",
         solved=_percent(total.solved.value if total.solved else None),
         outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
         tokens=_number(total.per_solved(total.tokens)),
-        cost=Number(money(spent), spent) if (spent := total.per_solved(total.cost)) is not None else Number("–", None),
+        cost=number_cell(money(spent := total.per_solved(total.cost)), spent),
     )
 
 
@@ -254,9 +260,129 @@ def _ended(last: Estimate) -> bool:
     return ladder and not (last.solved_items or last.errors or last.unconfirmed)
 
 
-def _percent(share: float | None) -> Number:
-    return Number(percent(share), None if share is None else 100 * share)
+def _percent(share: float | None) -> Cell:
+    return number_cell(percent(share), None if share is None else 100 * share)
 
 
-def _number(value: float | None) -> Number:
-    return Number(amount(value), value)
+def _number(value: float | None) -> Cell:
+    return number_cell(amount(value), value)
+
+
+def leader_tables(found: Leaders, *, alone: bool = False) -> list[Table]:
+    """Return the table of models, with a row for each at each task, and that of the reference players.
+
+    Args:
+        found: The rows.
+        alone: Whether they are all of one model, whose name is left out.
+    """
+    listed = ("leaders", "Models", found.models), ("references", "Reference players, not models", found.references)
+    tables: list[Table] = []
+    for name, title, lines in listed:
+        if lines:
+            tables.append(
+                Table(
+                    id=name,
+                    title="Tasks" if alone else title,
+                    caption=(Note(_FLOORS if tables else _ABOUT),),
+                    help=() if tables else list(_help(found)),
+                    columns=_columns(found, alone),
+                    groups=rows_of(_row(line, found, alone) for line in lines),
+                    kind="leaders scores",
+                    choose="Presentation",
+                )
+            )
+    return tables
+
+
+_ABOUT = (
+    "A row for each task, over all its levels; the task leads to all its numbers and items. Small: the "
+    f"{100 * CONFIDENCE:.0f} % interval, and what the score is."
+)
+_FLOORS = "They mark the floor and the ceiling of each task."
+
+
+def _help(found: Leaders) -> Iterator[Note]:
+    if found.reaching:
+        yield Note(
+            "Horizon: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
+            "what counts as solved is below it, and is not the score. Nothing is said beyond what was tried but "
+            "“beyond” and “below”, and “–” stands where items are of one difficulty."
+        )
+    yield Note(
+        "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts did "
+        "not."
+    )
+    yield Note("Errors are those of the infrastructure and in no other number.")
+    yield Note(f"Tokens{' and cost' if found.priced else ''} for each solved item are those of all attempts.")
+    if found.rescaled:
+        yield Note(
+            "Normalised: from 0, the better of saying nothing and the best constant reply (chosen on other items), to "
+            "100, the oracle, on the same items, with its interval; left out where the distance between these two is "
+            "not resolved."
+        )
+    if found.missing:
+        yield Note("Where infrastructure errors left something out,")
+        yield Note("in this colour,", "flag")
+        yield Note("the score lies between the two numbers whatever that would have come to.")
+    if found.noted:
+        yield Note("“0 beyond”:", "flag")
+        yield Note("a ladder ended there, and what it did not reach counts as 0;")
+        yield Note("“only”:", "flag")
+        yield Note("others were given other levels.")
+
+
+def _columns(found: Leaders, alone: bool) -> list[Column]:
+    first = [Column(heading="Task")] if alone else [Column(heading="Model"), Column(heading="Task", kind="name")]
+    headings = [
+        "Score",
+        *(["Horizon"] if found.reaching else []),
+        "Items",
+        "Solved, %",
+        *(f"{title}, %" for title in OUTCOMES.values()),
+        "Errors",
+        "Tokens per solved",
+        *(["Cost per solved"] if found.priced else []),
+    ]
+    return [*first, *(Column(heading=each) for each in headings)]
+
+
+def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:
+    task = Cell(
+        text=line.title,
+        link=f"results/{line.page}",
+        order=line.title,
+        notes=parts(line.apart),
+        kind="" if alone else "name",
+    )
+    name = name_of(line.group.model)
+    model = Cell(text=name, link=f"models/{line.model_page}", order=name, notes=parts(line.differs))
+    head, *first = [replace(task, notes=parts((*line.apart, *line.differs)))] if alone else [model, task]
+    score = replace(
+        line.score,
+        bold=True,
+        part=line.part,
+        kind="score",
+        notes=(
+            *notes([line.interval], "interval"),
+            *notes([line.unbounded, line.metric]),
+            *notes([line.normalised and f"normalised {line.normalised}"], "normalised"),
+            *notes([line.note, line.missing], "flag"),
+        ),
+    )
+    reach = replace(
+        line.reach,
+        kind="zero" if line.reach.order is None else "reach",
+        notes=(*line.reach.notes, *notes([line.counts]), *notes([line.success], "success")),
+    )
+    cells = [
+        *first,
+        score,
+        *([reach] if found.reaching else []),
+        line.items,
+        line.solved,
+        *line.outcomes,
+        error_cell(line.errors),
+        line.tokens,
+        *([line.cost] if found.priced else []),
+    ]
+    return TableRow(head, cells, choice=line.family)

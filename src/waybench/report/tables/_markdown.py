@@ -1,17 +1,19 @@
-"""The first table for a README: models by task, in Markdown."""
+"""Tables in Markdown, and the first table for a README: models by task."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from waybench._version import __version__
 from waybench.analysis import NOTHING, Group, one_line, setting
 from waybench.envs import registry
 from waybench.report.tables._leaders import Leader, Leaders
+from waybench.report.tables._table import BLANK, Cell, Column, Table, TableRow, notes, rows_of
 from waybench.stats import CONFIDENCE
 
 _COLUMNS = 6  # of numbers; a wider table goes on in another one, with the models' names again
 _LONGEST = 60
+_LONGEST_HEADING = 120
 _MISSING = "n/a"
 # All that means something within a line: code, emphasis, links, tags, entities, ends of cells, formulas, and what some
 # make a link of without being told. A bar or backslash has to be a reference, for a cell's end is looked for first.
@@ -21,10 +23,11 @@ _HORIZONS = (
     "Horizons: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
     "nothing is said beyond what was tried. Blank: not run, or all items of one difficulty."
 )
-_MARKS = {
-    "\\*": "infrastructure errors left something out",
-    "†": "a ladder ended early, and what it did not reach counts as 0",
-    "‡": "over fewer levels than others, so not to be compared",
+_ERRORS, _ENDED, _FEWER = "*", "†", "‡"
+_SIGNS = {
+    _ERRORS: "infrastructure errors left something out",
+    _ENDED: "a ladder ended early, and what it did not reach counts as 0",
+    _FEWER: "over fewer levels than others, so not to be compared",
     _MISSING: "infrastructure errors only",
     NOTHING: "not defined for any attempt",
 }
@@ -55,12 +58,12 @@ class _Row:
             and not any(_wrong(told, line.group) for told in self.differs)
         )
 
-    def name(self, others: Iterable["_Row"]) -> str:
-        """Return the row's head; what is off or left to its default is said where the model has other rows."""
-        name = escaped(self.model) or "(no name)"
+    def head(self, others: Iterable["_Row"]) -> Cell:
+        """Return the row's header; what is off or left to its default is said where the model has other rows."""
         again = any(other is not self and other.model == self.model for other in others)
         told = [each for each in self.differs if again or not each.endswith((": no", ": default"))]
-        return (f"*{name}*" if self.embedded else name) + (f" ({escaped(', '.join(told))})" if told else "")
+        name = self.model if one_line(self.model, _LONGEST) else "(no name)"
+        return Cell(text=name, notes=notes(told), kind="reference" if self.embedded else "")
 
 
 def _wrong(told: str, group: Group) -> bool:
@@ -74,39 +77,72 @@ def _wrong(told: str, group: Group) -> bool:
     )
 
 
-def markdown(table: Leaders) -> str:
-    """Return the table of all results in Markdown as GitHub has it: a row for each model, a column for each task.
+def markdown(table: Table) -> str:
+    """Return a table in Markdown as GitHub has it, without its caption.
+
+    Lines below a value are in brackets after it, and the names of reference players in italics. A wide table goes on in
+    another one, with the rows' headers again and without the rows that have nothing in it.
+
+    Args:
+        table: The table.
+    """
+    first, *columns = table.columns
+    blocks: list[str] = []
+    for start in range(0, len(columns), _COLUMNS):
+        block = columns[start : start + _COLUMNS]
+        lines = [[escaped(each.heading, _LONGEST_HEADING) for each in (first, *block)]]
+        lines.append([":--", *("--:" for _ in block)])
+        for row in table.rows:
+            cells = [_cell(cell) for cell in row.cells[start : start + _COLUMNS]]
+            if any(cells):
+                lines.append([_cell(row.head), *cells])
+        blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join(blocks)
+
+
+def _cell(cell: Cell) -> str:
+    text = f"*{escaped(cell.text)}*" if cell.kind == "reference" else escaped(cell.text)
+    lines = f" ({escaped(', '.join(note.text for note in cell.notes))})" if cell.notes else ""
+    return f"{text}{lines}{f' {escaped(cell.mark)}' if cell.mark else ''}"
+
+
+def readme_table(found: Leaders) -> str:
+    """Return the table of all results in Markdown, for a README: a row for each model, a column for each task.
 
     Settings in which a model was run twice at a task make rows of their own. Reference players come last. A cell is the
     score with its interval. Horizons follow in a table of their own, where there are any.
 
     Args:
-        table: The results.
+        found: The results.
     """
-    rows = [*_rows(table.models), *_rows(table.references)]
-    columns = list(dict.fromkeys(_column(line) for line in sorted((*table.models, *table.references), key=_place)))
-    scores = {column: column for column in columns}
-    parts = [*_tables(rows, scores, _cell), _notes(_cell(line) for row in rows for line in row.cells.values())]
-    reached = {_column(line): _reach_column(line) for line in (*table.models, *table.references) if line.reach.counts}
-    if reached:
-        heads = {column: reached[column] for column in columns if column in reached}
-        success = {line.title: line.reach.success for line in (*table.models, *table.references) if line.reach.success}
-        told = [f"{escaped(title, 120)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
-        parts += [" ".join([_HORIZONS, *told]), *_tables(rows, heads, _reach_cell)]
+    listed = (*found.models, *found.references)
+    rows = [*_rows(found.models), *_rows(found.references)]
+    columns = list(dict.fromkeys(_column(line) for line in sorted(listed, key=_place)))
+    scores = _pivot(rows, {column: column for column in columns}, _score)
+    parts = [markdown(scores), _notes(cell for row in scores.rows for cell in row.cells)]
+    counted = {_column(line): _reach_column(line) for line in listed if line.counts}
+    if counted:
+        headings = {column: counted[column] for column in columns if column in counted}
+        success = {line.title: line.success for line in listed if line.success}
+        told = [f"{escaped(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
+        parts += [" ".join([_HORIZONS, *told]), markdown(_pivot(rows, headings, _horizon))]
     return "\n\n".join(parts) + "\n"
 
 
-def _tables(rows: Sequence[_Row], heads: Mapping[str, str], cell: Callable[[Leader | None], str]) -> Iterator[str]:
-    """Yield tables of some columns, each by its head; rows without a cell in them are left out."""
-    columns = list(heads)
-    for start in range(0, len(columns), _COLUMNS):
-        block = columns[start : start + _COLUMNS]
-        lines = [["Model", *(heads[column] for column in block)], [":--", *["--:"] * len(block)]]
-        for row in rows:
-            cells = [cell(row.cells.get(column)) for column in block]
-            if any(cells):
-                lines.append([row.name(rows), *cells])
-        yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _pivot(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Leader], Cell]) -> Table:
+    """Return the table of models by task.
+
+    Args:
+        rows: The models, with their results by column.
+        headings: The heading of each column.
+        cell: Returns the cell of a result.
+    """
+    shown = [
+        TableRow(row.head(rows), [cell(row.cells[name]) if name in row.cells else BLANK for name in headings])
+        for row in rows
+    ]
+    columns = [Column(heading=each) for each in ("Model", *headings.values())]
+    return Table(title="Results", columns=columns, groups=rows_of(shown))
 
 
 def _rows(lines: Sequence[Leader]) -> list[_Row]:
@@ -134,38 +170,29 @@ def _place(line: Leader) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _column(line: Leader) -> str:
-    return escaped(f"{', '.join((line.title, *line.apart))}: {line.metric}", 120)
-
-
-def _cell(line: Leader | None) -> str:
-    if line is None:
-        return ""
-    if not line.items.order:
-        return _MISSING
-    marks = ["\\*"] if line.errors else []
-    if line.note:
-        marks.append("†" if line.note.endswith("beyond") else "‡")
-    return line.score.text + (f" ({line.interval})" if line.interval else "") + (f" {''.join(marks)}" if marks else "")
+    return f"{', '.join((line.title, *line.apart))}: {line.metric}"
 
 
 def _reach_column(line: Leader) -> str:
-    return escaped(f"{', '.join((line.title, *line.apart))}: {line.reach.counts}", 120)
+    return f"{', '.join((line.title, *line.apart))}: {line.counts}"
 
 
-def _reach_cell(line: Leader | None) -> str:
-    if line is None or not line.reach.counts:
-        return ""
-    return line.reach.text + (f" ({line.reach.ends})" if line.reach.ends else "")
+def _score(line: Leader) -> Cell:
+    if not line.items.order:
+        return Cell(text=_MISSING)
+    marks = _ERRORS if line.errors else ""
+    if line.note:
+        marks += _ENDED if line.note.endswith("beyond") else _FEWER
+    return Cell(text=line.score.text, notes=notes([line.interval]), mark=marks)
 
 
-def _notes(shown: Iterable[str]) -> str:
-    told = list(_told(set(shown)))
+def _horizon(line: Leader) -> Cell:
+    return line.reach if line.counts else BLANK
+
+
+def _notes(shown: Iterable[Cell]) -> str:
+    cells = list(shown)
+    signs = {cell.text for cell in cells} | {mark for cell in cells for mark in cell.mark}
+    told = [f"{escaped(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]
     interval = f"In brackets: {100 * CONFIDENCE:.0f} % confidence interval. In italics: reference players, not models."
     return " ".join([interval, "Blank: not run.", *told, f"Made by waybench {__version__}."])
-
-
-def _told(shown: set[str]) -> Iterator[str]:
-    for mark, meaning in _MARKS.items():
-        # The sign for nothing also stands in intervals.
-        if any(cell.startswith(mark) if mark == NOTHING else mark in cell for cell in shown):
-            yield f"{mark}: {meaning}."

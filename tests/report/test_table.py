@@ -1,0 +1,172 @@
+"""The one table of the report: what its template and its Markdown make of columns, rows and cells."""
+
+import re
+from importlib.resources import files
+from typing import Any, cast
+
+from jinja2 import Template
+
+from tests.report.pages import Page
+from waybench.core import Metric
+from waybench.report._templates import templates
+from waybench.report.tables import (
+    BLANK,
+    Cell,
+    Column,
+    HeaderGroup,
+    Note,
+    RowGroup,
+    Table,
+    TableRow,
+    by_player,
+    markdown,
+    mean_cell,
+    rows_of,
+)
+from waybench.stats import Mean
+
+# Tables of comparisons, which are not of this kind yet, and those that a script fills.
+OTHERS = {"compare.html", "compared.html", "wordings.html"}
+
+
+def html(table: Table, root: str = "../") -> str:
+    module = cast(Any, cast(Template, templates("A site").get_template("table.html")).module)
+    made = str(module.table(table, root))
+    assert Page(made).problems == []
+    return made
+
+
+def small(*rows: TableRow, **values: Any) -> Table:
+    columns = [Column(heading="Model"), Column(heading="Score")]
+    return Table(**{"id": "t", "title": "A table", "columns": columns, "groups": rows_of(rows), **values})
+
+
+def test_header_groups_span_their_columns_and_others_span_both_rows() -> None:
+    replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean", link="tasks/x.html", kind="first")
+    columns = [
+        Column(heading="Model"),
+        Column(heading="Unparsed", group=replies),
+        Column(heading="Illegal", group=replies),
+        Column(heading="Tokens", group=means),
+        Column(heading="Errors"),
+    ]
+    head = re.sub(r"\s*\n\s*", "", html(small(columns=columns)).partition("</thead>")[0].partition("<thead>")[2])
+    assert head == (
+        '<tr><th scope="col" rowspan="2">Model</th><th scope="colgroup" colspan="2">% of replies</th>'
+        '<th scope="colgroup" colspan="1" class="first"><a href="../tasks/x.html">Mean</a></th>'
+        '<th scope="col" rowspan="2">Errors</th></tr>'
+        '<tr><th scope="col">Unparsed</th><th scope="col">Illegal</th><th scope="col">Tokens</th></tr>'
+    )
+
+
+def test_a_cell_has_its_link_tooltip_class_shade_and_lines() -> None:
+    cell = Cell(
+        text="66.7",
+        bold=True,
+        link="results/a.html",
+        mark="*",
+        notes=(Note("60.0 – 70.0", "interval"), Note("+1", "change", spoken="better by 1"), Note("a", link="#b")),
+        part=0.667,
+        title="3 mazes",
+        kind="score",
+    )
+    made = html(small(TableRow(Cell(text="vendor/model", notes=(Note("wording: ascii"),)), [cell])))
+    assert (
+        '<tr><th scope="row">vendor/<wbr>model<small>wording: ascii</small></th>'
+        '<td class="score" title="3 mazes" style="--part:0.667"><b><a href="../results/a.html">66.7</a>'
+        '<span class="flag">*</span></b><small class="interval">60.0 – 70.0</small>'
+        '<small class="change"><span aria-hidden="true">+1</span><span class="unseen">better by 1</span></small>'
+        '<small><a href="#b">a</a></small></td></tr>'
+    ) in made
+    assert "data-" not in made
+
+
+def test_what_a_cell_says_is_escaped() -> None:
+    hostile = '"><script>x</script>'
+    row = TableRow(Cell(text=hostile), [Cell(text=hostile, title=hostile, notes=(Note(hostile, title=hostile),))])
+    made = html(small(row, title=hostile, caption=(Note(hostile),), choose="Family"))
+    assert "<script" not in made
+    assert made.count("&lt;script&gt;") == 8  # title, its search, caption, header; and of the cell text, note, tooltips
+
+
+def test_a_sortable_table_names_what_each_cell_is_sorted_by() -> None:
+    row = TableRow(Cell(text="m", order="m"), [Cell(text="–")], choice="Mazes")
+    made = html(small(row, TableRow(Cell(text="n", order="n"), [Cell(text="0", order=0)]), choose="Family", id="all"))
+    assert '<table class="" id="all" data-sortable data-choose="Family" data-search="A table">' in made
+    assert 'aria-labelledby="all-title"' in made
+    assert '<b id="all-title">A table.</b>' in made
+    assert '<tr data-family="Mazes"><th scope="row" data-order="m">m</th><td data-order="">–</td></tr>' in made
+    assert '<td data-order="0">0</td>' in made
+
+
+def test_a_column_has_an_arrow_a_tooltip_and_lines() -> None:
+    column = Column(heading="Tokens\nin", better="lower", help="All of them", kind="name", notes=(Note("x"),))
+    made = html(small(columns=[Column(heading="Model"), column]))
+    assert '<th scope="col" class="name" title="All of them">Tokens<br>in\xa0<span role="img"' in made
+    assert 'aria-label="lower is better"' in made
+    assert ">↓</span><small>x</small></th>" in made
+
+
+def test_captions_and_folds() -> None:
+    made = html(small(caption=(Note("Means."), Note("*", "flag"), Note("Some.")), help=(Note("Why."),), title="Why?"))
+    assert '<b id="t">Why?</b> Means. <span class="flag">*</span> Some. <details class="meaning">' in made
+    assert '<details class="fold"' not in made
+    assert '<details class="fold" open>\n<summary>More</summary>' in html(small(summary="More"))
+    assert '<details class="fold">\n<summary>More</summary>' in html(small(summary="More", folded=True))
+
+
+def test_reference_players_come_after_models_below_a_title_of_theirs() -> None:
+    rows = [(True, TableRow(Cell(text="oracle"), [BLANK])), (False, TableRow(Cell(text="model"), [BLANK]))]
+    table = small(groups=by_player(rows))
+    assert [row.head.text for row in table.rows] == ["model", "oracle"]
+    made = html(table)
+    title = '<tr><th scope="rowgroup" colspan="2"><span>Reference players, not models</span></th></tr>'
+    assert made.index("model</th>") < made.index('<tbody class="references">') < made.index(title)
+    assert made.index(title) < made.index("oracle</th>")
+    assert [group.title for group in by_player(rows[1:])] == [""]
+    assert '<td colspan="3"' in html(small(TableRow(Cell(text="m"), [Cell(text="none", columns=3)])))
+
+
+def test_a_mean_that_is_not_defined_is_a_dash() -> None:
+    metric = Metric(name="m", of=lambda record: None, title="M", low=0, high=10, doc="A metric.", better="higher")
+    known = mean_cell(Mean(5.0, 4.0, 6.0, 9, 9), metric)
+    assert (known.part, known.kind, [note.kind for note in known.notes]) == (0.5, "score", ["interval"])
+    assert mean_cell(Mean(5.0, None, None, 1, 1), metric).notes == ()
+    unknown = mean_cell(None, metric)
+    assert (unknown.text, unknown.part, unknown.notes) == ("–", None, ())
+
+
+def test_markdown_has_lines_in_brackets_and_marks_after_them() -> None:
+    table = small(
+        TableRow(
+            Cell(text="vendor|a", notes=(Note("x: 1"), Note("y: 2"))),
+            [Cell(text="0.5", notes=(Note("0.4 – 0.6"),), mark="*†")],
+        ),
+        TableRow(Cell(text="oracle", kind="reference"), [BLANK]),
+        TableRow(Cell(text="last"), [Cell(text="n/a")]),
+        columns=[Column(heading="Model"), Column(heading="Mazes: [score]")],
+    )
+    assert markdown(table).splitlines() == [
+        r"| Model | Mazes: \[score\] |",
+        "| :-- | --: |",
+        r"| vendor&#124;a (x: 1, y: 2) | 0.5 (0.4 – 0.6) \*† |",
+        "| last | n/a |",
+    ]
+
+
+def test_markdown_of_a_wide_table_goes_on_in_another_one() -> None:
+    columns = [Column(heading="Model"), *(Column(heading=str(number)) for number in range(8))]
+    rows = [
+        TableRow(Cell(text="all"), [Cell(text="a")] * 8),
+        TableRow(Cell(text="few"), [Cell(text="b")] * 6 + [BLANK] * 2),
+    ]
+    first, second = markdown(small(columns=columns, groups=(RowGroup(rows[:1]), RowGroup(rows[1:])))).split("\n\n")
+    assert first.splitlines()[0] == "| Model | 0 | 1 | 2 | 3 | 4 | 5 |"
+    assert [line.split(" | ")[0] for line in first.splitlines()[2:]] == ["| all", "| few"]
+    assert second.splitlines() == ["| Model | 6 | 7 |", "| :-- | --: | --: |", "| all | a | a |"]
+
+
+def test_one_template_renders_the_tables() -> None:
+    folder = files("waybench.report") / "templates"
+    pages = [one for one in folder.iterdir() if one.name.endswith(".html")]
+    assert {one.name for one in pages if "<table" in one.read_text(encoding="utf-8")} == {"table.html", *OTHERS}
