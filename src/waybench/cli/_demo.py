@@ -9,7 +9,6 @@ import click
 from waybench.cli._report import build
 from waybench.cli._run import prepare_folder, summary, task_args
 from waybench.core import plural
-from waybench.envs import registry
 from waybench.tasks import find_task, load_task
 
 # Small enough for a minute, large enough that the players part.
@@ -55,7 +54,7 @@ def demo(out: Path) -> None:
     folder = prepare_folder(out / SEARCH)
     evaluate([searching], [f"waybench/{player}" for player in SEARCHED], folder)
     episodes = list(read_logs(folder))
-    horizon = registry.load("maze/alicia").horizon
+    horizon = find_task(SEARCH).horizon
     assert horizon is not None
     for found in searches(episodes, rows(episodes)):
         rate = float(found.group.model.rpartition("-")[2])
