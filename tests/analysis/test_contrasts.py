@@ -24,15 +24,13 @@ from waybench.analysis import (
     contrast_json,
     contrast_text,
     contrasts,
-    differ,
-    difference,
     dominant,
     failure,
     rows,
     verdict_sentence,
 )
 from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
-from waybench.stats._statsmodels import holm
+from waybench.stats import holm, paired_difference, paired_test
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
 LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")
@@ -127,9 +125,9 @@ def test_darwins_maize() -> None:
     # 32,768 sums that signs can make 863 are as great as theirs, 314. His t interval is 0.03 to 41.8 (t = 2.148).
     apart = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     assert sum(apart) == 314
-    found = differ(apart, [0] * 15, range(15))
+    found = paired_test(apart, [0] * 15, range(15))
     assert found == (2 * 863 / 32768, "sign-flip", True)
-    mean = difference(apart, [0] * 15, range(15))
+    mean = paired_difference(apart, [0] * 15, range(15))
     assert mean is not None and mean.low is not None and mean.high is not None
     assert mean.value / (mean.high - mean.value) * stats.t.ppf(0.975, 14) == pytest.approx(2.148, abs=5e-4)
 
@@ -150,9 +148,9 @@ def test_adjusted_over_all_comparisons() -> None:
 def test_signs_of_two_values_are_mcnemars() -> None:
     first, second = table(3, 9, 2, 4)
     # A third value that makes no difference turns McNemar's test into one of signs.
-    flipped = differ([*first, 0.5], [*second, 0.5], range(19))
+    flipped = paired_test([*first, 0.5], [*second, 0.5], range(19))
     assert flipped.method == "sign-flip"
-    assert flipped.p == pytest.approx(differ(first, second, range(18)).p)
+    assert flipped.p == pytest.approx(paired_test(first, second, range(18)).p)
 
 
 def test_clusters_change_signs_together() -> None:
@@ -167,22 +165,22 @@ def test_clusters_change_signs_together() -> None:
 def test_many_clusters_are_sampled_the_same_way_each_time() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(0.3, 1, 60).tolist()
-    found = differ(values, [0.0] * 60, range(60))
+    found = paired_test(values, [0.0] * 60, range(60))
     assert (found.method, found.exact) == ("sign-flip", False)
-    assert found == differ(values, [0.0] * 60, range(60))
+    assert found == paired_test(values, [0.0] * 60, range(60))
     assert found.p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.01)
 
 
 def test_all_alike_has_a_width() -> None:
     # Of ten pairs none differs: of all, up to 28 % may (Wilson's interval for 0 of 10), in either direction.
-    alike = difference([0.5] * 10, [0.5] * 10, range(10), 0, 1)
+    alike = paired_difference([0.5] * 10, [0.5] * 10, range(10), 0, 1)
     assert alike is not None
     assert (alike.low, alike.high) == (pytest.approx(-0.2775, abs=5e-4), pytest.approx(0.2775, abs=5e-4))
-    solved = difference([1] * 10, [1] * 10, range(10), 0, 1)
+    solved = paired_difference([1] * 10, [1] * 10, range(10), 0, 1)
     # Bonett and Price: 0 +- 1.96 sqrt(2 / 12 / 12).
     assert solved is not None
     assert solved.high == pytest.approx(1.959964 * (2 / 144) ** 0.5)
-    unbounded = difference([3.0] * 10, [3.0] * 10, range(10))
+    unbounded = paired_difference([3.0] * 10, [3.0] * 10, range(10))
     assert unbounded is not None and unbounded.low is None
 
 
@@ -470,10 +468,10 @@ def test_intervals_of_pairs_hold_the_difference(count: int, first: float, second
         drawn = rng.random(count)
         mine = (drawn < first).astype(float)
         theirs = ((drawn >= first) & (drawn < first + second)).astype(float)
-        mean = difference(mine.tolist(), theirs.tolist(), range(count), 0, 1)
+        mean = paired_difference(mine.tolist(), theirs.tolist(), range(count), 0, 1)
         assert mean is not None and mean.low is not None and mean.high is not None
         held += mean.low <= first - second <= mean.high
-        narrow = difference(mine.tolist(), theirs.tolist(), range(count), 0, 1, confidence=0.9)
+        narrow = paired_difference(mine.tolist(), theirs.tolist(), range(count), 0, 1, confidence=0.9)
         assert narrow is not None and narrow.high is not None and narrow.low is not None
         tied += narrow.low >= -0.05 and narrow.high <= 0.05 and count >= 60
     assert held / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5

@@ -12,10 +12,9 @@ from waybench.analysis._labels import asked, chosen, differing, labels, setting,
 from waybench.analysis._ledger import LedgerEntry, ledger, ledger_frame
 from waybench.analysis._measures import Measure, as_metric, measure, measures, merit
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
-from waybench.analysis._paired import PairedTest, differ, difference, mean_difference
-from waybench.analysis._power import Needed, Plan, detectable, needed, pilots, reached, shares
+from waybench.analysis._power import pilots
 from waybench.analysis._ranges import over
-from waybench.analysis._regressions import FEWEST, Regression, Slope, regressions
+from waybench.analysis._regressions import Regression, Slope, regressions
 from waybench.analysis._repeats import Repeat, Repeats, repeats
 from waybench.analysis._rows import (
     EXAMPLES,
@@ -67,6 +66,7 @@ from waybench.analysis.comparisons import (
     failures,
     foreign_answers,
     has_fixed_length,
+    mean_difference,
     p_text,
     pairs,
     verdict_sentence,
@@ -109,7 +109,6 @@ __all__ = [
     "AFTER_PERFECT",
     "EFFECT",
     "EXAMPLES",
-    "FEWEST",
     "NOTHING",
     "NO_EFFECT",
     "REACH_CONFIDENCE",
@@ -143,12 +142,9 @@ __all__ = [
     "Margins",
     "Meaning",
     "Measure",
-    "Needed",
     "NoEpisodesError",
     "Pair",
-    "PairedTest",
     "Place",
-    "Plan",
     "Regression",
     "Repeat",
     "Repeats",
@@ -184,9 +180,6 @@ __all__ = [
     "contrasts",
     "count_items",
     "curve",
-    "detectable",
-    "differ",
-    "difference",
     "difference_text",
     "differing",
     "difficulty_text",
@@ -223,7 +216,6 @@ __all__ = [
     "measure",
     "measures",
     "merit",
-    "needed",
     "one_line",
     "over",
     "overall",
@@ -231,7 +223,6 @@ __all__ = [
     "pairs",
     "pilots",
     "ranked",
-    "reached",
     "read_logs",
     "regressions",
     "repeats",
@@ -244,7 +235,6 @@ __all__ = [
     "setting",
     "setting_order",
     "settings_order",
-    "shares",
     "skipped",
     "spread",
     "success_curves",

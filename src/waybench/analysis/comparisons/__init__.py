@@ -2,6 +2,7 @@
 
 from waybench.analysis.comparisons._answers import Answers, answers
 from waybench.analysis.comparisons._changes import Change, example_changes
+from waybench.analysis.comparisons._comparison import mean_difference
 from waybench.analysis.comparisons._contrast_text import (
     ContrastCells,
     comparison_json,
@@ -11,7 +12,7 @@ from waybench.analysis.comparisons._contrast_text import (
     contrast_text,
     verdict_sentence,
 )
-from waybench.analysis.comparisons._contrasts import ALPHA, Contrast, Unpaired, Verdict, bounded, contrasts, versus
+from waybench.analysis.comparisons._contrasts import Contrast, Unpaired, Verdict, bounded, contrasts, versus
 from waybench.analysis.comparisons._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effect_frame, effects
 from waybench.analysis.comparisons._failures import (
     Failures,
@@ -34,7 +35,6 @@ from waybench.analysis.comparisons._wordings import (
 )
 
 __all__ = [
-    "ALPHA",
     "EFFECT",
     "NO_EFFECT",
     "UNCLEAR",
@@ -68,6 +68,7 @@ __all__ = [
     "failures",
     "foreign_answers",
     "has_fixed_length",
+    "mean_difference",
     "p_text",
     "pairs",
     "verdict_sentence",

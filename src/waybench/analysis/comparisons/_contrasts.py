@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from waybench.analysis._items import ItemKey, count_items
-from waybench.analysis._paired import PairedTest, differ, difference
 from waybench.analysis._rows import grouped
 from waybench.analysis.comparisons._answers import Answers
 from waybench.core import FailureKind, Metric
-from waybench.stats import Mean, clustered_mean, holm
+from waybench.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
 
-ALPHA = 0.05
 MARGIN = 0.05
 _FEWEST_ITEMS = 3  # over the margin, for a tie: see `contrasts`
 
@@ -259,8 +257,8 @@ def _contrast(one: Answers, other: Answers, name: str, margin: float) -> Contras
     clusters = [key.cluster for key in keys]
     bounds = metric.low, metric.high
     means = [clustered_mean(some, clusters, *bounds) for some in (values, others)]
-    apart = difference(values, others, clusters, *bounds)
-    narrow = difference(values, others, clusters, *bounds, confidence=1 - 2 * ALPHA)
+    apart = paired_difference(values, others, clusters, *bounds)
+    narrow = paired_difference(values, others, clusters, *bounds, confidence=1 - 2 * ALPHA)
     if means[0] is None or means[1] is None or apart is None or narrow is None:
         return None
     return Contrast(
@@ -273,7 +271,7 @@ def _contrast(one: Answers, other: Answers, name: str, margin: float) -> Contras
         second_mean=means[1],
         difference=apart,
         narrow=narrow,
-        test=differ(values, others, clusters),
+        test=paired_test(values, others, clusters),
         margin=None if metric.low is None or metric.high is None else margin * (metric.high - metric.low),
     )
 

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 
 from waybench.analysis._items import ItemKey, at_items, measured
-from waybench.analysis._paired import mean_difference
 from waybench.analysis._ranges import over
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
+from waybench.analysis.comparisons._comparison import mean_difference
 from waybench.core import Json, Metric
 from waybench.envs import registry
 from waybench.stats import Mean, clustered_mean

@@ -8,11 +8,11 @@ from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_
 from waybench.analysis._items import ItemKey, at_items, count_items, measured
 from waybench.analysis._labels import LONGEST, labels, rest
 from waybench.analysis._numbers import NOTHING, better_text, change_text, mean_text
-from waybench.analysis._paired import mean_difference
 from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, declared, grouped
 from waybench.analysis._table import aligned
 from waybench.analysis._text import one_line
+from waybench.analysis.comparisons._comparison import mean_difference
 from waybench.core import Json, Metric
 from waybench.envs import registry
 from waybench.stats import Mean, clustered_mean, holm, sign_flipped

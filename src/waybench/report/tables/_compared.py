@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import (
-    FEWEST,
     Group,
     Pair,
     Regression,
@@ -21,6 +20,7 @@ from waybench.analysis import (
 )
 from waybench.core import Environment, Metric
 from waybench.report._families import Family
+from waybench.stats import FEWEST_POINTS
 
 FOLDED = 12  # rows, above which a table is folded
 
@@ -246,7 +246,7 @@ def slope_tables(
                     metric=metrics[name],
                     variables=[source.titles[variable] for variable in source.by_metric[name]],
                     note=source.note,
-                    fewest=FEWEST,
+                    fewest=FEWEST_POINTS,
                     models=[line for group, line in lines if not group.embedded],
                     references=[line for group, line in lines if group.embedded],
                     folded=len(lines) > FOLDED,
