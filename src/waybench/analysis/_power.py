@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from waybench.analysis._items import ItemKey
 from waybench.analysis._rows import grouped
-from waybench.analysis.comparisons import Answers, bounded
+from waybench.analysis.comparisons import ItemScores, bounded
 from waybench.stats import FEWEST_ITEMS, PowerAssumptions, pilot_assumptions
 
 
-def pilots(scores: Sequence[Answers], correlation: float) -> tuple[list[PowerAssumptions], list[str]]:
+def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[PowerAssumptions], list[str]]:
     """Return assumptions from what models came to in a pilot, one for each test (`pilot_assumptions`).
 
     Args:
@@ -33,7 +33,7 @@ def pilots(scores: Sequence[Answers], correlation: float) -> tuple[list[PowerAss
     return found, problems
 
 
-def _scaled(some: Sequence[Answers]) -> tuple[list[dict[ItemKey, float]], float]:
+def _scaled(some: Sequence[ItemScores]) -> tuple[list[dict[ItemKey, float]], float]:
     """Return the scores of one test on a scale from 0 to 1, and their range; 0 if it has no bounds."""
     metric = bounded(some)
     if metric.low is None or metric.high is None:

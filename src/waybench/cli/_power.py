@@ -94,9 +94,9 @@ def power(
 
 def _pilots(folder: Path, metric: str, correlation: float) -> "tuple[list[PowerAssumptions], list[str]]":
     from waybench.analysis import pilots
-    from waybench.cli._compare import read_answers
+    from waybench.cli._compare import read_scores
 
-    found, problems = pilots(read_answers((folder,), metric), correlation)
+    found, problems = pilots(read_scores((folder,), metric), correlation)
     if not found:
         raise UsageError(problems[0])
     return found, problems

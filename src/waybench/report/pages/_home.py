@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import (
-    Change,
     Estimate,
+    ExamplesEffect,
     Group,
     Measure,
     Pair,
     Regression,
     Repeats,
     SuccessCurve,
-    Wordings,
+    WordingEffect,
     differing,
     grouped,
     is_perfect,
@@ -111,11 +111,11 @@ class Compared:
         curves: How success falls with difficulty.
     """
 
-    changes: Sequence[Change]
+    changes: Sequence[ExamplesEffect]
     repeats: Sequence[Repeats]
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
-    wordings: Sequence[Wordings]
+    wordings: Sequence[WordingEffect]
     curves: Sequence[SuccessCurve]
 
     def of(self, place: "Place") -> "Compared":

@@ -10,9 +10,9 @@ from waybench.analysis import (
     NO_EFFECT,
     NOTHING,
     UNCLEAR,
-    Effect,
     Group,
     LedgerEntry,
+    SettingEffect,
     asked,
     differing,
     grouped,
@@ -113,7 +113,7 @@ class EffectLine:
     title: str
     first_page: str
     second_page: str
-    effect: Effect
+    effect: SettingEffect
     change: str
     p: str
     verdict: str
@@ -143,7 +143,7 @@ class LedgerPage:
 
 def ledger_page(
     entries: Sequence[LedgerEntry],
-    effects: Sequence[Effect],
+    effects: Sequence[SettingEffect],
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
 ) -> LedgerPage | None:
@@ -180,13 +180,13 @@ def _place(entry: LedgerEntry) -> tuple[Any, ...]:
     return family(group.env).name, group.env, group.model, values
 
 
-def _marks(effects: Iterable[Effect]) -> dict[Group, list[str]]:
+def _marks(effects: Iterable[SettingEffect]) -> dict[Group, list[str]]:
     found: dict[Group, list[str]] = {}
     for each in effects:
         if each.verdict == NO_EFFECT:
             one, other = each.values
             against = one.rpartition(": ")[2]
-            found.setdefault(each.second, []).append(f"{other}: {each.told} (against {against})")
+            found.setdefault(each.second, []).append(f"{other}: {each.text} (against {against})")
     return found
 
 
@@ -249,14 +249,14 @@ def _rate(mean: Mean | None, text: Callable[[float], str]) -> Rate:
     return Rate(text(mean.value), mean.value, ends)
 
 
-def _effect_line(effect: Effect, pages: Mapping[Group, str]) -> EffectLine:
+def _effect_line(effect: SettingEffect, pages: Mapping[Group, str]) -> EffectLine:
     return EffectLine(
         name=effect.first.model,
         title=registry.load(effect.first.env).title,
         first_page=pages[effect.first],
         second_page=pages[effect.second],
         effect=effect,
-        change=effect.tokens.replace(" tokens differ by", "") or NOTHING,
+        change=effect.change_text.replace(" tokens differ by", "") or NOTHING,
         p=p_text(effect.adjusted),
         verdict=_VERDICTS[effect.verdict],
         nothing=effect.verdict == NO_EFFECT,

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from waybench.analysis import (
-    Change,
     Estimate,
+    ExamplesEffect,
     Group,
     as_metric,
     better_text,
@@ -103,7 +103,7 @@ Cells = Mapping[str, Estimate]  # environment -> estimate
 
 
 def overviews(
-    words: Family, estimates: Sequence[Estimate], changes: Iterable[Change], pages: Mapping[Group, str]
+    words: Family, estimates: Sequence[Estimate], changes: Iterable[ExamplesEffect], pages: Mapping[Group, str]
 ) -> list[Overview]:
     """Return the tables of a family, in the order of its modes and parts; those with a teacher are apart.
 
@@ -142,7 +142,7 @@ def _table(
     title: str,
     words: Family,
     estimates: Sequence[Estimate],
-    changes: Mapping[tuple[Group, int], Change],
+    changes: Mapping[tuple[Group, int], ExamplesEffect],
     pages: Mapping[Group, str],
 ) -> Overview:
     guided = estimates[0].guided
@@ -247,7 +247,7 @@ def _alike(group: Group) -> Group:
 
 
 def _entry(
-    estimate: Estimate, metric: Metric, changes: Mapping[tuple[Group, int], Change], pages: Mapping[Group, str]
+    estimate: Estimate, metric: Metric, changes: Mapping[tuple[Group, int], ExamplesEffect], pages: Mapping[Group, str]
 ) -> Entry:
     group, change = estimate.group, changes.get((estimate.group, estimate.level or 0))
     measured = measure(registry.load(group.env), estimate.guided)

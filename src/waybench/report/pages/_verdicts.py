@@ -6,20 +6,20 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from waybench.analysis import (
-    Answers,
-    Contrast,
-    ContrastCells,
+    Comparison,
+    ComparisonCells,
     Estimate,
     Group,
+    ItemScores,
     Row,
-    answers,
-    comparable,
+    compare_pairs,
+    comparison_cells,
     comparison_json,
-    contrast_cells,
-    contrast_lines,
+    comparison_lines,
     grouped,
+    item_scores,
+    matched,
     ranked,
-    versus,
 )
 from waybench.analysis import Verdict as Outcome
 from waybench.core import UsageError
@@ -42,7 +42,7 @@ class Verdict:
 
     first: Group
     second: Group
-    cells: ContrastCells
+    cells: ComparisonCells
     lines: list[str]
     turned: list[str]
     certain: bool
@@ -63,18 +63,16 @@ class Verdicts:
         """
         own = grouped(rows, lambda row: row.group)
         order = ranked(estimates)
-        given = {group: found for group in order if (found := _answers(own.get(group, ())))}
-        self._alike = {group: number for number, some in enumerate(comparable(given)) for group in some}
-        whose = {id(found): group for group, found in given.items()}
+        given = {group: found for group in order if (found := _scores(own.get(group, ())))}
+        self._alike = {group: number for number, some in enumerate(matched(given)) for group in some}
         pairs: list[tuple[Group, Group]] = []
         self._bounded: set[int] = set()
-        for number, some in enumerate(comparable(given)):
+        for number, some in enumerate(matched(given)):
             pairs += chosen(some)
             if len(some) > MOST:
                 self._bounded.add(number)
-        made = versus([(given[one], given[other]) for one, other in pairs])
-        found = {(whose[id(each.first)], whose[id(each.second)]): each for each in made}
-        self._found = {pair: found[pair] for pair in pairs if pair in found}
+        made = compare_pairs((given[one], given[other]) for one, other in pairs)
+        self._found = {pair: one for pair, one in zip(pairs, made, strict=True) if one}
 
     def among(self, groups: Sequence[Group]) -> list[Verdict]:
         """Return the verdicts on each two of some groups, the better ranked one first."""
@@ -110,38 +108,38 @@ def chosen(some: Sequence[Group]) -> list[tuple[Group, Group]]:
     return [*((best, other) for other in others), *pairwise(others)]
 
 
-def _answers(rows: Iterable[Row]) -> Answers | None:
+def _scores(rows: Iterable[Row]) -> ItemScores | None:
     """Return what a group came to; None where nothing counts, or where what it is judged by is no item's value."""
     try:
-        return next(iter(answers(rows)), None)
+        return next(iter(item_scores(rows)), None)
     except UsageError:
         return None
 
 
-def _verdict(first: Group, second: Group, contrast: Contrast) -> Verdict:
+def _verdict(first: Group, second: Group, comparison: Comparison) -> Verdict:
     return Verdict(
         first=first,
         second=second,
-        cells=contrast_cells(contrast),
-        lines=_lines(contrast),
-        turned=_lines(contrast.turned),
-        certain=contrast.verdict in (Outcome.FIRST, Outcome.SECOND),
+        cells=comparison_cells(comparison),
+        lines=_lines(comparison),
+        turned=_lines(comparison.swapped),
+        certain=comparison.verdict in (Outcome.FIRST, Outcome.SECOND),
     )
 
 
-def _lines(contrast: Contrast) -> list[str]:
-    verdict, *rest = contrast_lines(contrast, settings=False)
+def _lines(comparison: Comparison) -> list[str]:
+    verdict, *rest = comparison_lines(comparison, settings=False)
     lines = [verdict[0].upper() + verdict[1:], *rest]
-    if contrast.together > 1:
-        told = f"After Holm's procedure over the {contrast.together} tasks that both were given: p "
-        lines.insert(1, f"{told}{contrast_cells(contrast).p}.")
+    if comparison.family_size > 1:
+        told = f"After Holm's procedure over the {comparison.family_size} tasks that both were given: p "
+        lines.insert(1, f"{told}{comparison_cells(comparison).p}.")
     return lines
 
 
-def _told(pair: tuple[Group, Group], contrast: Contrast, pages: Mapping[Group, str]) -> dict[str, Any]:
-    told: dict[str, Any] = comparison_json(contrast)
+def _told(pair: tuple[Group, Group], comparison: Comparison, pages: Mapping[Group, str]) -> dict[str, Any]:
+    told: dict[str, Any] = comparison_json(comparison)
     for side, group in zip(("first", "second"), pair, strict=True):
         # There are many of them, so models are told by their pages.
         kept = {name: value for name, value in told[side].items() if name not in ("model", "task", "settings")}
         told[side] = {"page": f"results/{pages[group]}", **kept}
-    return {**told, "metric": told["metric"]["name"], "together": contrast.together}
+    return {**told, "metric": told["metric"]["name"], "together": comparison.family_size}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis import Group, Wordings, difference_text, differing, mean_text, p_text
+from waybench.analysis import Group, WordingEffect, difference_text, differing, mean_text, p_text
 from waybench.core import Environment
 from waybench.report._format import interval_text, part
 
@@ -51,14 +51,14 @@ class WordingTable:
 
     name: str
     differs: list[str]
-    all: Wordings
+    all: WordingEffect
     lines: list[WordingLine]
     worst: WordingLine
     spread: str
 
 
 def wording_tables(
-    env: Environment[Any, Any, Any], found: Sequence[Wordings], pages: Mapping[Group, str]
+    env: Environment[Any, Any, Any], found: Sequence[WordingEffect], pages: Mapping[Group, str]
 ) -> list[WordingTable]:
     """Return what a task's page shows of wordings, models before embedded players.
 

@@ -10,11 +10,11 @@ from waybench.analysis import (
     Regression,
     Slope,
     change_text,
-    comparable,
     differing,
     explained,
     grouped,
     labels,
+    matched,
     mean_text,
     setting,
 )
@@ -166,8 +166,10 @@ def pair_tables(
     for pair in pairs:
         for turned in (False, True):
             one, other = (pair.second, pair.first) if turned else (pair.first, pair.second)
-            cells[pair.metric, one, other] = _pair_cell(pair, metrics[pair.metric], turned)
-    together = [some for some in comparable(ordered) if len(some) > 1]
+            cells[pair.comparison.metric.name, one, other] = _pair_cell(
+                pair, metrics[pair.comparison.metric.name], turned
+            )
+    together = [some for some in matched(ordered) if len(some) > 1]
     found: list[PairTable] = []
     for some in together:
         told = _telling(env, some[0], [other[0] for other in together])
@@ -205,14 +207,13 @@ def _telling(env: Environment[Any, Any, Any], group: Group, among: Sequence[Grou
 
 
 def _pair_cell(pair: Pair, metric: Metric, turned: bool) -> PairCell:
-    first, second = (pair.second_mean, pair.first_mean) if turned else (pair.first_mean, pair.second_mean)
-    sign = -1 if turned else 1
-    low, high = pair.difference.low, pair.difference.high
-    ends = [] if low is None or high is None else sorted((sign * low, sign * high))
+    one = pair.comparison.swapped if turned else pair.comparison
+    low, high = one.difference.low, one.difference.high
+    ends = [] if low is None or high is None else [low, high]
     return PairCell(
-        rates=f"{mean_text(first.value, metric)} | {mean_text(second.value, metric)}",
-        items=pair.items,
-        difference=change_text(sign * pair.difference.value, metric),
+        rates=f"{mean_text(one.first_mean.value, metric)} | {mean_text(one.second_mean.value, metric)}",
+        items=one.difference.n,
+        difference=change_text(one.difference.value, metric),
         interval=" to ".join(change_text(end, metric) for end in ends),
         certain=bool(ends) and (ends[0] > 0 or ends[1] < 0),
     )
