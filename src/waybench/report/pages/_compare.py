@@ -31,7 +31,8 @@ from waybench.analysis import (
 from waybench.core import End, Environment, Metric
 from waybench.report._families import Family
 from waybench.report._format import heading
-from waybench.report.pages._verdicts import Verdict, Verdicts
+from waybench.report.pages._verdicts import Compared, Verdicts, sentences
+from waybench.report.tables import ComparisonTable, model_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +47,16 @@ class ComparePage:
             attempt's page), each null where there is none; `differences` by the two models' numbers: of how many
             items, and their mean with its interval's ends; `verdicts` likewise: what is to be said of each two that
             were compared; `alike`: for each model a number that those share which were asked the same.
-        names: The models, as their names are short.
-        verdicts: On each two that were compared.
+        verdicts: The comparisons of each two that were compared.
+        table: The same as a table.
         bounded: Whether these are not each two that were asked the same.
     """
 
     metric: str
     lower: bool
     data: Markup
-    names: Mapping[Group, str]
-    verdicts: list[Verdict]
+    verdicts: list[Compared]
+    table: ComparisonTable
     bounded: bool
 
 
@@ -123,19 +124,22 @@ def comparison(
         metric=heading(metric),
         lower=metric.better == "lower",
         data=Markup(text.replace("<", "\\u003c")),
-        names=names,
         verdicts=judged,
+        table=model_table(judged, names, words.items),
         bounded=verdicts.bounded(groups),
     )
 
 
-def _verdicts(groups: Sequence[Group], some: Sequence[Verdict]) -> dict[str, list[str]]:
+def _verdicts(groups: Sequence[Group], some: Sequence[Compared]) -> dict[str, list[str]]:
     """Return what is to be said of each two models, by their numbers, the first one being A."""
     place = {group: number for number, group in enumerate(groups)}
     found: dict[str, list[str]] = {}
     for each in some:
         one, other = place[each.first], place[each.second]
-        found |= {f"{one} {other}": each.lines, f"{other} {one}": each.turned}
+        found |= {
+            f"{one} {other}": sentences(each.comparison),
+            f"{other} {one}": sentences(each.comparison.swapped),
+        }
     return found
 
 

@@ -29,12 +29,11 @@ from waybench.report._files import slug
 from waybench.report._format import anchor, interval_text, missing_text, part
 from waybench.report.charts import Figure, level_figures, step_figures, undrawn
 from waybench.report.pages._overview import Overview, in_order, overviews
-from waybench.report.pages._wordings import WordingTable, wording_tables
 from waybench.report.tables import (
     AttemptLine,
     Averages,
+    ComparisonTable,
     Made,
-    PairTable,
     Prompt,
     Reach,
     RepeatLine,
@@ -49,6 +48,7 @@ from waybench.report.tables import (
     side_by_side,
     slope_tables,
     spread_table,
+    wording_table,
 )
 
 
@@ -189,7 +189,7 @@ class Section:
         spread: Its rows; none where there is one set.
         repeat_metrics: Columns of the table of repeats.
         repeats: Its rows; none where the whole was not repeated.
-        wordings: Its tables of wordings, one for each player that was asked in several.
+        wordings: Its table of wordings; None where no player was given several.
         attempts: Rows of what intervals are due to; none where no item was attempted twice.
         uneven: Whether some rows have other levels than others.
         guided: Whether a teacher played in some rows.
@@ -211,7 +211,7 @@ class Section:
     metrics: list[Overview]
     aggregates: list[Made]
     averages: Averages | None
-    pairs: list[PairTable]
+    pairs: list[ComparisonTable]
     slopes: list[SlopeTable]
     models: list[Line]
     references: list[Line]
@@ -219,7 +219,7 @@ class Section:
     spread: list[SpreadLine]
     repeat_metrics: list[Metric]
     repeats: list[RepeatLine]
-    wordings: list[WordingTable]
+    wordings: ComparisonTable | None
     attempts: list[AttemptLine]
     uneven: bool
     guided: bool
@@ -330,7 +330,7 @@ def _section(
         spread=spread_lines,
         repeat_metrics=repeat_metrics,
         repeats=repeat_lines,
-        wordings=wording_tables(env, compared.wordings, pages),
+        wordings=wording_table(env, words, compared.wordings, pages),
         attempts=attempt_lines([total_of[group] for group in groups]),
         uneven=len({tuple(cells) for cells in groups.values()}) > 1,
         guided=True in by_guide,

@@ -6,17 +6,14 @@ from math import fsum
 from typing import Any, NamedTuple
 
 from waybench.analysis import (
-    EFFECT,
     NO_EFFECT,
     NOTHING,
-    UNCLEAR,
     Group,
     LedgerEntry,
     SettingEffect,
     asked,
     differing,
     grouped,
-    p_text,
     setting,
     setting_order,
 )
@@ -24,10 +21,8 @@ from waybench.core import plural
 from waybench.envs import registry
 from waybench.report._families import family
 from waybench.report._format import amount, money, percent, significant
-from waybench.report.tables import Number
+from waybench.report.tables import ComparisonTable, Number, setting_table
 from waybench.stats import Mean
-
-_VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
 
 
 class Rate(NamedTuple):
@@ -94,39 +89,12 @@ class LedgerLine:
 
 
 @dataclass(frozen=True, slots=True)
-class EffectLine:
-    """Two values of a setting.
-
-    Attributes:
-        name: The model.
-        title: The task.
-        first_page: File name of the page of the first value's results.
-        second_page: That of the second's.
-        effect: The effect.
-        change: The change in tokens, in per cent, as text.
-        p: Its adjusted p value, as text.
-        verdict: What is to be said of it.
-        nothing: Whether it is said that nothing was changed.
-    """
-
-    name: str
-    title: str
-    first_page: str
-    second_page: str
-    effect: SettingEffect
-    change: str
-    p: str
-    verdict: str
-    nothing: bool
-
-
-@dataclass(frozen=True, slots=True)
 class LedgerPage:
     """The page.
 
     Attributes:
         lines: A row for each model at each task with its settings.
-        effects: A row for two values of a setting.
+        effects: The effects of settings; None if there are none.
         total: What all took together, in words.
         priced: Whether some row has a cost.
         unpriced: Models without prices, where others have some.
@@ -134,7 +102,7 @@ class LedgerPage:
     """
 
     lines: list[LedgerLine]
-    effects: list[EffectLine]
+    effects: ComparisonTable | None
     total: str
     priced: bool
     unpriced: list[str]
@@ -166,7 +134,7 @@ def ledger_page(
     priced = {entry.group.model for entry in own if entry.cost is not None}
     return LedgerPage(
         lines=lines,
-        effects=[_effect_line(each, pages) for each in effects if not each.first.embedded],
+        effects=setting_table((each for each in effects if not each.first.embedded), pages),
         total=_total(own),
         priced=bool(priced),
         unpriced=list(dict.fromkeys(e.group.model for e in own if e.known and e.group.model not in priced)),
@@ -247,20 +215,6 @@ def _rate(mean: Mean | None, text: Callable[[float], str]) -> Rate:
         return Rate(NOTHING, None, "")
     ends = "" if mean.low is None or mean.high is None else f"{text(mean.low)} – {text(mean.high)}"
     return Rate(text(mean.value), mean.value, ends)
-
-
-def _effect_line(effect: SettingEffect, pages: Mapping[Group, str]) -> EffectLine:
-    return EffectLine(
-        name=effect.first.model,
-        title=registry.load(effect.first.env).title,
-        first_page=pages[effect.first],
-        second_page=pages[effect.second],
-        effect=effect,
-        change=effect.change_text.replace(" tokens differ by", "") or NOTHING,
-        p=p_text(effect.adjusted),
-        verdict=_VERDICTS[effect.verdict],
-        nothing=effect.verdict == NO_EFFECT,
-    )
 
 
 def _total(own: Sequence[LedgerEntry]) -> str:

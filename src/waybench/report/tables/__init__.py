@@ -2,11 +2,18 @@
 
 from waybench.report.tables._aggregates import Made, of_model, side_by_side
 from waybench.report.tables._cluster_tables import Averages, Prompt, averages, clusters, prompt
-from waybench.report.tables._compared import PairTable, SlopeTable, pair_tables, slope_tables
+from waybench.report.tables._comparisons import (
+    ComparisonTable,
+    model_table,
+    pair_tables,
+    setting_table,
+    wording_table,
+)
 from waybench.report.tables._failed import Failed, FailureTable
 from waybench.report.tables._horizon_tables import Reach, ReachLine, leading_of, reaches, reaches_of_model
 from waybench.report.tables._leaders import OUTCOMES, Leaders, Number, leaders
 from waybench.report.tables._markdown import markdown
+from waybench.report.tables._slopes import SlopeTable, slope_tables
 from waybench.report.tables._tables import files
 from waybench.report.tables._variation import (
     AttemptLine,
@@ -21,12 +28,12 @@ __all__ = [
     "OUTCOMES",
     "AttemptLine",
     "Averages",
+    "ComparisonTable",
     "Failed",
     "FailureTable",
     "Leaders",
     "Made",
     "Number",
-    "PairTable",
     "Prompt",
     "Reach",
     "ReachLine",
@@ -40,13 +47,16 @@ __all__ = [
     "leaders",
     "leading_of",
     "markdown",
+    "model_table",
     "of_model",
     "pair_tables",
     "prompt",
     "reaches",
     "reaches_of_model",
     "repeat_table",
+    "setting_table",
     "side_by_side",
     "slope_tables",
     "spread_table",
+    "wording_table",
 ]
