@@ -2,7 +2,7 @@
 
 Whatever differs (the model, the wording, the in-context examples, a setting of the model), a comparison is the same:
 groups are matched that have all else in common (`matched`), their scores are paired item by item
-(`compare`) and tested, the p values being adjusted within a family of tests (`tested`).
+(`compare`) and tested, the p values being adjusted within a family of tests (`with_tests`).
 """
 
 import math
@@ -53,7 +53,7 @@ class Comparison:
         margin: The greatest difference in a tie; None where the metric is unbounded and has none.
         method: How it is tested.
         family: Comparisons of one family have their p values adjusted together.
-        test: The test of whether there is a difference; p is 1 before it is made (`tested`).
+        test: The test of whether there is a difference; p is 1 before it is made (`with_tests`).
         adjusted: The p value after Holm's procedure over the family.
         family_size: Number of comparisons in the family.
     """
@@ -189,7 +189,7 @@ def compare(
         keys: The items; by default all at which both have a score.
         margin: What counts as a tie, as a share of the metric's range.
         method: How to test for a difference.
-        family: Comparisons of one family have their p values adjusted together (`tested`).
+        family: Comparisons of one family have their p values adjusted together (`with_tests`).
 
     Returns:
         The comparison; None if there is no item at which both have a score.
@@ -225,7 +225,7 @@ def _paired(
     return mine, theirs, [key.cluster for key in keys], metric.low, metric.high
 
 
-def tested(comparisons: Iterable[Comparison]) -> list[Comparison]:
+def with_tests(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Test comparisons, and adjust the p values by Holm's procedure within each family; their order is kept."""
     found = list(comparisons)
     for places in grouped(range(len(found)), lambda place: found[place].family).values():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from waybench.analysis._items import at_items, measured
 from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, grouped
-from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, tested
+from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import MODEL, matched
 from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.core import Json
@@ -60,7 +60,7 @@ def compare_sides(
                 left += [Unpaired(scores=one, first=True, why=_nothing(one, other))]
             else:
                 found.append(made)
-    return tested(found), left
+    return with_tests(found), left
 
 
 def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]], margin: float = MARGIN) -> list[Comparison | None]:
@@ -81,17 +81,17 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]], margin: float 
         )
         for one, other in listed
     ]
-    found = iter(tested([one for one in made if one is not None]))
+    found = iter(with_tests([one for one in made if one is not None]))
     return [None if one is None else next(found) for one in made]
 
 
 class Pair(NamedTuple):
-    """Two models at the items where a metric is defined for both (MANGO, Tables 1, 9, 11 and 12).
+    """Two models at the same set of items, with the same options of play.
 
     Attributes:
         first: The one model.
-        second: The other one, at the same set of items and with the same options of play.
-        comparison: Their comparison by the metric.
+        second: The other one.
+        comparison: Their comparison at the items where the metric is defined for both.
     """
 
     first: Group
@@ -107,10 +107,10 @@ class Pair(NamedTuple):
 
 
 def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Pair]:
-    """Return all pairs of groups that can be compared, for some metrics, in order of first appearance.
+    """Return all pairs of groups that can be compared, for some metrics (MANGO, Tables 1, 9, 11 and 12).
 
-    A pair without a common item is left out. Items are the same if their level, id and instance are; a question about
-    another prefix of a walkthrough is another one.
+    They are in order of first appearance, and a pair without a common item is left out. Items are the same if their
+    level, id and instance are; a question about another prefix of a walkthrough is another one.
 
     Args:
         all_rows: The rows.

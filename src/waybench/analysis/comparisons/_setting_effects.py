@@ -9,7 +9,7 @@ from waybench.analysis._frames import Fact, Frame, columns, group_columns, group
 from waybench.analysis._items import ItemKey, at_items, count_items
 from waybench.analysis._labels import asked, setting, setting_order
 from waybench.analysis._rows import Group, Row, grouped
-from waybench.analysis.comparisons._comparison import Comparison, compare, tested
+from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
 from waybench.analysis.logs import SERVER
@@ -138,7 +138,7 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
             in_order = sorted(some, key=lambda group, name=name: setting_order(dict(group.options).get(name)))
             made = (_effect(name, first, second, own, number) for first, second in combinations(in_order, 2))
             found += [each for each in made if each is not None]
-    tests = iter(tested([each.tokens for each in found if each.tokens]))
+    tests = iter(with_tests([each.tokens for each in found if each.tokens]))
     return [replace(each, tokens=next(tests)) if each.tokens else each for each in found]
 
 

@@ -12,7 +12,7 @@ from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, declared, grouped
 from waybench.analysis._table import aligned
 from waybench.analysis._text import one_line
-from waybench.analysis.comparisons._comparison import Comparison, compare, tested
+from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
@@ -141,7 +141,7 @@ def _effect(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Seq
         for name in names
         if name != reference
     )
-    pairs = tested([one for one in comparisons if one])
+    pairs = with_tests([one for one in comparisons if one])
     by_scores = {id(one.first): one for one in pairs}
     wordings = [
         WordingScore(

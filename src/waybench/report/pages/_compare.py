@@ -15,6 +15,7 @@ from waybench.analysis import (
     Estimate,
     Group,
     ItemKey,
+    Pair,
     Row,
     at_items,
     change_text,
@@ -31,7 +32,7 @@ from waybench.analysis import (
 from waybench.core import End, Environment, Metric
 from waybench.report._families import Family
 from waybench.report._format import heading
-from waybench.report.pages._verdicts import Compared, Verdicts, sentences
+from waybench.report.pages._verdicts import Verdicts, sentences
 from waybench.report.tables import ComparisonTable, model_table
 
 
@@ -55,7 +56,7 @@ class ComparePage:
     metric: str
     lower: bool
     data: Markup
-    verdicts: list[Compared]
+    verdicts: list[Pair]
     table: ComparisonTable
     bounded: bool
 
@@ -130,7 +131,7 @@ def comparison(
     )
 
 
-def _verdicts(groups: Sequence[Group], some: Sequence[Compared]) -> dict[str, list[str]]:
+def _verdicts(groups: Sequence[Group], some: Sequence[Pair]) -> dict[str, list[str]]:
     """Return what is to be said of each two models, by their numbers, the first one being A."""
     place = {group: number for number, group in enumerate(groups)}
     found: dict[str, list[str]] = {}

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from waybench.analysis import (
     Comparison,
     Estimate,
     Group,
     ItemScores,
+    Pair,
     Row,
     compare_pairs,
     comparison_cells,
@@ -22,20 +23,6 @@ from waybench.analysis import (
 from waybench.core import UsageError
 
 MOST = 12  # models that were given the same, up to which each two of them are compared
-
-
-class Compared(NamedTuple):
-    """Two groups with their comparison.
-
-    Attributes:
-        first: The one, which texts call A.
-        second: The other, which they call B.
-        comparison: The comparison.
-    """
-
-    first: Group
-    second: Group
-    comparison: Comparison
 
 
 class Verdicts:
@@ -58,9 +45,9 @@ class Verdicts:
         self._bounded = {number for number, some in enumerate(alike) if len(some) > MOST}
         pairs = [pair for some in alike for pair in chosen(some)]
         made = compare_pairs((given[one], given[other]) for one, other in pairs)
-        self._found = [Compared(*pair, one) for pair, one in zip(pairs, made, strict=True) if one]
+        self._found = [Pair(*pair, one) for pair, one in zip(pairs, made, strict=True) if one]
 
-    def among(self, groups: Sequence[Group]) -> list[Compared]:
+    def among(self, groups: Sequence[Group]) -> list[Pair]:
         """Return the comparisons of each two of some groups, the better ranked one first."""
         wanted = set(groups)
         return [each for each in self._found if wanted.issuperset(each[:2])]
@@ -112,7 +99,7 @@ def _scores(rows: Iterable[Row]) -> ItemScores | None:
         return None
 
 
-def _to_json(each: Compared, pages: Mapping[Group, str]) -> dict[str, Any]:
+def _to_json(each: Pair, pages: Mapping[Group, str]) -> dict[str, Any]:
     found: dict[str, Any] = comparison_json(each.comparison)
     for side, group in (("first", each.first), ("second", each.second)):
         # There are many of them, so pages stand for the groups.

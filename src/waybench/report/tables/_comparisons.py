@@ -97,9 +97,7 @@ class ComparisonTable:
     folded: bool = False
 
 
-def model_table(
-    found: Iterable[tuple[Group, Group, Comparison]], names: Mapping[Group, str], items: str
-) -> ComparisonTable:
+def model_table(found: Iterable[Pair], names: Mapping[Group, str], items: str) -> ComparisonTable:
     """Return the table of comparisons of models two by two.
 
     Args:
