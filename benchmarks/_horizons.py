@@ -6,10 +6,11 @@ import numpy as np
 import statsmodels.api as sm
 
 from benchmarks._timing import Comparison, compare
+from waybench.envs.maze import ALICIA
 from waybench.stats import Goal, Offer, Seeker, Shape, Trial, fitted
-from waybench.tasks import HORIZONS
 
-PLACES = HORIZONS["horizon_maze"].levels
+assert ALICIA.horizon is not None
+PLACES = ALICIA.horizon.levels
 TRIALS, TIMES = 200, 10
 
 

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from waybench.envs.maze import ALICIA
 from waybench.stats import Goal, Offer, Seeker, Shape, Trial, fitted, simulated
-from waybench.tasks import HORIZONS
 
 Rates = Callable[[float], float]
-PLACES = HORIZONS["horizon_maze"].levels
+assert ALICIA.horizon is not None
+PLACES = ALICIA.horizon.levels
 MAZES, ATTEMPTS = 10, 3  # of each dimension, as published
 LAST = 101
 

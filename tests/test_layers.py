@@ -279,8 +279,8 @@ _FAMILY = re.compile(  # "search" is a common word: it is the family's name in a
 )
 _LAYER = re.compile(r"waybench\.smartplay")  # a protocol that third parties can use as well
 
-# Where they are named by right: the catalogue, and the tasks and published benchmarks as data.
-PRESETS = {"envs/_index.py", *(f"tasks/{path.name}" for path in (SOURCE / "tasks").glob("*.py"))}
+# Where they are named by right: the catalogue, and the published benchmarks as data.
+PRESETS = {"envs/_index.py", "tasks/_presets.py"}
 
 # Where they are named still, and how often. No number may grow, and no file may be added.
 EXCEPTIONS = {

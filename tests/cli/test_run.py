@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import Command, one_line_error
-from waybench.cli._run import combinations, model_arguments, task_args, task_entry, task_parameters
+from waybench.cli._run import combinations, model_arguments, task_args, task_parameters
+from waybench.tasks import find_task
 
 
 def alicia(*texts: str) -> dict[str, object]:
-    return task_args(task_entry("alicia"), task_parameters(texts))
+    return task_args(find_task("alicia"), task_parameters(texts))
 
 
 @pytest.mark.parametrize("key", ["null", "true", "1e3", "007", '"abc"', "[1]", "NaN", "a=b", "", " x ", "\u00e4"])

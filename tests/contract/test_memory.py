@@ -14,10 +14,11 @@ import pytest
 
 import waybench
 from waybench.envs import registry
-from waybench.tasks import HORIZONS
 
 ROOT = Path(__file__).resolve().parents[2]
-HARDEST = {scale.environment.id: scale.levels[-1] for scale in HORIZONS.values()}
+HARDEST = {
+    entry.id: spec.levels[-1] for entry in registry.entries if (spec := registry.load(entry.id).horizon) is not None
+}
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit on memory is set as Linux has it")

@@ -135,7 +135,7 @@ def test_a_package_that_is_broken_is_left_out(install: Install, module: str, cod
 
 def test_the_command_knows_an_installed_environment(install: Install) -> None:
     folder = install("toys_h", "", "dial = toys_h:LINE")
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT), str(ROOT / "src")])}
 
     def waybench_(*args: str) -> str:
         command = [sys.executable, "-m", "waybench", *args]

@@ -75,7 +75,7 @@ def environment(steps: int | None = 5, history: int = 2) -> Environment[Any, Any
         smallest_level=3,
         sample_levels=(3,),
         public_key="stairs",
-        draw_from=unused,
+        make_source=unused,
         decode=lambda data: Stairs(data),
         level_of=lambda stairs: stairs.height,
         prove=lambda stairs: {},

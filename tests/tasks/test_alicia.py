@@ -10,16 +10,14 @@ import pytest
 import waybench
 from waybench.core import End, Episode, EpisodeRecord, Item, policy
 from waybench.eval import Ladder
-from waybench.tasks import TASKS
+from waybench.tasks import TASKS, load_task
 
 MAZES = waybench.load("maze/alicia")
 
 
 @pytest.mark.parametrize("entry", TASKS, ids=lambda entry: entry.name)
 def test_declared_parameters_are_the_function_s(entry: Any) -> None:
-    from waybench.tasks import _registry
-
-    parameters = inspect.signature(getattr(_registry, entry.name)).parameters
+    parameters = inspect.signature(load_task(entry)).parameters
     declared = {option.name: option.default for option in entry.options}
     assert {name: parameter.default for name, parameter in parameters.items()} == declared
 

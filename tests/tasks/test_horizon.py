@@ -13,10 +13,10 @@ from waybench.envs import registry
 from waybench.eval import HorizonSearch
 from waybench.eval._errors import PrerequisiteError
 from waybench.stats import Seeker, Trial
-from waybench.tasks import HORIZONS, TASKS
+from waybench.tasks import TASKS
 from waybench.tasks._horizon import Plan, horizon_plan, horizon_quote, read_budget
 
-ENTRIES = {entry.name: entry for entry in TASKS if entry.name in HORIZONS}
+ENTRIES = {entry.name: entry for entry in TASKS if entry.horizon}
 QUICK = {"horizon_maze": {"hardest": 21}, "horizon_tilemap": {"hardest": 3}, "horizon_textmap": {"hardest": 4}}
 
 
@@ -59,9 +59,9 @@ def play(source: HorizonSearch, player: str, *, last_first: bool = False) -> lis
     return done
 
 
-@pytest.mark.parametrize("name", HORIZONS)
+@pytest.mark.parametrize("name", ENTRIES)
 def test_every_family_can_be_searched(name: str) -> None:
-    plan = horizon_plan(name, given(name, most=12, batch=6))
+    plan = horizon_plan(ENTRIES[name], given(name, most=12, batch=6))
     places = [stratum.at for stratum in plan.strata]
     assert places == sorted(places) and len(places) >= 3
     assert all(stratum.takes.input > 0 and stratum.takes.output > 0 for stratum in plan.strata)
@@ -78,14 +78,14 @@ def test_every_family_can_be_searched(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["horizon_maze", "horizon_textmap"])
 def test_what_is_asked_is_the_same_in_any_order(name: str) -> None:
-    plan = horizon_plan(name, given(name, most=40, precision=0.05))
+    plan = horizon_plan(ENTRIES[name], given(name, most=40, precision=0.05))
     first, second = ({ended.id for ended in play(search(plan), "noisy-0.1", last_first=last)} for last in (False, True))
     assert first == second
     assert len(first) == 40
 
 
 def test_two_players_of_one_run_are_two_searches() -> None:
-    plan = horizon_plan("horizon_maze", given("horizon_maze", most=24, precision=0.05, requests=1))
+    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=24, precision=0.05, requests=1))
     source = search(plan)
     waiting = [(player, sample) for player in ("oracle", "noisy-0.1") for sample in source.initial_samples()]
     found: dict[str, list[str]] = {"oracle": [], "noisy-0.1": []}
@@ -99,14 +99,14 @@ def test_two_players_of_one_run_are_two_searches() -> None:
 
 
 def test_a_retried_run_is_told_of_everything_again_and_asks_the_same() -> None:
-    plan = horizon_plan("horizon_maze", given("horizon_maze", most=20, precision=0.05))
+    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=20, precision=0.05))
     source = search(plan)
     first = [ended.id for ended in play(source, "noisy-0.1")]
     assert [ended.id for ended in play(source, "noisy-0.1")] == first
 
 
 def test_an_infrastructure_error_holds_up_its_round() -> None:
-    source = search(horizon_plan("horizon_maze", given("horizon_maze", most=20)))
+    source = search(horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=20)))
     first, *others = source.initial_samples()
     assert not followed(source, finished(first, "oracle", End.INFRASTRUCTURE))
     assert not [more for sample in others for more in followed(source, finished(sample, "oracle"))]
@@ -117,7 +117,7 @@ def test_an_infrastructure_error_holds_up_its_round() -> None:
 
 def test_a_player_known_by_construction_is_found() -> None:
     """It solves a maze with the probability of no error in so many steps."""
-    plan = horizon_plan("horizon_maze", given("horizon_maze", requests=1, precision=0.2, hardest=101))
+    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", requests=1, precision=0.2, hardest=101))
     done = play(search(plan), "noisy-0.1")
     seeker = Seeker(plan.goal, plan.strata[0].at, plan.strata[-1].at)
     trials = [Trial(ended.metadata["level"], ended.store["waybench"]["end"] == End.SOLVED, None, 1.0) for ended in done]
@@ -150,22 +150,22 @@ def test_what_is_no_budget(text: str) -> None:
 
 def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="needs prices=FILE"):
-        horizon_plan("horizon_maze", given("horizon_maze", budget="5USD"))
+        horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", budget="5USD"))
     with pytest.raises(UsageError, match="at least two of the levels 5, 7, 9"):
-        horizon_plan("horizon_maze", given("horizon_maze", easiest=21, hardest=21))
+        horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", easiest=21, hardest=21))
     prices = tmp_path / "prices.json"
     prices.write_text('{"a/b": {"input": 1, "output": 1}}')
     with pytest.raises(UsageError, match="no price of c/d"):
-        horizon_quote("horizon_maze", given("horizon_maze", budget="5USD", prices=str(prices)), "c/d")
+        horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze", budget="5USD", prices=str(prices)), "c/d")
     with pytest.raises(UsageError, match="take more; raise it"):
-        horizon_quote("horizon_maze", given("horizon_maze", budget="10 tokens"), "c/d")
+        horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze", budget="10 tokens"), "c/d")
 
 
 def test_a_quote_is_in_the_unit_that_is_known(tmp_path: Path) -> None:
     prices = tmp_path / "prices.json"
     prices.write_text('{"a/b": {"input": 1000, "output": 1000}}')
-    in_tokens = horizon_quote("horizon_maze", given("horizon_maze"), "a/b")
-    in_dollars = horizon_quote("horizon_maze", given("horizon_maze", prices=str(prices), budget="9USD"), "a/b")
+    in_tokens = horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze"), "a/b")
+    in_dollars = horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze", prices=str(prices), budget="9USD"), "a/b")
     assert in_tokens.startswith("horizon_maze, a/b: about ") and " tokens (" in in_tokens
     assert " USD (" in in_dollars and in_dollars.endswith("the budget is 9USD")
     tokens = float(in_tokens.split(" and ")[1].split(" tokens")[0].replace(",", ""))
@@ -176,7 +176,7 @@ def test_a_quote_is_in_the_unit_that_is_known(tmp_path: Path) -> None:
 def test_a_model_that_costs_nothing_has_no_budget_in_dollars(tmp_path: Path) -> None:
     prices = tmp_path / "prices.json"
     prices.write_text('{"a/free": {"input": 0, "output": 0}, "a/paid": {"input": 0, "output": 5}}')
-    plan = horizon_plan("horizon_maze", given("horizon_maze", budget="1USD", prices=str(prices), most=8))
+    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", budget="1USD", prices=str(prices), most=8))
     assert [plan.budget(model) for model in ("a/free", "waybench/oracle", "a/paid")] == [None, None, 1.0]
     assert plan.price("a/free") is None
     assert plan.price("a/paid") is not None

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from waybench.core import Json, UsageError, read_prices, resolve, unknown
+from waybench.core import Json, UsageError, read_prices, resolve
 
 if TYPE_CHECKING:
     from waybench.analysis import Skipped
@@ -52,7 +52,7 @@ def evaluate(
     """Evaluate models on tasks. The same call continues a run that was interrupted.
 
     Args:
-        tasks: Names of tasks, as `waybench list` shows them.
+        tasks: Names of tasks, as `waybench list` shows them, or ids of environments.
         models: Names of models, as provider/name (``"openai/gpt-4o"``, ``"waybench/oracle"``).
         out: The folder for the logs.
         model_base_url: The address of the models' server.
@@ -68,14 +68,11 @@ def evaluate(
         waybench.core.UsageError: For an unknown task, model or parameter.
     """
     from waybench.eval import evaluate as run  # these import the evaluation engine, which takes seconds
-    from waybench.tasks import TASKS, load_task
+    from waybench.tasks import find_task, load_task
 
-    known = {entry.name: entry for entry in TASKS}
     chosen: list[Callable[[], Any]] = []
     for name in [tasks] if isinstance(tasks, str) else tasks:
-        entry = known.get(name.removeprefix("waybench/"))
-        if entry is None:
-            raise UsageError(unknown("task", name, known))
+        entry = find_task(name)
         checked = resolve(entry.options, parameters, f"parameter of {entry.name}")
         chosen.append(partial(load_task(entry), **{given: checked[given] for given in parameters}))
     run(

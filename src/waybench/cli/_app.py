@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -78,6 +79,7 @@ class App(click.Group):
         **extra: Any,
     ) -> Any:
         """Run and exit: 0, the command's own status, 2 with one line for what the user can mend, or 130."""
+        warnings.formatwarning = _format_warning
         given = (args, prog_name or "waybench", complete_var)
         if not standalone_mode:
             return super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
@@ -98,6 +100,18 @@ class App(click.Group):
             # The reader of a pipe may leave when it has seen enough.
             status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _complain(_mendable(stuck))
         sys.exit(status)
+
+
+_format_by_python = warnings.formatwarning
+
+
+def _format_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """Return a warning of our own as one line; those of libraries as Python writes them."""
+    if category.__module__.startswith("waybench."):
+        return f"Warning: {message}\n"
+    return _format_by_python(message, category, filename, lineno, line)
 
 
 def _mendable(error: Exception) -> str:

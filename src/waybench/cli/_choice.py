@@ -73,7 +73,7 @@ def source_of(
         UsageError: For a level that does not exist, a wrong option, or a key that cannot be read.
     """
     key = environment.public_key if key is None else read_key(key)
-    source = environment.draw_from(
+    source = environment.make_source(
         key,
         environment.smallest_level if level is None else level,
         environment.items_for(

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from waybench.cli._report import build
-from waybench.cli._run import prepare_folder, summary, task_args, task_entry
+from waybench.cli._run import prepare_folder, summary, task_args
 from waybench.core import plural
-from waybench.tasks import HORIZONS, load_task
+from waybench.tasks import find_task, load_task
 
 # Small enough for a minute, large enough that the players part.
 TASKS: dict[str, dict[str, Any]] = {
@@ -41,7 +41,7 @@ def demo(out: Path) -> None:
 
     check_folder(out)
     prepare_folder(out)
-    entries = [(task_entry(name), args) for name, args in TASKS.items()]
+    entries = [(find_task(name), args) for name, args in TASKS.items()]
     chosen = [partial(load_task(entry), **task_args(entry, args)) for entry, args in entries]
     for number, player in enumerate(PLAYERS, start=1):
         click.echo(f"[{number}/{len(PLAYERS)}] waybench/{player} plays {', '.join(TASKS)}")
@@ -49,13 +49,15 @@ def demo(out: Path) -> None:
     click.echo()
     click.echo(summary(read_logs(out)))
     click.echo(f"\nHow far players reach whose horizon is known by construction: {', '.join(SEARCHED)} at {SEARCH}")
-    searching = partial(load_task(task_entry(SEARCH)), **task_args(task_entry(SEARCH), SEARCH_ARGS))
+    searching = partial(load_task(find_task(SEARCH)), **task_args(find_task(SEARCH), SEARCH_ARGS))
     # Beside the others: a model's rows are not to be of different tasks in one table.
     folder = prepare_folder(out / SEARCH)
     evaluate([searching], [f"waybench/{player}" for player in SEARCHED], folder)
     episodes = list(read_logs(folder))
+    horizon = find_task(SEARCH).horizon
+    assert horizon is not None
     for found in searches(episodes, rows(episodes)):
         rate = float(found.group.model.rpartition("-")[2])
-        known = known_horizon(rate, HORIZONS[SEARCH].levels)
+        known = known_horizon(rate, horizon.levels)
         click.echo(f"  {found.group.model}: {found.text}; {plural(found.trials, 'episode')}; known: {known:.3g}")
     click.echo(f"\nreport: {build((out,), out / 'site', 'waybench demo')}")

@@ -10,7 +10,7 @@ from waybench.cli._choice import environment_named, environment_names
 from waybench.cli._output import dumps
 from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown
 from waybench.envs import registry
-from waybench.tasks import TASKS, TaskEntry
+from waybench.tasks import TaskEntry, all_tasks
 
 PLAYERS = {
     "null": "says nothing; in protocol=paper some games take their first action then",
@@ -31,7 +31,7 @@ def list_(name: str | None, as_json: bool) -> None:
 
     With NAME, tell all about one task, or one environment (by its id or its family).
     """
-    tasks = {task.name: task for task in TASKS}
+    tasks = {task.name: task for task in all_tasks()}
     environments = environment_names()
     if name is None:
         click.echo(dumps(_everything()) if as_json else _overview())
@@ -49,7 +49,7 @@ def _overview() -> str:
         (
             (
                 "Tasks (waybench run TASK --model MODEL; waybench list TASK tells more)",
-                [(task.name, task.summary) for task in TASKS],
+                [(task.name, task.summary) for task in all_tasks()],
             ),
             (
                 "Environments (waybench list ENV tells more)",
@@ -71,7 +71,7 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
         ("wordings", listed(_wordings(environment))),
         ("public key", environment.public_key),
         ("players", listed(_players(environment))),
-        ("tasks", listed(task.name for task in TASKS if environment.id in task.envs) or "none"),
+        ("tasks", listed(task.name for task in all_tasks() if environment.id in task.envs) or "none"),
     ]
     return _sections(
         (
@@ -137,7 +137,7 @@ def _sections(sections: Sequence[tuple[str, Rows]], preface: str = "") -> str:
 
 def _everything() -> Json:
     return {
-        "tasks": [_task(task) for task in TASKS],
+        "tasks": [_task(task) for task in all_tasks()],
         "environments": [_environment(registry.load(entry.id)) for entry in registry.entries],
         "players": PLAYERS,
     }

@@ -13,27 +13,14 @@ import click
 
 from waybench.cli._choice import assignments
 from waybench.cli._output import skipped_warning, tell_skipped
-from waybench.core import End, Json, Price, UsageError, read_prices, resolve, unknown
-from waybench.tasks import TASKS, TaskEntry, load_task, quote
+from waybench.core import End, Json, Price, UsageError, read_prices, resolve
+from waybench.tasks import TaskEntry, find_task, load_task, quote
 
 if TYPE_CHECKING:
     from waybench.analysis import LoggedEpisode, Skipped
 
 DEFAULT_OUT = Path("waybench-out")
 _PRECISION = "precision"  # the parameter of tasks that choose what they ask, and go on until it is reached
-
-
-def task_entry(name: str) -> TaskEntry:
-    """Return the task of a name, with or without "waybench/" before it.
-
-    Raises:
-        UsageError: If there is none.
-    """
-    known = {entry.name: entry for entry in TASKS}
-    entry = known.get(name.removeprefix("waybench/"))
-    if entry is None:
-        raise UsageError(unknown("task", name, known))
-    return entry
 
 
 def pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
@@ -197,7 +184,7 @@ def run(
     timeout: int | None,
     **config: Any,
 ) -> None:
-    """Evaluate models on tasks.
+    """Evaluate models on tasks; an environment's id stands for the task that plays it with all of its options.
 
     A run that was interrupted is taken up again by the same command, which asks nothing again that was answered.
     """
@@ -205,7 +192,7 @@ def run(
     known = read_prices(prices) if prices else {}
     chosen = [
         (entry, task_args(entry, given | values | _prices_of(entry, prices)))
-        for entry in map(task_entry, dict.fromkeys(tasks))
+        for entry in map(find_task, dict.fromkeys(tasks))
         for values in combinations(each, given)
     ]
     from waybench.eval import check_folder, check_player, evaluate  # seconds to import

@@ -2,6 +2,7 @@
 
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._bounds import JsonBounds, check_json
+from waybench.core._datasets import DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
@@ -42,7 +43,7 @@ from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
-from waybench.core._registry import Entry, Registry
+from waybench.core._registry import CatalogueWarning, Entry, Registry
 from waybench.core._secrets import (
     HIDDEN,
     LABEL,
@@ -76,7 +77,10 @@ __all__ = [
     "Aggregate",
     "Axis",
     "Bounded",
+    "CatalogueWarning",
     "DataError",
+    "DataFiles",
+    "Dataset",
     "Draw",
     "DrawFrames",
     "End",
@@ -88,9 +92,11 @@ __all__ = [
     "Facts",
     "FailureKind",
     "Game",
+    "HorizonSpec",
     "Instance",
     "Invalid",
     "Item",
+    "ItemList",
     "Json",
     "JsonBounds",
     "JsonObject",
@@ -127,6 +133,7 @@ __all__ = [
     "check_json",
     "credentials",
     "evenly_chosen",
+    "file_key",
     "general_failure",
     "is_array",
     "is_object",
@@ -146,6 +153,7 @@ __all__ = [
     "policy",
     "price_table",
     "proof_axis",
+    "read_items",
     "read_key",
     "read_prices",
     "redacted",

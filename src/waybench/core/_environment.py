@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
+from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._game import A, End, Game, Json, Limits, S
@@ -82,7 +83,10 @@ class Environment(Generic[I, S, A]):
             otherwise it is the mean of all attempts.
         pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
         play: Resolved options -> game, wording and limits.
-        draw_from: (key, level, resolved source options) -> source of items.
+        make_source: (key, level, resolved source options) -> source of items.
+        datasets: What a task can play besides generated items and files of JSON lines, or in place of them.
+        horizon: The levels on which a model's horizon is searched for; None if there is no such search.
+        task: The name of the task that plays it; the second part of its id if empty, or else the first.
         decode: JSON -> instance; raises DataError for anything that is no instance.
         resolve_references: (JSON, where) -> JSON, for instances that can name published data instead of containing
             it: puts the data in its place; `where` gives the path of a file of a data set. None if there are no such
@@ -140,7 +144,7 @@ class Environment(Generic[I, S, A]):
     sample_levels: tuple[int, ...]
     public_key: str
     play: Callable[[Mapping[str, Json]], Play[I, S, A]]
-    draw_from: Callable[[str, int, Mapping[str, Json]], Source[I]]
+    make_source: Callable[[str, int, Mapping[str, Json]], Source[I]]
     decode: Callable[[Json], I]
     level_of: Callable[[I], int]
     prove: Callable[[I], Mapping[str, Json]]
@@ -151,6 +155,9 @@ class Environment(Generic[I, S, A]):
     aggregates: tuple[Aggregate, ...] = ()
     failures: tuple[FailureKind, ...] = ()
     failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
+    datasets: tuple[Dataset, ...] = ()
+    horizon: HorizonSpec | None = None
+    task: str = ""
     action_turns: Callable[[EpisodeRecord], Sequence[TurnRecord]] = all_turns
     best_of: bool = False
     pooled: bool = False
@@ -206,8 +213,8 @@ class Environment(Generic[I, S, A]):
         resolved = self.items_for(protocol, resolve(self.source_options, options))
         level = self.smallest_level if level is None else level
         if key is None:
-            return self.draw_from(self.public_key, level, resolved)
-        return self.marked(self.draw_from(key, level, resolved), key)
+            return self.make_source(self.public_key, level, resolved)
+        return self.marked(self.make_source(key, level, resolved), key)
 
     def marked(self, source: Source[I], key: str) -> Source[I]:
         """Return a source of items of a key, which are marked as private unless it is a public set's."""
@@ -216,6 +223,29 @@ class Environment(Generic[I, S, A]):
     def items_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return resolved source options, with what a protocol has in place of those that are not given."""
         return self.sound_items(options) if protocol == "sound" and self.sound_items is not None else options
+
+    @property
+    def all_datasets(self) -> tuple[Dataset, ...]:
+        """What a task can play: generated items, published ones if there are any, and a file of the user's."""
+        known = {GENERATED: self._generated(), FILE: self._file()} | {each.name: each for each in self.datasets}
+        return tuple(known[name] for name in (GENERATED, PUBLISHED, FILE) if name in known)
+
+    def _generated(self) -> Dataset:
+        names = tuple(option.name for option in self.source_options)
+
+        def open_(given: Mapping[str, Any], files: DataFiles) -> Source[I]:
+            drawn = {name: given[name] for name in names}
+            return self.source(given["key"], given["level"], protocol=given["protocol"], **drawn)
+
+        return Dataset(name=GENERATED, doc="items by key", open=open_)
+
+    def _file(self) -> Dataset:
+        def open_(given: Mapping[str, Any], files: DataFiles) -> Source[I]:
+            return read_items(Path(given["source"]), self.id, self.decode, self.level_of, self.prove)
+
+        return Dataset(
+            name=FILE, doc="the path of a file of JSON lines, as `waybench generate` prints them", open=open_
+        )
 
     def resolve_options(self, given: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.

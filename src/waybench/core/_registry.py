@@ -27,6 +27,10 @@ class Entry:
     summary: str
 
 
+class CatalogueWarning(RuntimeWarning):
+    """What another package adds to the catalogue cannot be used, or not under the name that it gives."""
+
+
 class Registry:
     """Environments by id.
 
@@ -34,11 +38,15 @@ class Registry:
         entries: The lines of the catalogue.
         group: Name of the entry points by which installed packages add lines of theirs, each an `Entry` or a function
             that returns one. They are looked for once, and not before an id is unknown or all lines are asked for.
+
+    Attributes:
+        built_in: The lines that it was created with, by id.
     """
 
     def __init__(self, entries: Iterable[Entry], group: str | None = None) -> None:
         self._entries = {entry.id: entry for entry in entries}
         self._group = group
+        self.built_in = tuple(self._entries[id_] for id_ in sorted(self._entries))
 
     def register(self, entry: Entry) -> None:
         """Add an environment of one's own.
@@ -71,7 +79,7 @@ class Registry:
                 self.register(entry)
             except Exception as error:  # somebody else's code; it must not take the rest of the catalogue with it
                 told = f"{group}: {point.name} = {point.value} is left out: {type(error).__name__}: {error}"
-                warnings.warn(told, RuntimeWarning, stacklevel=3)
+                warnings.warn(told, CatalogueWarning, stacklevel=3)
 
     def load(self, env_id: str) -> Environment[Any, Any, Any]:
         """Return the environment of an id; "id@version" insists on a version.

@@ -1,8 +1,7 @@
 """The tasks that users name; their functions, which load the evaluation engine, are imported when they are run."""
 
+from waybench.tasks._derived import TASKS, all_tasks, find_task
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._index import TASKS
 from waybench.tasks._load import load_task, quote
-from waybench.tasks._scales import HORIZONS
 
-__all__ = ["HORIZONS", "TASKS", "TaskEntry", "load_task", "quote"]
+__all__ = ["TASKS", "TaskEntry", "all_tasks", "find_task", "load_task", "quote"]

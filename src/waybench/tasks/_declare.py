@@ -1,6 +1,6 @@
-"""From a declared line of the list of tasks to a function that the engine takes for a task."""
+"""From a line of the list of tasks to a function that the engine takes for a task."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any
@@ -10,28 +10,26 @@ from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log s
 from inspect_ai._util.registry import registry_add, registry_info, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
-from waybench.core import Environment, Item, Json, Option, resolve
+from waybench.core import Option, resolve
+from waybench.envs import registry
 from waybench.eval import episode, one_line_errors, play, to_sample
-from waybench.tasks._index import TASKS
+from waybench.tasks._entry import TaskEntry
+from waybench.tasks._horizon import horizon_search
+from waybench.tasks._items import Played, played_parts
 from waybench.tasks._keys import hide_key, with_key
+from waybench.tasks._ladder import ladder, one_rung
 
-_ENTRIES = {entry.name: entry for entry in TASKS}
 
-
-def declared(name: str, make: Callable[..., Task]) -> Callable[..., Task]:
-    """Return the engine's task of a name, with the parameters that the list of tasks declares for it.
-
-    Args:
-        name: The task's name in the list.
-        make: Takes every parameter by name, checked, and returns the task.
-    """
-    entry = _ENTRIES[name]
+def declared(entry: TaskEntry) -> Callable[..., Task]:
+    """Return the engine's task of a line, with the parameters that it declares."""
 
     def run(**given: Any) -> Task:
         with one_line_errors():
-            return make(**with_key(resolve(entry.options, given, f"parameter of {name}")))
+            checked = with_key(resolve(entry.options, given, f"parameter of {entry.name}"))
+            version = max(registry.load(env_id).version for env_id in entry.envs)
+            return played(_samples(entry, checked), version)
 
-    run.__name__ = run.__qualname__ = name
+    run.__name__ = run.__qualname__ = entry.name
     run.__doc__ = f"{entry.summary}.\n\nArgs:\n" + "\n".join(f"    {o.name}: {o.doc}" for o in entry.options)
     # The engine reads a task's parameters from its signature.
     run.__signature__ = Signature(  # pyright: ignore[reportFunctionMemberAccess]
@@ -52,6 +50,36 @@ def declared(name: str, make: Callable[..., Task]) -> Callable[..., Task]:
     return run_hiding_key
 
 
+def _samples(entry: TaskEntry, given: dict[str, Any]) -> Dataset | SampleSource:
+    if entry.climb is not None:
+        return ladder(entry, given)
+    if entry.horizon is not None:
+        return horizon_search(entry, given)
+    return _dataset(list(played_parts(entry.parts, given)))
+
+
+def played_items(items: Iterable[Played], version: int) -> Task:
+    """Return the engine's task of playing some items.
+
+    Args:
+        items: What is played.
+        version: The task's version.
+    """
+    return played(_dataset(list(items)), version)
+
+
+def _dataset(items: list[Played]) -> Dataset | SampleSource:
+    if items and items[0].environment.best_of:  # no task plays such an environment together with others
+        return one_rung(items)
+    return MemoryDataset(
+        [
+            to_sample(environment, item, options, attempt)
+            for environment, options, item, attempts in items
+            for attempt in range(1, attempts + 1)
+        ]
+    )
+
+
 def played(dataset: Dataset | SampleSource, version: int) -> Task:
     """Return the engine's task of playing every sample of a data set to its end."""
     return Task(
@@ -63,25 +91,6 @@ def played(dataset: Dataset | SampleSource, version: int) -> Task:
         fail_on_error=True,
         continue_on_fail=True,
     )
-
-
-Played = tuple[Environment[Any, Any, Any], Mapping[str, Json], Item[Any]]
-
-
-def played_items(items: Iterable[Played], attempts: int | Callable[[Item[Any]], int], version: int) -> Task:
-    """Return the engine's task of playing each item, by its environment and options, in a number of attempts.
-
-    Args:
-        items: What is played.
-        attempts: How often each item is, or a function that says it.
-        version: The task's version.
-    """
-    samples = [
-        to_sample(environment, item, options, attempt)
-        for environment, options, item in items
-        for attempt in range(1, (attempts(item) if callable(attempts) else attempts) + 1)
-    ]
-    return played(MemoryDataset(samples), version)
 
 
 def _parameter(option: Option) -> Parameter:

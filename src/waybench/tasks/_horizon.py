@@ -1,18 +1,17 @@
 """Tasks that look for how far a model reaches."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspect_ai import Task
-
 from waybench.core import Axis, Environment, Json, Price, UsageError, plural, read_prices
+from waybench.envs import registry
 from waybench.eval import HorizonSearch, Stratum, strata
 from waybench.stats import Goal, Offer, forecast
-from waybench.tasks._declare import declared, played
-from waybench.tasks._scales import HORIZONS
+from waybench.tasks._entry import TaskEntry
+from waybench.tasks._parameters import horizon_options
 
 _BUDGET = re.compile(r"\$?(\d+(?:\.\d+)?) ?([kM]?) ?(USD|tokens?|)", re.ASCII | re.IGNORECASE)
 _TIMES = {"": 1, "k": 1000, "m": 1_000_000}
@@ -59,31 +58,33 @@ class Plan(NamedTuple):
         return model.startswith("waybench/") or (price is not None and not price.input and not price.output)
 
 
-def horizon_plan(name: str, given: Mapping[str, Any]) -> Plan:
+def horizon_plan(entry: TaskEntry, given: Mapping[str, Any]) -> Plan:
     """Return what the search of a task needs.
 
     Args:
-        name: The task's.
+        entry: The task.
         given: Every parameter of the task.
 
     Raises:
         UsageError: If a parameter is unfit.
     """
-    return _plan(name, tuple(sorted(given.items())))
+    return _plan(entry.envs[0], tuple(sorted(given.items())))
 
 
 @lru_cache(maxsize=4)  # a run asks for it twice, to tell the price and to begin, and sorting maps takes seconds
-def _plan(name: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
-    scale, given = HORIZONS[name], dict(sorted_parameters)
-    environment = scale.environment
-    options = environment.resolve_options({option.name: given[option.name] for option in scale.options})
+def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
+    environment, given = registry.load(env_id), dict(sorted_parameters)
+    spec = environment.horizon
+    assert spec is not None, "tasks search only where an environment declares its levels"
+    played = horizon_options(environment, spec)
+    options = environment.resolve_options({option.name: given[option.name] for option in played})
     style = {option.name: given.get(option.name, option.default) for option in environment.source_options}
-    style |= scale.style
-    levels = [level for level in scale.levels if given["easiest"] <= level <= given["hardest"]]
+    style |= spec.source_options
+    levels = [level for level in spec.levels if given["easiest"] <= level <= given["hardest"]]
     if len(levels) < 2:
         raise UsageError(
             f"easiest={given['easiest']}, hardest={given['hardest']}: give at least two of the levels "
-            f"{', '.join(map(str, scale.levels))}"
+            f"{', '.join(map(str, spec.levels))}"
         )
     sources = {level: environment.source(given["key"], level, **style) for level in levels}
     budget, in_dollars = read_budget(given["budget"])
@@ -98,22 +99,22 @@ def _plan(name: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
         batch=given["batch"],
     )
     axis = environment.axes[0]
-    found = strata(environment, options, axis, sources, scale.pool)
+    found = strata(environment, options, axis, sources, spec.pool)
     return Plan(environment, options, axis, found, goal, prices if in_dollars or budget is None else None)
 
 
-def horizon_quote(name: str, given: Mapping[str, Any], model: str) -> str:
+def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str:
     """Return what a search may cost, in a line.
 
     Args:
-        name: The task's.
+        entry: The task.
         given: Parameters of the task, checked.
         model: The model.
 
     Raises:
         UsageError: If the budget is in dollars and there is no price of the model, or would be spent at once.
     """
-    plan = horizon_plan(name, given)
+    plan = horizon_plan(entry, given)
     price, budget = plan.price(model), plan.budget(model)
     offers = [Offer(each.at, each.takes.cost(price), each.left) for each in plan.strata]
     searched = forecast(plan.goal, offers)
@@ -129,7 +130,7 @@ def horizon_quote(name: str, given: Mapping[str, Any], model: str) -> str:
     episodes = f"{plural(usual.trials, 'episode')} ({min(trials)} to {max(trials)})"
     costs = f"{cost(usual.cost)} {'USD' if price else 'tokens'} ({cost(least.cost)} to {cost(most.cost)})"
     limit = "" if budget is None else f"; the budget is {given['budget']}"
-    return f"{name}, {model}: about {episodes} and {costs} if it says no more than the answers{limit}"
+    return f"{entry.name}, {model}: about {episodes} and {costs} if it says no more than the answers{limit}"
 
 
 def read_budget(text: str | None) -> tuple[float | None, bool]:
@@ -152,21 +153,16 @@ def read_budget(text: str | None) -> tuple[float | None, bool]:
     return number, text.strip().startswith("$") or match[3].upper() == "USD"
 
 
-def _task(name: str) -> Callable[..., Task]:
-    def make(**given: Any) -> Task:
-        plan = horizon_plan(name, given)
-        searched = (plan.environment, plan.options, plan.axis, plan.strata, plan.goal)
-        return played(HorizonSearch(*searched, plan.price, plan.budget), plan.environment.version)
+def horizon_search(entry: TaskEntry, given: Mapping[str, Any]) -> HorizonSearch:
+    """Return the samples of a task that searches for a horizon.
 
-    return make
+    Args:
+        entry: The task.
+        given: Its parameters, checked.
 
-
-(
-    horizon_maze,
-    horizon_guessnum,
-    horizon_dfs,
-    horizon_bfs,
-    horizon_textmap,
-    horizon_tilemap,
-    horizon_hanoi,
-) = (declared(name, _task(name)) for name in HORIZONS)
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    plan = horizon_plan(entry, given)
+    searched = (plan.environment, plan.options, plan.axis, plan.strata, plan.goal)
+    return HorizonSearch(*searched, plan.price, plan.budget)

@@ -11,8 +11,9 @@ from waybench.tasks._keys import with_key
 def load_task(entry: TaskEntry) -> Any:
     """Return a task's function; the engine then also knows the embedded players, installed or not."""
     import_module("waybench.tasks._registry")
-    module, _, name = entry.target.partition(":")
-    return getattr(import_module(module), name)
+    from waybench.tasks._declare import declared  # which needs the evaluation engine
+
+    return declared(entry)
 
 
 def quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
@@ -28,4 +29,4 @@ def quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     """
     from waybench.tasks._horizon import horizon_quote  # which needs the evaluation engine
 
-    return horizon_quote(entry.name, with_key(args), model)
+    return horizon_quote(entry, with_key(args), model)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Presentation, level_axis, proof_axis
+from waybench.core import HorizonSpec, Presentation, level_axis, proof_axis
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
 from waybench.envs.hanoi._instance import decode
@@ -64,7 +64,11 @@ RODS = agent_environment(
     smallest_level=FEWEST,
     sample_levels=(3, 4, 5),
     public_key="hanoi-v1",
-    draw_from=HanoiSource,
+    make_source=HanoiSource,
+    horizon=HorizonSpec(
+        summary="the Tower of Hanoi, by disks", levels=(3, 4, 5, 6, 7, 8, 9), source_options={"positions": "free"}
+    ),
+    task="hanoi",
     decode=decode,
     level_of=lambda towers: towers.level,
     prove=prove,

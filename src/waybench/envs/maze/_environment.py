@@ -7,6 +7,7 @@ from typing import Any
 from waybench._package_data import read_text
 from waybench.core import (
     Environment,
+    HorizonSpec,
     Json,
     Limits,
     Option,
@@ -80,7 +81,12 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     sample_levels=(5, 7, 9, 21),
     public_key="alicia-v1",
     play=_play,
-    draw_from=MazeSource,
+    make_source=MazeSource,
+    horizon=HorizonSpec(
+        summary="mazes, by dimension",
+        levels=(5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101),
+        task="horizon_maze",
+    ),
     decode=decode,
     level_of=lambda maze: maze.size,
     prove=prove,

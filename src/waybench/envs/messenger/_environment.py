@@ -9,7 +9,7 @@ from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._instance import STAGES, decode
 from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
 from waybench.envs.messenger._players import PLAYERS
-from waybench.envs.messenger._source import SOURCE_OPTIONS, DrawnGames
+from waybench.envs.messenger._source import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
 from waybench.smartplay import agent_environment
 
 
@@ -66,8 +66,10 @@ ROLES = agent_environment(
     source_options=SOURCE_OPTIONS,
     smallest_level=STAGES[0],
     sample_levels=STAGES,
-    public_key="messenger-v1",
-    draw_from=DrawnGames,
+    public_key=PUBLIC_KEY,
+    make_source=DrawnGames,
+    datasets=DATASETS,
+    task="messenger",
     decode=decode,
     level_of=lambda case: case.stage,
     prove=lambda case: {},

@@ -6,12 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
+from typing import Any
 
-from waybench.core import DataError, Item, Json, Option, Source, Stream, UsageError, is_array, is_object
+from waybench.core import (
+    DataError,
+    DataFiles,
+    Dataset,
+    Item,
+    Json,
+    Option,
+    Source,
+    Stream,
+    UsageError,
+    is_array,
+    is_object,
+)
 from waybench.envs.messenger._cast import CASTS, ENEMY, GOAL, IMMOVABLE, KINDS, MESSAGE, PUBLISHED, ROLES
 from waybench.envs.messenger._instance import LARGEST, SIZE, SMALLEST, STAGES, Actor, Case, is_sentence
 from waybench.envs.messenger._sentences import UNKNOWN, sentence
 
+PUBLIC_KEY = "messenger-v1"
 VERSION = 1  # of the generator; part of every item's key
 DECOYS = 2  # of stage 3, as published
 
@@ -283,3 +297,28 @@ def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
             case _:
                 raise DataError(f"{path}: a game of {split!r} is not [enemy, message, goal] of three known entities")
     return games
+
+
+def _published(given: Mapping[str, Any], files: DataFiles) -> Source[Case]:
+    texts, games = (files("smartplay", name) for name in ("text_test.json", "games.json"))
+    key = PUBLIC_KEY if given["key"] is None else given["key"]
+    return PublishedGames(texts, games, key, given["level"], size=given["size"], decoys=given["decoys"])
+
+
+DATASETS = (
+    Dataset(
+        name="published",
+        doc="games with the published sentences, see `waybench data fetch smartplay`",
+        items="sentences",
+        open=_published,
+        options=(
+            Option(
+                name="data_dir",
+                default=None,
+                kind=str,
+                doc="Folder with smartplay/text_test.json and so on, for published sentences.",
+            ),
+        ),
+        shared=("key", "level", "size", "decoys"),
+    ),
+)

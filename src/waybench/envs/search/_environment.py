@@ -11,6 +11,7 @@ from waybench.core import (
     EpisodeRecord,
     FailureKind,
     Game,
+    HorizonSpec,
     Json,
     Limits,
     Metric,
@@ -27,6 +28,7 @@ from waybench.envs.search import _failures, _number, _texts, _walk
 from waybench.envs.search import _metrics as _scores
 from waybench.envs.search._about import about
 from waybench.envs.search._coach import Coach
+from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
 from waybench.envs.search._metrics import Scores
 from waybench.envs.search._protocol import PROTOCOLS
 from waybench.envs.search._source import (
@@ -61,6 +63,7 @@ class _Kind:
     source: Callable[..., Source[Any]]
     prove: Callable[[Any], Mapping[str, Json]]
     decode: Callable[[Json], Any]
+    cases: PublishedCases
     smallest_level: int
     sample_levels: tuple[int, ...]
     presentation: Presentation
@@ -146,6 +149,7 @@ _KINDS = {
         source=NumberSource,
         prove=_number.prove,
         decode=_number.decode,
+        cases=NUMBERS,
         smallest_level=LOWEST_LEVEL,
         sample_levels=(3, 6, 10),
         presentation=_NUMBERS,
@@ -166,6 +170,7 @@ _KINDS = {
         source=partial(WalkSource, prove=_PROVE_DEPTH),
         prove=_PROVE_DEPTH,
         decode=_walk.decode,
+        cases=DEPTH,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
         presentation=replace(_WALKS, draw=_draw_depth),
@@ -186,6 +191,7 @@ _KINDS = {
         source=partial(WalkSource, prove=_PROVE_BREADTH),
         prove=_PROVE_BREADTH,
         decode=_walk.decode,
+        cases=BREADTH,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
         presentation=replace(_WALKS, draw=_draw_breadth),
@@ -238,6 +244,20 @@ OPTIONS = (
 )
 
 
+def _searched(by: str, levels: tuple[int, ...]) -> HorizonSpec:
+    # With a teacher success would be the teacher's merit.
+    return HorizonSpec(summary=by, levels=levels, without=("teacher_guided", "weak_tg_chances"))
+
+
+_BY_NODES = (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80)
+# One of the two ways in which each task is told: they are equally hard to search.
+_HORIZONS = {
+    "guessnum": _searched("guessed numbers, by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
+    "dfs": _searched("depth-first search, by nodes", _BY_NODES),
+    "bfs": _searched("breadth-first search, by nodes", _BY_NODES),
+}
+
+
 def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: str) -> Environment[Any, Any, int]:
     wordings: dict[tuple[str, str], Wording[Any, Any, int]] = {
         (edition, protocol): kind.wording(story, edition, rules)
@@ -263,6 +283,14 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
             else None,
         )
 
+    cases = Cases(
+        env_id=f"search/{name}",
+        published=kind.cases,
+        source_options=kind.source_options,
+        make_source=kind.source,
+        decode=kind.decode,
+        prove=kind.prove,
+    )
     return Environment(
         id=f"search/{name}",
         version=1,
@@ -272,9 +300,11 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         source_options=kind.source_options,
         smallest_level=kind.smallest_level,
         sample_levels=kind.sample_levels,
-        public_key="search-v1",
+        public_key=PUBLIC_KEY,
         play=play,
-        draw_from=kind.source,
+        make_source=kind.source,
+        datasets=cases.datasets,
+        horizon=_HORIZONS.get(name),
         decode=kind.decode,
         level_of=lambda case: case.level,
         prove=kind.prove,

@@ -5,9 +5,21 @@ from functools import lru_cache
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Environment, Json, Limits, Metric, Option, Play, Presentation, UsageError, proof_axis
+from waybench.core import (
+    Environment,
+    HorizonSpec,
+    Json,
+    Limits,
+    Metric,
+    Option,
+    Play,
+    Presentation,
+    UsageError,
+    proof_axis,
+)
 from waybench.envs.tilemap._board import Place, Plan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
+from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
 from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
@@ -130,9 +142,19 @@ def _environment(
         source_options=WORLD_OPTIONS,
         smallest_level=1,
         sample_levels=(1, 2, 4),
-        public_key="tilemap-v1",
+        public_key=PUBLIC_KEY,
         play=_play_of(single, predicts),
-        draw_from=lambda key, level, options: WorldSource(key, level, options, prove),
+        make_source=lambda key, level, options: WorldSource(key, level, options, prove),
+        datasets=datasets(prove),
+        horizon=None
+        if single or predicts
+        else HorizonSpec(
+            task="horizon_tilemap",
+            summary="tile maps, by the length of the shortest tour",
+            levels=(1, 2, 3, 4, 5, 6),
+            pool=60,
+        ),
+        task="gtb" if name == "gtb" else f"gtb_{name}",
         decode=decode,
         level_of=lambda case: case.level,
         prove=prove,

@@ -65,7 +65,8 @@ FIND = agent_environment(
     reference_scores=reference_scores,
     check_options={"steps": 40},
     public_key="voxel-v1",
-    draw_from=SearchSource,
+    make_source=SearchSource,
+    task="voxel_find",
     decode=decode,
     level_of=level_of,
     prove=prove,
@@ -76,6 +77,6 @@ FIND = agent_environment(
     presentation=PRESENTATION,
     cluster=world_name,
     sound_items=sound_items,
-    live=not_replayable,
+    not_replayable=not_replayable,
     players=PLAYERS,
 )

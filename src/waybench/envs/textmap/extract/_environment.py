@@ -108,7 +108,13 @@ EXTRACT = map_environment(
     play=_play,
     source_options=SOURCE_OPTIONS,
     sample_levels=(1, 2),
-    draw_from=_draw,
+    make_source=_draw,
+    ask=lambda place_map, cutoff, stream, given: extractions(
+        place_map, cutoff, given["limit"], stream, longest=given["longest"]
+    ),
+    limit=(4, "Questions for routes, and as many for destinations, that the graph of each walkthrough is asked."),
+    of_a_world=0,
+    task="mango_extract",
     decode=decode_extraction,
     resolve_references=named_extraction,
     prove=prove,

@@ -86,7 +86,12 @@ MINIGAME = map_environment(
     options=OPTIONS,
     play=_play,
     source_options=SOURCE_OPTIONS,
-    draw_from=_draw,
+    make_source=_draw,
+    ask=lambda place_map, cutoff, stream, given: minigames(
+        place_map, cutoff, given["limit"], stream, moves=given["moves"], choices=given["choices"]
+    ),
+    limit=(10, "Moves of each walkthrough that are predicted; all if there are fewer."),
+    task="mango_minigames",
     decode=decode_minigame,
     resolve_references=named_minigame,
     prove=prove,

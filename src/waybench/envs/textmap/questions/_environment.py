@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Environment, Json, Limits, Option, Play
-from waybench.envs.textmap.map import named
+from waybench.core import Environment, HorizonSpec, Json, Limits, Option, Play, Stream
+from waybench.envs.textmap.map import PlaceMap, named
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._axes import AXES
-from waybench.envs.textmap.questions._choose import Kind
+from waybench.envs.textmap.questions._choose import Kind, choose
 from waybench.envs.textmap.questions._failures import (
     DESTINATION_FAILURES,
     ROUTE_FAILURES,
@@ -28,7 +28,7 @@ from waybench.envs.textmap.questions._one_answer import (
 from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
 from waybench.envs.textmap.questions._score import PAPER, SOUND
-from waybench.envs.textmap.questions._source import QUESTION_OPTIONS, WorldQuestions
+from waybench.envs.textmap.questions._source import QUESTION_OPTIONS, WorldQuestions, wanted
 from waybench.envs.textmap.questions._typed import HELP, parse_typed
 from waybench.envs.textmap.questions._variables import explanatory_variables
 from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWording
@@ -72,13 +72,20 @@ def _environment(
     def draw(key: str, level: int, options: Mapping[str, Json]) -> WorldQuestions:
         return WorldQuestions(key, level, options, kind, prove)
 
+    def ask(place_map: PlaceMap, cutoff: int, stream: Stream, given: Mapping[str, Any]) -> list[MapQuestion]:
+        return choose(place_map, kind, cutoff, given["limit"], stream, **wanted(given))
+
     return map_environment(
         kind,
         about=read_text(__file__, "about.md").format(first=opening),
         options=OPTIONS,
         play=_play,
         source_options=QUESTION_OPTIONS,
-        draw_from=draw,
+        make_source=draw,
+        make_shown=lambda key, level, options, shown: WorldQuestions(key, level, options, kind, prove, shown),
+        ask=ask,
+        limit=(10, "Questions about each game or world, easy and hard ones in turn; all if there are fewer."),
+        task=f"mango_{kind}",
         resolve_references=named,
         prove=prove,
         metrics=METRICS,
@@ -99,6 +106,9 @@ ROUTE = _environment(
     decode=decode_route,
     failures=ROUTE_FAILURES,
     failure=route_failure,
+    horizon=HorizonSpec(
+        task="horizon_textmap", summary="routes in text maps, by path length", levels=(1, 2, 3, 4, 5, 6, 7), pool=40
+    ),
     success="the moves answered lead to the destination, on however long a way",
 )
 DESTINATION = _environment(

@@ -20,6 +20,7 @@ from waybench.core import (
     Transition,
     Wording,
 )
+from waybench.envs.textmap._datasets import PUBLIC_KEY, Ask, MakeShown, MakeSource, MapItems
 from waybench.envs.textmap._presentation import PRESENTATION
 from waybench.envs.textmap.map import MapInstance, map_name, published_steps
 from waybench.envs.textmap.questions._score import PAPER, SOUND
@@ -114,6 +115,12 @@ def map_environment(
     decode: Callable[[Json], Q],
     play: Callable[..., Play[Q, S, A]],
     source_options: tuple[Option, ...],
+    make_source: MakeSource,
+    prove: Callable[[Q], Mapping[str, Json]],
+    ask: Ask,
+    limit: tuple[int, str],
+    of_a_world: int = 1,
+    make_shown: MakeShown | None = None,
     version: int = 1,
     sample_levels: tuple[int, ...] = (1, 2, 3),
     **fields: Any,
@@ -125,18 +132,39 @@ def map_environment(
         decode: JSON -> instance.
         play: The options of play, by their names -> how an episode is played.
         source_options: How questions are chosen, besides the options of worlds.
+        make_source: (key, level, source options) -> items about worlds.
+        prove: Instance -> what is known of its solution.
+        ask: (map, last step that is shown, stream, parameters of a task) -> instances.
+        limit: The default number of questions that a task asks about each map, and that parameter's documentation.
+        of_a_world: Items of a world for each unit of that limit; 0 where a world is one item.
+        make_shown: (key, level, source options, how much is shown) -> items, where tokens can limit that.
         version: The environment's version.
         sample_levels: A few levels, easiest first.
         **fields: All other fields of the `Environment`.
     """
     cached = lru_cache(maxsize=64)(play)
+    drawn = (*WORLD_OPTIONS, *source_options)
+    items = MapItems(
+        env_id=f"textmap/{kind}",
+        ask=ask,
+        limit=limit,
+        of_a_world=of_a_world,
+        source_options=drawn,
+        make_source=make_source,
+        make_shown=make_shown,
+        decode=decode,
+        prove=prove,
+    )
     return Environment(
         id=f"textmap/{kind}",
         version=version,
-        source_options=(*WORLD_OPTIONS, *source_options),
+        source_options=drawn,
         smallest_level=LOWEST_CLASS,
         sample_levels=sample_levels,
-        public_key="textmap-v1",
+        public_key=PUBLIC_KEY,
+        make_source=make_source,
+        datasets=items.datasets,
+        prove=prove,
         play=lambda options: cached(**options),
         decode=decode,
         level_of=lambda instance: instance.level,

@@ -1,0 +1,217 @@
+"""What the six tasks can play: cases by key, the published ones and those of a file, each perhaps with examples."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from waybench.core import (
+    DataFiles,
+    Dataset,
+    Instance,
+    Item,
+    ItemList,
+    Json,
+    Option,
+    Source,
+    UsageError,
+    file_key,
+    plural,
+    read_items,
+    resolve,
+)
+from waybench.envs.search._source import CaseFile
+
+PUBLIC_KEY = "search-v1"
+_CASES = {"easy": 400, "hard": 1500}  # as many as the published tables are made of
+_FAR = 10**9  # number of the case that a generated set's first examples are counted back from
+_TRIES = 1000  # examples that are drawn for one item, at most
+
+_MODE = Option(
+    name="mode",
+    default="easy",
+    choices=("easy", "hard"),
+    doc="EASY: 32 to 32800, 8 nodes (depth first), 15 (breadth first); HARD: 32 to 33554464, 13 and 25 nodes.",
+)
+_OF_ALL = (
+    _MODE,
+    Option(name="icl", default=0, low=0, high=100, doc="Number of in-context examples."),
+    Option(
+        name="limit",
+        default=None,
+        kind=int,
+        low=1,
+        doc="Cases of each set; if not given, 400 in EASY and 1500 in HARD mode, as published.",
+    ),
+    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each case."),
+)
+_OF_GENERATED = (
+    Option(name="level", default=None, kind=int, low=1, doc="The level of generated cases; mode's if not given."),
+    Option(name="key", default=None, kind=str, doc="The key of generated cases; the public set if not given."),
+    Option(name="sets", default=1, low=1, high=100, doc="Number of generated sets, for the spread over sets."),
+)
+_DATA_DIR = Option(
+    name="data_dir", default=None, kind=str, doc="Folder with aqa/dfs_0.json and so on, for published cases."
+)
+
+Examples = Callable[[int, Item[Any]], tuple[Instance, ...]]
+
+
+class PublishedCases(NamedTuple):
+    """The published cases of a task.
+
+    Attributes:
+        file: The file of EASY mode.
+        levels: Mode -> level.
+        common: Level -> what the files leave out of each case.
+        similar: (item, parameters) -> source options with which cases similar to an item are drawn.
+    """
+
+    file: str
+    levels: Mapping[str, int]
+    common: Callable[[int], Mapping[str, Json]]
+    similar: Callable[[Item[Any], Mapping[str, Any]], Mapping[str, Json]]
+
+
+def _range(level: int) -> Mapping[str, Json]:
+    return {"min": 32, "max": 32 + 2**level}
+
+
+def _same_range(item: Item[Any], given: Mapping[str, Any]) -> Mapping[str, Json]:
+    return {"lowest": item.instance.low, "span": item.instance.high - item.instance.low}
+
+
+def _nothing(level: int) -> Mapping[str, Json]:
+    return {}
+
+
+def _same_shape(item: Item[Any], given: Mapping[str, Any]) -> Mapping[str, Json]:
+    return {"shape": given["shape"], "cycles": item.instance.graph.cycles}
+
+
+NUMBERS = PublishedCases("binary_search_0.json", {"easy": 15, "hard": 25}, _range, _same_range)
+DEPTH = PublishedCases("dfs_0.json", {"easy": 8, "hard": 13}, _nothing, _same_shape)
+BREADTH = PublishedCases("bfs_0.json", {"easy": 15, "hard": 25}, _nothing, _same_shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cases:
+    """The cases of one environment.
+
+    Attributes:
+        env_id: The environment.
+        published: Its published cases.
+        source_options: The environment's.
+        make_source: The environment's.
+        decode: The environment's.
+        prove: The environment's.
+    """
+
+    env_id: str
+    published: PublishedCases
+    source_options: tuple[Option, ...]
+    make_source: Callable[..., Source[Any]]
+    decode: Callable[[Json], Any]
+    prove: Callable[[Any], Mapping[str, Json]]
+
+    @property
+    def datasets(self) -> tuple[Dataset, ...]:
+        """The three data sets."""
+        return (
+            Dataset(
+                name="generated",
+                doc="cases by key",
+                items="cases",
+                open=self._drawn,
+                options=(*_OF_GENERATED, *_OF_ALL),
+            ),
+            Dataset(
+                name="published",
+                doc="the benchmark's own, see `waybench data fetch aqa`",
+                items="cases",
+                open=self._from_published,
+                options=(_DATA_DIR, *_OF_ALL),
+            ),
+            Dataset(name="file", doc="a file's path", items="cases", open=self._from_file, options=_OF_ALL),
+        )
+
+    def _drawn(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        key = PUBLIC_KEY if given["key"] is None else given["key"]
+        level = self.published.levels[given["mode"]] if given["level"] is None else given["level"]
+        style = {option.name: given[option.name] for option in self.source_options}
+        items: list[Item[Any]] = []
+        for number in range(1, given["sets"] + 1):
+            source = self.make_source(key if number == 1 else f"{key}/{number}", level, style)
+            found = self._played(source, given, given["limit"] or _CASES[given["mode"]])
+            items += found if number == 1 else [replace(item, id=f"{item.id}-set{number}") for item in found]
+        return ItemList(items)
+
+    def _from_published(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        path = files("aqa", ("hard_" if given["mode"] == "hard" else "") + self.published.file)
+        return self._of_file(path, f"aqa-{given['mode']}", given)
+
+    def _from_file(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        path = Path(given["source"])
+        return self._of_file(path, file_key(path, "cases"), given)
+
+    def _of_file(self, path: Path, key: str, given: Mapping[str, Any]) -> Source[Any]:
+        level_of: Callable[[Any], int] = lambda case: case.level  # noqa: E731
+        if path.suffix == ".jsonl":
+            source: Source[Any] = read_items(path, self.env_id, self.decode, level_of, self.prove)
+        else:
+            common = self.published.common(self.published.levels[given["mode"]])
+            source = CaseFile(path, key, self.decode, level_of, self.prove, common)
+        size = source.space or 0
+        if given["icl"] >= size and given["protocol"] == "paper":
+            raise UsageError(f"icl={given['icl']}: the file has only {plural(size, 'case')}; lower icl")
+        return ItemList(self._played(source, given, given["limit"] or min(_CASES[given["mode"]], size), size))
+
+    def _played(
+        self, source: Source[Any], given: Mapping[str, Any], count: int, size: int | None = None
+    ) -> Iterator[Item[Any]]:
+        """Yield the first items of a source, or of a file of some size, with their examples."""
+        examples = self._examples(source, given, size)
+        for index in range(count):
+            item = source.item(index)
+            yield replace(item, examples=examples(index, item))
+
+    def _examples(self, source: Source[Any], given: Mapping[str, Any], size: int | None) -> Examples:
+        """Return the function that chooses an item's in-context examples.
+
+        As published they are the cases just before it; the window begins with the last cases of the file, or, of a
+        generated set, with some far beyond those that are played. Where a level has few cases, one of them can be the
+        same as the item. In "sound" each item has examples of its own, all different and none the same as the item.
+        """
+        wanted = given["icl"]
+        if not wanted:
+            return lambda index, item: ()
+
+        @lru_cache(maxsize=256)
+        def case(index: int) -> Instance:
+            return source.item(index if index >= 0 else (size or _FAR) + index).instance
+
+        def window(index: int, item: Item[Any]) -> tuple[Instance, ...]:
+            return tuple(case(before) for before in range(index - wanted, index))
+
+        def own(index: int, item: Item[Any]) -> tuple[Instance, ...]:
+            try:
+                style = resolve(self.source_options, self.published.similar(item, given))
+                drawn = self.make_source(f"{item.key}/examples", item.level, style)
+            except UsageError as error:
+                raise UsageError(
+                    f"icl with protocol=sound draws examples that are like case {item.id}, and that cannot be done "
+                    f"({error}): use protocol=paper, or leave icl out"
+                ) from None
+            found: dict[str, Instance] = {}
+            for number in range(_TRIES):
+                example = drawn.item(index * _TRIES + number).instance
+                if example.hash != item.instance.hash:
+                    found.setdefault(example.hash, example)
+                if len(found) == wanted:
+                    return tuple(found.values())
+            raise UsageError(
+                f"icl={wanted}: level {item.level} has not so many different cases; lower icl or raise the level"
+            )
+
+        return window if given["protocol"] == "paper" else own

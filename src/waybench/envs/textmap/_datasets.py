@@ -1,0 +1,262 @@
+"""What the tasks about maps can play: worlds by key, the published games, and maps in a folder of the user's."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from waybench.core import (
+    DataFiles,
+    Dataset,
+    Item,
+    ItemList,
+    Json,
+    Option,
+    Source,
+    Stream,
+    UsageError,
+    read_items,
+    resolve,
+    unknown,
+)
+from waybench.envs.textmap._tokens import tokenizer
+from waybench.envs.textmap.map import (
+    PUBLISHED_STEPS,
+    PlaceMap,
+    fitting_cut,
+    load_map,
+    named_by_ids,
+    published_cut,
+    published_map,
+)
+
+PUBLIC_KEY = "textmap-v1"
+_DATA_SET = "mango"
+_LEVEL = 3  # 16 to 31 places, as most of the published maps have
+_WORLDS = 30  # generated ones, if their number is not given
+_EDGES = ".edges.json"
+_OF_ANY_MAP = ("difficulty", "longest", "names", "moves", "choices")  # source options that are not of worlds alone
+
+Shown = Callable[[PlaceMap], int]  # map -> the last step that is shown
+Ask = Callable[[PlaceMap, int, Stream, Mapping[str, Any]], Sequence[Any]]  # (map, that step, stream, parameters)
+
+_PREFIX_STEPS = Option(
+    name="prefix_steps",
+    default=None,
+    kind=int,
+    low=1,
+    high=5_000,
+    doc="Steps of the walkthrough that are shown; if not given, 70 of a published game, otherwise all.",
+)
+_ATTEMPTS = Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each item.")
+_TOKENS = (
+    Option(
+        name="prefix_tokens",
+        default=None,
+        kind=int,
+        low=50,
+        high=100_000_000,
+        doc="Most tokens of the walkthrough that are shown; published: 3600.",
+    ),
+    Option(
+        name="tokenizer",
+        default="characters",
+        doc="What counts the tokens: characters (four for a token, an estimate), tiktoken/ENCODING, or the path of a "
+        "tokenizer.json.",
+    ),
+)
+_GAMES = Option(
+    name="games",
+    default=None,
+    kind=str,
+    doc="Names of published games or of maps in a folder, separated by commas; all if not given.",
+)
+_DATA_DIR = Option(
+    name="data_dir", default=None, kind=str, doc="Folder with mango/zork1 and so on, for published maps."
+)
+_OF_WORLDS = (
+    Option(name="key", default=None, kind=str, doc="The key of generated worlds; the public set if not given."),
+    Option(
+        name="level",
+        default=None,
+        kind=int,
+        low=1,
+        high=7,
+        doc="The size class of generated worlds; 3 if not given, 16 to 31 places.",
+    ),
+    Option(
+        name="worlds",
+        default=None,
+        kind=int,
+        low=1,
+        high=100_000,
+        doc=f"Number of generated worlds; {_WORLDS} if not given.",
+    ),
+)
+MakeSource = Callable[[str, int, Mapping[str, Json]], Source[Any]]
+MakeShown = Callable[[str, int, Mapping[str, Json], Shown], Source[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapItems:
+    """The items of one environment.
+
+    Attributes:
+        env_id: The environment.
+        ask: (map, last step that is shown, stream, parameters) -> instances.
+        limit: The default number of questions about each map, and the parameter's documentation.
+        of_a_world: Items of a world for each unit of `limit`; 0 where a world is one item.
+        source_options: The environment's.
+        make_source: The environment's.
+        make_shown: (key, level, source options, how much is shown) -> source, where tokens can limit that.
+        decode: The environment's.
+        prove: The environment's.
+    """
+
+    env_id: str
+    ask: Ask
+    limit: tuple[int, str]
+    of_a_world: int = 1
+    source_options: tuple[Option, ...]
+    make_source: MakeSource
+    make_shown: MakeShown | None = None
+    decode: Callable[[Json], Any]
+    prove: Callable[[Any], Mapping[str, Json]]
+
+    @property
+    def datasets(self) -> tuple[Dataset, ...]:
+        """The three data sets."""
+        limit = Option(name="limit", default=self.limit[0], low=1, high=10_000_000, doc=self.limit[1])
+        of_all = (limit, _PREFIX_STEPS, *(_TOKENS if self.make_shown else ()), _ATTEMPTS)
+        shared = tuple(option.name for option in self.source_options if option.name in _OF_ANY_MAP)
+
+        def dataset(name: str, items: str, doc: str, open_: Any, *options: Option) -> Dataset:
+            return Dataset(
+                name=name,
+                items=items,
+                doc=doc,
+                open=open_,
+                options=(*options, *of_all),
+                shared=shared,
+                hidden=("questions",),
+            )
+
+        return (
+            dataset("generated", "worlds", "text games by key", self._generated, *_OF_WORLDS),
+            dataset(
+                "published",
+                "maps",
+                "the benchmark's own, see `waybench data fetch mango`",
+                self._of_maps,
+                _DATA_DIR,
+                _GAMES,
+            ),
+            dataset(
+                "file", "maps", "a folder with maps, as `waybench textmap build` writes them", self._from_file, _GAMES
+            ),
+        )
+
+    def _generated(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        key = PUBLIC_KEY if given["key"] is None else given["key"]
+        level = _LEVEL if given["level"] is None else given["level"]
+        style = {option.name: given.get(option.name) for option in self.source_options} | {"questions": given["limit"]}
+        if self.make_shown is not None and given["prefix_tokens"]:
+            source = self.make_shown(key, level, style, _shown(given))
+        else:
+            source = self.make_source(key, level, resolve(self.source_options, style))
+        worlds = _WORLDS if given["worlds"] is None else given["worlds"]
+        return _some(source.head(worlds * (self.of_a_world * given["limit"] or 1)))
+
+    def _from_file(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        path = Path(given["source"])
+        if path.suffix == ".jsonl":
+            return read_items(path, self.env_id, self.decode, lambda instance: instance.level, self.prove)
+        return self._of_maps(given, files)
+
+    def _of_maps(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        return _some(list(self._asked(given, files)))
+
+    def _asked(self, given: Mapping[str, Any], files: DataFiles) -> Iterator[Item[Any]]:
+        shown, kind = _shown(given), self.env_id.partition("/")[2]
+        key = _DATA_SET if given["source"] == "published" else Path(given["source"]).resolve().name
+        index = 0
+        for place_map in _maps(given, files):
+            stream = Stream("textmap/asked", kind, key, place_map.name)
+            for instance in self.ask(place_map, shown(place_map), stream, given):
+                yield Item(instance, f"{place_map.name}-{index}", instance.level, key, index, self.prove(instance))
+                index += 1
+
+
+def _some(items: Sequence[Item[Any]]) -> ItemList[Any]:
+    if not items:
+        raise UsageError(
+            "nothing of this kind can be asked about so little of the walkthroughs: show more of them, or ask for "
+            "other questions"
+        )
+    return ItemList(items)
+
+
+def _maps(given: Mapping[str, Any], files: DataFiles) -> Iterator[PlaceMap]:
+    if given["source"] == "published":
+        if given.get("names", "plain") != "plain":
+            raise UsageError("names=ids: the published files have no ids; leave it out, or build maps with them")
+        for game in _games(given, sorted({file.partition("/")[0] for file in files.names(_DATA_SET)})):
+            yield published_map(game, files)
+        return
+    places = {path.name.removesuffix(_EDGES): path.parent for path in _edge_files(Path(given["source"]))}
+    for game in _games(given, sorted(places)):
+        place_map = load_map(places[game], game)
+        yield place_map if given.get("names", "plain") == "plain" else named_by_ids(place_map, places[game])
+
+
+def _edge_files(folder: Path) -> list[Path]:
+    """Return the files of moves in a folder and in the folders in it.
+
+    Raises:
+        UsageError: If there are none.
+    """
+    found = sorted([*folder.glob(f"*{_EDGES}"), *folder.glob(f"*/*{_EDGES}")]) if folder.is_dir() else []
+    if not found:
+        raise UsageError(
+            f"source={str(folder)[:80]!r}: give generated, published, or a folder with maps, as `waybench textmap "
+            "build` writes them"
+        )
+    return found
+
+
+def _games(given: Mapping[str, Any], known: list[str]) -> list[str]:
+    """Return the games that are asked for, in their order; all if none is named.
+
+    Raises:
+        UsageError: If there is no such game, or one is named twice.
+    """
+    if given["games"] is None:
+        return known
+    names = [name.strip() for name in str(given["games"]).split(",")]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"games: {unknown('game', name, known)}")
+    if len(set(names)) < len(names):
+        raise UsageError(f"games={given['games'][:80]!r}: name each game once")
+    return names
+
+
+def _shown(given: Mapping[str, Any]) -> Shown:
+    """Return the function that says how much of a walkthrough is shown: the least of what the parameters allow."""
+    steps, tokens = given["prefix_steps"], given.get("prefix_tokens")
+    if given["source"] == "published":
+        steps = PUBLISHED_STEPS if steps is None else steps
+        if steps > PUBLISHED_STEPS:
+            raise UsageError(
+                f"prefix_steps={steps}: where the player is after step {PUBLISHED_STEPS} the published maps do not tell"
+            )
+    fit = published_cut if given["protocol"] == "paper" else fitting_cut
+    counter = None if tokens is None else tokenizer(given["tokenizer"])
+
+    def shown(place_map: PlaceMap) -> int:
+        last = place_map.last_step if steps is None else steps
+        fitting = None if tokens is None or counter is None else fit(place_map.steps, counter, tokens)
+        # As published, the number of the steps stays what it is where the walkthrough is shorter.
+        return last if fitting is None else min(last, fitting)
+
+    return shown

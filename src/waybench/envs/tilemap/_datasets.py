@@ -1,0 +1,87 @@
+"""What the tasks can play: maps by key, the published ones and those of a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from waybench.core import DataFiles, Dataset, ItemList, Option, Source, UsageError, file_key
+from waybench.envs.tilemap._file import MapFile, Prove
+from waybench.envs.tilemap._instance import TileMap
+from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
+
+PUBLIC_KEY = "tilemap-v1"
+_FILE = "traversal_benchmark.json"
+_MAPS = 150  # generated ones, as many as the published description counts
+_LEVEL = 3  # 280 to 559 tiles, as most of the published maps have
+
+_OF_ALL = (
+    Option(
+        name="limit",
+        default=None,
+        kind=int,
+        low=1,
+        doc="Number of maps; if not given, 150 generated ones, or all of a file.",
+    ),
+    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each map (repeats of the whole benchmark)."),
+)
+_OF_GENERATED = (
+    Option(name="key", default=None, kind=str, doc="The key of generated maps; the public set if not given."),
+    Option(name="level", default=None, kind=int, low=1, high=9, doc="The level of generated maps; 3 if not given."),
+)
+_SKIP = Option(
+    name="skip",
+    default=0,
+    low=0,
+    high=10**6,
+    doc="Maps of a file that are left out at its beginning; the published program leaves out 2 of its 151.",
+)
+_DATA_DIR = Option(
+    name="data_dir", default=None, kind=str, doc="Folder with gtb/traversal_benchmark.json, for published maps."
+)
+
+
+def datasets(prove: Prove) -> tuple[Dataset, ...]:
+    """Return the three data sets.
+
+    Args:
+        prove: Map -> what is known of it.
+    """
+
+    def generated(given: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+        key = PUBLIC_KEY if given["key"] is None else given["key"]
+        level = _LEVEL if given["level"] is None else given["level"]
+        style = {option.name: given[option.name] for option in WORLD_OPTIONS}
+        return ItemList(WorldSource(key, level, style, prove).head(given["limit"] or _MAPS))
+
+    def published(given: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+        key = f"gtb-without-{given['skip']}" if given["skip"] else "gtb"
+        return _chosen(MapFile(files("gtb", _FILE), key, prove, published=True), given)
+
+    def from_file(given: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+        path = Path(given["source"])
+        return _chosen(MapFile(path, file_key(path, "maps"), prove), given)
+
+    def dataset(name: str, doc: str, open_: Any, *options: Option) -> Dataset:
+        return Dataset(name=name, doc=doc, items="maps", open=open_, options=(*options, *_OF_ALL))
+
+    return (
+        dataset("generated", "maps by key", generated, *_OF_GENERATED),
+        dataset("published", "the benchmark's own, see `waybench data fetch gtb`", published, _DATA_DIR, _SKIP),
+        dataset("file", "a file's path", from_file, _SKIP),
+    )
+
+
+def _chosen(source: MapFile, given: Mapping[str, Any]) -> ItemList[TileMap]:
+    numbers = range(given["skip"], len(source))
+    chosen = [source.item(index) for index in numbers[: given["limit"]]]
+    if not chosen:
+        raise UsageError(f"skip={given['skip']}: there is no map after the first {len(source)}")
+    # In "sound" no objective is asked for that cannot be reached, and on a map without any there is nothing to do.
+    playable = [
+        item
+        for item in chosen
+        if given["protocol"] == "paper" or len(item.proof["unreachable"]) < len(item.instance.objectives)
+    ]
+    if not playable:
+        raise UsageError("no objective of these maps can be reached, so that there is nothing to play: choose others")
+    return ItemList(playable)

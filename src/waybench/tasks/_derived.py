@@ -1,0 +1,108 @@
+"""All tasks: the published benchmarks, and those that follow from what environments declare."""
+
+import warnings
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from waybench.core import CatalogueWarning, Entry, Environment, UsageError, unknown
+from waybench.envs import registry
+from waybench.tasks._entry import Part, TaskEntry
+from waybench.tasks._parameters import horizon_parameters, parameters
+from waybench.tasks._presets import PRESETS
+
+
+def default_task(environment: Environment[Any, Any, Any], name: str, summary: str) -> TaskEntry:
+    """Return the task that plays an environment with all of its parameters."""
+    options = tuple(parameters(environment).values())
+    return TaskEntry(name=name, summary=summary, options=options, parts=(Part(env=environment.id),))
+
+
+def horizon_task(environment: Environment[Any, Any, Any], name: str) -> TaskEntry:
+    """Return the task that searches for a model's horizon in an environment that declares its levels."""
+    assert environment.horizon is not None
+    return TaskEntry(
+        name=name,
+        summary=f"how far a model reaches: {environment.horizon.summary}; chooses what to ask next",
+        options=horizon_parameters(environment, environment.horizon),
+        parts=(Part(env=environment.id),),
+        horizon=environment.horizon,
+    )
+
+
+def _derived(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[TaskEntry, ...]:
+    """Return the tasks of environments that no other task plays by the same name: default tasks, then horizons."""
+    defaults: list[TaskEntry] = []
+    horizons: list[TaskEntry] = []
+    for entry in entries:
+        try:
+            environment = registry.load(entry.id)
+        except Exception as error:  # somebody else's code; it must not take the other tasks with it
+            _warn(f"there is no task for environment {entry.id}: {type(error).__name__}: {error}")
+            continue
+        family, _, variant = entry.id.partition("/")
+        names = [environment.task] if environment.task else [variant, family]
+        if not any(entry.id in taken[name].envs for name in names if name in taken):
+            name = next((name for name in names if name not in taken), entry.id)
+            if name != names[0]:
+                _warn(f"environment {entry.id}: there is a task {names[0]} already; run it as {name}")
+            taken[name] = default_task(environment, name, entry.summary)
+            defaults.append(taken[name])
+        if environment.horizon is not None:
+            name = environment.horizon.task or f"horizon_{names[0]}"
+            if name in taken:
+                _warn(f"environment {entry.id}: there is a task {name} already; it has no search for a horizon")
+                continue
+            taken[name] = horizon_task(environment, name)
+            horizons.append(taken[name])
+    return *defaults, *horizons
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, CatalogueWarning, stacklevel=4)
+
+
+@cache
+def _ours() -> tuple[TaskEntry, ...]:
+    taken = {entry.name: entry for entry in PRESETS}
+    by_id = {entry.id: entry for entry in registry.built_in}
+    played = dict.fromkeys(env for preset in PRESETS for env in preset.envs)  # in the order of the benchmarks
+    return *PRESETS, *_derived((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken)
+
+
+TASKS = _ours()
+
+
+def all_tasks() -> tuple[TaskEntry, ...]:
+    """Return all tasks, those of environments in other installed packages included."""
+    return *TASKS, *_others(tuple(entry for entry in registry.entries if entry not in registry.built_in))
+
+
+@cache  # so that what is wrong with a package is said once
+def _others(entries: tuple[Entry, ...]) -> tuple[TaskEntry, ...]:
+    return _derived(entries, {entry.name: entry for entry in TASKS})
+
+
+def find_task(name: str) -> TaskEntry:
+    """Return the task of a name, or the default task of an environment's id; "waybench/" before it is left out.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    name = name.removeprefix("waybench/")
+    known = {entry.name: entry for entry in TASKS}
+    if name not in known:
+        known = {entry.name: entry for entry in all_tasks()}
+    if name in known:
+        return known[name]
+    entry = next((entry for entry in registry.entries if entry.id == name), None)
+    if entry is None:
+        raise UsageError(unknown("task", name, known))
+    return environment_task(entry)
+
+
+@cache
+def environment_task(entry: Entry) -> TaskEntry:
+    """Return the default task of an environment: the one with a short name if there is one, otherwise by its id."""
+    short = (task for task in all_tasks() if task.envs == (entry.id,) and task not in PRESETS and not task.horizon)
+    return next(short, None) or default_task(registry.load(entry.id), entry.id, entry.summary)

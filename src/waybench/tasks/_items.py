@@ -1,0 +1,119 @@
+"""The items that a task plays, from the data set that its parameters name."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from waybench.core import Dataset, Environment, Item, Json, UsageError
+from waybench.data import dataset, locate
+from waybench.envs import registry
+from waybench.tasks._entry import Part
+from waybench.tasks._parameters import GENERATED_ITEMS, parameters
+
+
+class Played(NamedTuple):
+    """An item as a task plays it.
+
+    Attributes:
+        environment: The environment.
+        options: Options of play.
+        item: The item, with its name in the task.
+        attempts: How often it is played.
+    """
+
+    environment: Environment[Any, Any, Any]
+    options: Mapping[str, Json]
+    item: Item[Any]
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Finds the files of public data sets in a folder, or in the usual places if there is none."""
+
+    folder: Path | None
+
+    def __call__(self, name: str, file: str, /) -> Path:
+        return locate(name, file, self.folder)
+
+    def names(self, name: str, /) -> Sequence[str]:
+        return [file.path for file in dataset(name).files]
+
+
+def played_parts(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Played]:
+    """Yield what a task plays.
+
+    Args:
+        parts: The task's parts.
+        given: Its parameters, checked.
+
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    for part in parts:
+        environment = registry.load(part.env)
+        known = parameters(environment)
+        chosen = {name: option.default for name, option in known.items()}
+        chosen |= {name: value for name, value in given.items() if name in known}
+        chosen |= {**part.fixed, **part.follows(given)}
+        options = environment.resolve_options({option.name: chosen[option.name] for option in environment.options})
+        items, attempts = _items(environment, chosen, part.trials)
+        for item in items:
+            named = replace(item, id=part.item_id.format(id=item.id, index=item.index))
+            yield Played(environment, options, named, attempts)
+
+
+def _items(
+    environment: Environment[Any, Any, Any], given: Mapping[str, Any], trials: int | None
+) -> tuple[Sequence[Item[Any]], int]:
+    """Return the items and the attempts at each.
+
+    Where there is one item only, that one is attempted as often as trials are asked for.
+    """
+    chosen = _chosen(environment, given)
+    folder = given.get("data_dir")
+    source = chosen.open(given, _Files(None if folder is None else Path(folder)))
+    if given["key"] is not None and "key" in _own(environment, chosen):
+        source = environment.marked(source, given["key"])
+    if source.space is not None and any(option.name == "limit" for option in chosen.options):
+        return source.head(source.space), given["attempts"]
+    wanted = given["limit"] or trials
+    if wanted is None:
+        wanted = GENERATED_ITEMS if chosen.name == "generated" or source.space is None else source.space
+    count = wanted if source.space is None else min(wanted, source.space)
+    repeats = trials and source.space == 1
+    return source.head(count), given["attempts"] * (wanted if repeats else 1)
+
+
+def _chosen(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:
+    """Return the data set that `source` names.
+
+    Raises:
+        UsageError: If a parameter is given that belongs to other data sets only.
+    """
+    by_name = {each.name: each for each in environment.all_datasets}
+    chosen = by_name.get(given["source"], by_name["file"])
+    refused: dict[tuple[str, ...], list[str]] = {}
+    for name, option in parameters(environment).items():
+        takers = tuple(each.name for each in by_name.values() if name in _own(environment, each))
+        if takers and chosen.name not in takers and given[name] not in (option.default, None):
+            refused.setdefault(takers, []).append(name)
+    for takers, names in refused.items():
+        raise UsageError(f"{', '.join(names)}: for {_text(takers, chosen.name, by_name[takers[0]].items)}")
+    return chosen
+
+
+def _text(takers: tuple[str, ...], chosen: str, items: str) -> str:
+    """Return which data sets a refused parameter is for, and what to do."""
+    if takers == ("generated",):
+        return f"generated {items} only; leave it out, or leave source out"
+    if takers == ("published",):
+        return f"published {items} only; {'add source=published, or ' * (chosen == 'generated')}leave it out"
+    return f"published {items} or your own; leave it out, or add source"
+
+
+def _own(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:
+    """Return the names of the parameters that belong to a data set."""
+    drawn = {"key", "level", *(option.name for option in environment.source_options)}
+    return {*(option.name for option in chosen.options), *chosen.shared, *(drawn if chosen.name == "generated" else ())}

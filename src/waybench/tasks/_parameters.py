@@ -1,0 +1,114 @@
+"""The parameters of a task, as its environment declares them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from waybench.core import Environment, HorizonSpec, Option
+
+GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
+PLAY, SOURCE = "*play", "*source"  # in the names of a preset's parameters: options of play, the rest of source options
+
+
+def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
+    """Return all parameters of the task that plays an environment, by name, in their order.
+
+    They are its options of play, those of its data sets, the general ones (key, level, limit, attempts), and its
+    source options.
+    """
+    datasets = environment.all_datasets
+    own = {option.name: option for each in reversed(datasets) for option in reversed(each.options)}
+    hidden = {name for each in datasets for name in each.hidden}
+    general = {option.name: option for option in _general(environment)}
+    drawn = {option.name: option for option in environment.source_options if option.name not in hidden}
+    played = {option.name: option for option in environment.options}
+    source = own.pop("source", general.pop("source"))
+    ordered = {"source": source} | dict(reversed(own.items()))
+    return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}}
+
+
+def named(environment: Environment[Any, Any, Any], names: str, fixed: Iterable[str] = ()) -> tuple[Option, ...]:
+    """Return some of an environment's parameters.
+
+    Args:
+        environment: The environment.
+        names: Their names, separated by spaces, in their order.
+        fixed: Those that are none, where all of a kind are named.
+    """
+    known = parameters(environment)
+    kinds = {PLAY: environment.options, SOURCE: environment.source_options}
+    listed = names.split()
+    found: list[Option] = []
+    for name in listed:
+        if name in kinds:
+            left = (option.name for option in kinds[name] if option.name not in {*listed, *fixed})
+            found += [known[each] for each in left if each in known]
+        else:
+            found.append(known[name])
+    return tuple(found)
+
+
+def _general(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    datasets, least = environment.all_datasets, environment.smallest_level
+    docs = [each.doc if each.name == "file" else f"{each.name}: {each.doc}" for each in datasets]
+    return (
+        Option(name="source", default="generated", doc=f"{'; '.join(docs[:-1])}; or {docs[-1]}."),
+        Option(name="level", default=least, low=least, doc="The level; see `waybench list` for what it is."),
+        Option(name="key", default=None, kind=str, doc="The key of the items; the public set if not given."),
+        Option(
+            name="limit",
+            default=None,
+            kind=int,
+            low=1,
+            high=1_000_000,
+            doc=f"Number of items; if not given, {GENERATED_ITEMS} generated ones, or all of a file.",
+        ),
+        Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each item."),
+    )
+
+
+def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpec) -> tuple[Option, ...]:
+    """Return the parameters of the search for a horizon."""
+    return (
+        *horizon_options(environment, spec),
+        Option(
+            name="precision",
+            default=0.1,
+            low=0.02,
+            high=1.0,
+            doc="Half the interval's width that is enough, as a part of the horizon.",
+        ),
+        Option(name="share", default=0.5, low=0.05, high=0.95, doc="Share of items that is solved at the horizon."),
+        Option(
+            name="budget",
+            default=None,
+            kind=str,
+            doc="Most that may be spent: 5USD, which needs prices, or 200k tokens.",
+        ),
+        Option(name="prices", default=None, kind=str, doc="A file with the prices of models' tokens, as JSON."),
+        Option(name="most", default=200, low=1, high=100_000, doc="Most episodes."),
+        Option(
+            name="batch",
+            default=4,
+            low=1,
+            high=1000,
+            doc="Episodes at a time; the next ones are chosen after them.",
+        ),
+        Option(name="key", default=None, kind=str, doc="The key of the items; the public sets if not given."),
+        Option(name="easiest", default=spec.levels[0], low=1, doc="The easiest level that is tried."),
+        Option(name="hardest", default=spec.levels[-1], low=1, doc="The hardest level that is tried."),
+        *(option for option in environment.source_options if option.name not in spec.source_options),
+    )
+
+
+def horizon_options(environment: Environment[Any, Any, Any], spec: HorizonSpec) -> tuple[Option, ...]:
+    """Return the options of play that a search has: in "sound" if not said otherwise."""
+    return tuple(
+        _in_sound(option) if option.name == "protocol" else option
+        for option in environment.options
+        if option.name not in spec.without
+    )
+
+
+def _in_sound(option: Option) -> Option:
+    return replace(option, default="sound") if "sound" in option.choices else option

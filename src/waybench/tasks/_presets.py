@@ -1,0 +1,235 @@
+"""The published benchmarks: which environments they play, and with which parameters."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from waybench.core import Json, Option
+from waybench.envs import registry
+from waybench.envs.voxel import PLAINS, recorded_level
+from waybench.tasks._entry import Climb, Part, TaskEntry, nothing
+from waybench.tasks._parameters import named
+
+_AQA = {
+    "guessnum": "AQA-Bench: guess a number by bigger and smaller",
+    "coin": "AQA-Bench: the same as coins in a chest",
+    "dfs": "AQA-Bench: visit all nodes of an unknown tree, depth first",
+    "cavedfs": "AQA-Bench: the same as caves that one walks through",
+    "bfs": "AQA-Bench: visit all nodes of an unknown tree, breadth first",
+    "cavebfs": "AQA-Bench: the same as caves that a team explores",
+}
+_MANGO = (
+    ("mango_destination", "destination", "MANGO: where do these moves lead? asked about a game's walkthrough"),
+    ("mango_route", "route", "MANGO: how does one get from here to there? likewise"),
+    ("mango_minigames", "minigame", "MANGO: which move does the walkthrough make next?"),
+    ("mango_extract", "extract", "MANGO: the walkthrough as triplets, and a search in the graph that they make"),
+)
+_GTB = (
+    ("gtb", "gtb", "GameTraversalBenchmark: plan the way over a tile map, objective by objective"),
+    ("gtb_stepwise", "stepwise", "the same maps, one move at a time"),
+    ("gtb_state", "state", "the same maps with a prediction of the map after each plan"),
+)
+
+# SmartPlay: name, environment, summary, trials as published (Table 1), what is fixed; the rest is the user's.
+_TWO_ARMS, _HANOI = {"level": 2}, {"positions": "published"}
+_SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
+    (
+        "bandit_deterministic",
+        "bandit/arms",
+        "SmartPlay: two slot machines, one of which always pays",
+        20,
+        {**_TWO_ARMS, "setting": "deterministic"},
+    ),
+    (
+        "bandit_high_low",
+        "bandit/arms",
+        "SmartPlay: two slot machines, paying with 0.8 and 0.2",
+        20,
+        {**_TWO_ARMS, "setting": "high_low"},
+    ),
+    (
+        "bandit_high_high",
+        "bandit/arms",
+        "SmartPlay: two slot machines, paying with 0.8 and 0.9",
+        20,
+        {**_TWO_ARMS, "setting": "high_high"},
+    ),
+    (
+        "bandit_low_low",
+        "bandit/arms",
+        "SmartPlay: two slot machines, paying with 0.1 and 0.2",
+        20,
+        {**_TWO_ARMS, "setting": "low_low"},
+    ),
+    (
+        "rps_basic",
+        "rps/rounds",
+        "SmartPlay: rock, paper, scissors, against a fixed mixture",
+        20,
+        {"level": 1, "setting": "basic"},
+    ),
+    (
+        "rps_different_score",
+        "rps/rounds",
+        "SmartPlay: rock, paper, scissors, one of which scores double",
+        20,
+        {"level": 1, "setting": "different_score"},
+    ),
+    ("hanoi_3", "hanoi/rods", "SmartPlay: the Tower of Hanoi, 3 disks", 10, {"level": 3, **_HANOI}),
+    ("hanoi_4", "hanoi/rods", "SmartPlay: the Tower of Hanoi, 4 disks", 10, {"level": 4, **_HANOI}),
+    ("messenger_l1", "messenger/roles", "SmartPlay: Messenger, nothing moves", 100, {"level": 1}),
+    ("messenger_l2", "messenger/roles", "SmartPlay: Messenger, with movement", 100, {"level": 2}),
+    ("messenger_l3", "messenger/roles", "SmartPlay: Messenger, with movement and decoys", 100, {"level": 3}),
+    (
+        "crafter",
+        "crafter/survival",
+        "SmartPlay: Crafter, surviving and making things in an open world",
+        10,
+        {"level": 1},
+    ),
+    ("voxel_find", "voxel/find", "after SmartPlay: find a biome in a world of blocks", 20, {}),
+    ("bandit", "bandit/arms", "slot machines of any number, drifting if wanted", 20, {}),
+    ("rps", "rps/rounds", "rock, paper, scissors against opponents that adapt", 20, {}),
+    ("hanoi", "hanoi/rods", "the Tower of Hanoi from any position to any other", 10, {}),
+    ("messenger", "messenger/roles", "Messenger on boards of any size, with further entities", 100, {}),
+)
+# The recorded settings of SmartPlay. The last one is on the human scale in Minecraft alone.
+SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "crafter", "voxel_find")
+
+_TRIALS = Option(
+    name="limit",
+    default=None,
+    kind=int,
+    low=1,
+    high=1_000_000,
+    doc="Trials: items, or attempts where there is one item only; as published if not given.",
+)
+_SENTENCES = Option(
+    name="source",
+    default="generated",
+    choices=("generated", "published"),
+    doc="Messenger's sentences: our own by key, or the published ones; see `waybench data fetch smartplay`.",
+)
+
+
+def _options(
+    env: str, names: str, *changed: Option, fixed: Iterable[str] = (), docs: Mapping[str, str] | None = None
+) -> tuple[Option, ...]:
+    """Return parameters of an environment by their names, some of them changed."""
+    by_name = {option.name: option for option in changed}
+    found = named(registry.load(env), names, fixed)
+    with_docs = (replace(option, doc=(docs or {}).get(option.name, option.doc)) for option in found)
+    return tuple(by_name.get(option.name, option) for option in with_docs)
+
+
+def _recorded(given: Mapping[str, Any]) -> Mapping[str, Json]:
+    """Return the search for plains that stands for the recorded setting."""
+    return {"level": recorded_level(given["engine"], given["protocol"]), "goal": PLAINS[given["engine"]]}
+
+
+def _steps(given: Mapping[str, Any]) -> Mapping[str, Json]:
+    return {"steps": given["crafter_steps"]}
+
+
+def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
+    sentences = "source data_dir" if env == "messenger/roles" else ""
+    drawn = "" if "level" in fixed else "level *source"
+    options = _options(env, f"*play {sentences} {drawn} key limit attempts", _TRIALS, _SENTENCES)
+    return TaskEntry(name=name, summary=summary, options=options, parts=(Part(env=env, fixed=fixed, trials=trials),))
+
+
+def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:
+    # Only Messenger's sentences are published.
+    own = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
+    follows = {"crafter": _steps, "voxel_find": _recorded}.get(name, nothing)
+    return Part(env=env, fixed=own, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
+
+
+def _smartplay() -> TaskEntry:
+    by_name = {line[0]: line for line in _SMALL}
+    parts = tuple(
+        _in_smartplay(name, env, trials, fixed) for name, env, _, trials, fixed in (by_name[n] for n in SMARTPLAY)
+    )
+    [engine] = _options("voxel/find", "engine")
+    return TaskEntry(
+        name="smartplay",
+        summary=f"SmartPlay: the recorded settings {', '.join(SMARTPLAY)}",
+        options=(
+            *_options("bandit/arms", "protocol wording"),
+            Option(
+                name="crafter_steps",
+                default=None,
+                kind=int,
+                low=1,
+                high=10_000,
+                doc="Most steps of Crafter; the published 10,000 take 20,000 requests a trial, and fewer have no human "
+                "scale.",
+            ),
+            replace(engine, doc=f"Where the biome, plains, is to be found. {engine.doc}"),
+            *_options(
+                "messenger/roles",
+                "source data_dir key limit attempts",
+                _TRIALS,
+                _SENTENCES,
+                docs={"key": "The key of the items; the public sets if not given."},
+            ),
+        ),
+        parts=parts,
+    )
+
+
+_SEARCH_PARAMETERS = "*play mode {} icl source data_dir key sets limit attempts *source"
+
+
+def _aqa() -> TaskEntry:
+    numbers = _options("search/guessnum", _SEARCH_PARAMETERS.format(""), fixed=("span",))
+    walks = _options("search/dfs", "*source")
+    return TaskEntry(
+        name="aqa",
+        summary="AQA-Bench: all six environments",
+        options=(*numbers, *walks),
+        parts=tuple(Part(env=f"search/{name}", item_id=f"{name}-{{id}}") for name in _AQA),
+    )
+
+
+def _alone(name: str, env: str, summary: str, names: str, *changed: Option) -> TaskEntry:
+    return TaskEntry(name=name, summary=summary, options=_options(env, names, *changed), parts=(Part(env=env),))
+
+
+ALICIA = TaskEntry(
+    name="alicia",
+    summary="AliciaBench: ten mazes a dimension, three attempts each, dimensions 5, 7, 9, ... as far as the player "
+    "gets",
+    options=(
+        *_options("maze/alicia", "*play key", docs={"key": "The set's key; the public set if not given."}),
+        Option(name="limit", default=10, low=1, doc="Mazes of each dimension."),
+        Option(name="attempts", default=3, low=1, doc="Most attempts at a maze; a perfect one ends them."),
+        Option(name="min_dimension", default=5, low=5, doc="The first dimension."),
+        Option(name="max_dimension", default=101, low=5, high=1001, doc="The last dimension, a cap on cost."),
+        *_options("maze/alicia", "*source"),
+    ),
+    parts=(Part(env="maze/alicia"),),
+    climb=Climb("min_dimension", "max_dimension", 2),
+)
+
+PRESETS = (
+    ALICIA,
+    _aqa(),
+    *(_alone(name, f"search/{name}", summary, _SEARCH_PARAMETERS.format("level")) for name, summary in _AQA.items()),
+    *(
+        _alone(
+            name,
+            f"textmap/{env}",
+            summary,
+            "*play source data_dir games key level worlds limit prefix_steps "
+            f"{'prefix_tokens tokenizer' if env in ('route', 'destination') else ''} attempts *source",
+        )
+        for name, env, summary in _MANGO
+    ),
+    _smartplay(),
+    *(_small(*line) for line in _SMALL),
+    *(
+        _alone(name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source")
+        for name, env, summary in _GTB
+    ),
+)

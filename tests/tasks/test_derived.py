@@ -1,0 +1,168 @@
+"""Tasks that follow from what environments declare, another package's included."""
+
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tasks.test_search import heads, ids, refused
+from tests.toys import DIAL
+from waybench.core import (
+    Axis,
+    CatalogueWarning,
+    DataFiles,
+    Dataset,
+    Entry,
+    EpisodeRecord,
+    HorizonSpec,
+    ItemList,
+    Option,
+    Registry,
+    UsageError,
+)
+from waybench.envs import registry
+from waybench.tasks import TASKS, all_tasks, find_task, load_task
+from waybench.tasks import _derived as derived
+
+OWN = {entry.id for entry in registry.built_in}
+
+
+def _published(given: Any, files: DataFiles) -> Any:
+    assert given["hands"] == 2
+    return ItemList(DIAL.source("published", 5).head(3))
+
+
+TURNED = replace(
+    DIAL,
+    id="toy/turned",
+    axes=(Axis(name="numbers", title="Numbers", of=lambda record: float(record.item["level"]), doc="Numbers."),),
+    success="the dial is at its number",
+    horizon=HorizonSpec(summary="dials, by numbers", levels=(3, 6, 12), without=("window",)),
+    datasets=(
+        Dataset(
+            name="published",
+            doc="three dials",
+            items="dials",
+            open=_published,
+            options=(Option(name="hands", default=1, doc="Hands of a dial."),),
+        ),
+    ),
+)
+CLASHING = replace(DIAL, id="hanoi/dial", task="gtb")
+
+
+@pytest.fixture
+def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+    """A catalogue with two environments that are not ours."""
+    found = Registry(registry.built_in)
+    found.register(Entry("toy/turned", 1, "tests.tasks.test_derived:TURNED", "a dial with everything"))
+    found.register(Entry("hanoi/dial", 1, "tests.tasks.test_derived:CLASHING", "a dial with a name that is taken"))
+    for name in ("_declare", "_items", "_derived", "_horizon", "_ladder", "_keys"):
+        monkeypatch.setattr(f"waybench.tasks.{name}.registry", found)
+    derived._others.cache_clear()
+    derived.environment_task.cache_clear()
+    yield found
+    derived._others.cache_clear()
+    derived.environment_task.cache_clear()
+
+
+def test_every_environment_of_ours_is_played_by_a_task_and_by_its_id() -> None:
+    assert {env for task in TASKS for env in task.envs} == OWN
+    for env_id in OWN:
+        task = find_task(env_id)
+        environment = registry.load(env_id)
+        names = {option.name for option in task.options}
+        hidden = {name for each in environment.all_datasets for name in each.hidden}
+        assert names >= {"source", "key", "level", "limit", "attempts"}
+        assert names >= {option.name for option in environment.options}
+        assert names >= {option.name for option in environment.source_options} - hidden
+
+
+def test_an_environment_with_a_task_of_its_name_has_no_second_one() -> None:
+    plain = [task for task in TASKS if not task.horizon and task.name in {env.partition("/")[2] for env in OWN}]
+    assert len({task.name for task in TASKS}) == len(TASKS)
+    assert {task.name for task in plain} >= {"alicia", "dfs", "gtb"}
+    assert sum("hanoi/rods" in task.envs for task in TASKS) == 5  # of 3 disks, of 4, of any number, all of SmartPlay,
+    # and the search for a horizon
+
+
+def test_another_package_s_environment_has_a_task_and_a_search(others: Registry) -> None:
+    with pytest.warns(CatalogueWarning) as told:
+        names = [task.name for task in all_tasks()][len(TASKS) :]
+    assert names == ["hanoi/dial", "turned", "horizon_turned"]
+    assert [str(each.message) for each in told] == [
+        "environment hanoi/dial: there is a task gtb already; run it as hanoi/dial"
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is said once
+        assert find_task("waybench/turned") is find_task("toy/turned")
+        assert find_task("gtb").envs == ("tilemap/gtb",)
+        assert find_task("hanoi/dial").envs == ("hanoi/dial",)
+    with pytest.raises(UsageError, match="did you mean 'turned'"):
+        find_task("turnd")
+    search = find_task("horizon_turned")
+    assert next(option.default for option in search.options if option.name == "hardest") == 12
+    assert not {"window"} & {option.name for option in search.options}
+
+
+def _samples(name: str, **given: Any) -> list[EpisodeRecord]:
+    dataset = load_task(find_task(name))(**given).dataset
+    return [EpisodeRecord.assemble(sample.metadata["waybench"]) for sample in dataset]
+
+
+@pytest.mark.filterwarnings("ignore:environment hanoi/dial")
+def test_what_another_package_s_task_plays(others: Registry, tmp_path: Path) -> None:
+    drawn = _samples("turned", level=7, limit=3, attempts=2, key="mine", turns=9)
+    assert [(head.item["id"], head.attempt) for head in drawn] == [(f"7-{i}", a) for i in range(3) for a in (1, 2)]
+    assert all(head.item["key"].startswith("private-") for head in drawn)  # a set of one's own shows no key
+    assert {head.options["turns"] for head in drawn} == {9}
+    assert len(_samples("turned")) == 20
+    published = _samples("toy/turned", source="published", hands=2)
+    assert [head.instance for head in published] == [
+        item.instance.to_json() for item in DIAL.source("published", 5).head(3)
+    ]
+    assert len(_samples("turned", source="published", hands=2, limit=2)) == 2
+
+
+@pytest.mark.filterwarnings("ignore:environment hanoi/dial")
+def test_parameters_of_other_data_sets_are_refused(others: Registry) -> None:
+    from waybench.eval._errors import PrerequisiteError
+
+    with pytest.raises(PrerequisiteError, match="level, key: for generated items only; leave it out, or leave source"):
+        _samples("turned", source="published", hands=2, level=4, key="k")
+    with pytest.raises(PrerequisiteError, match="hands: for published dials only; add source=published"):
+        _samples("turned", hands=2)
+
+
+@pytest.mark.parametrize("env_id", ["hanoi/rods", "maze/alicia", "search/dfs", "textmap/route", "tilemap/gtb"])
+def test_every_environment_reads_the_lines_of_generate(env_id: str, tmp_path: Path) -> None:
+    environment = registry.load(env_id)
+    items = environment.source("lines").head(3)
+    lines = [{"env": env_id, "id": item.id, "instance": item.instance.to_json()} for item in items]
+    path = tmp_path / "some.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n\n")
+    task = load_task(find_task(env_id))(source=str(path))
+    found = [EpisodeRecord.assemble(sample.metadata["waybench"]) for sample in task.dataset]
+    assert [head.instance_hash for head in found] == [item.instance.hash for item in items]
+    assert {head.item["key"].partition("-")[0] for head in found} == {"some.jsonl"}
+    assert [head.proof for head in found] == [dict(item.proof) for item in items]
+
+
+def test_a_maze_is_not_attempted_again_after_a_perfect_attempt() -> None:
+    from waybench.eval import Ladder
+
+    task = load_task(find_task("maze/alicia"))(limit=2, attempts=3)
+    assert isinstance(task.sample_source, Ladder)
+    assert [str(sample.id) for sample in task.dataset] == ["501-1", "502-1"]
+
+
+def test_smartplay_with_published_sentences_in_a_folder(data_dir: Any) -> None:
+    folder = str(data_dir("smartplay").parent)
+    found = heads("smartplay", source="published", data_dir=folder, limit=1)
+    assert {head.item["key"] for head in found if head.env == "messenger/roles"} == {"messenger-v1-published-test"}
+    assert len(ids("smartplay", source="published", data_dir=folder, limit=1)) == 7
+    assert "cast: for generated" in refused("messenger", source="published", data_dir=folder, cast="both")
