@@ -32,6 +32,7 @@ from waybench.report.tables import (
     Table,
     TableRow,
     count_cell,
+    model_cell,
     name_of,
     notes,
     number_cell,
@@ -154,9 +155,10 @@ def _row(
     model_pages: Mapping[str, str],
     priced: bool,
 ) -> TableRow:
-    group, name = entry.group, name_of(entry.group.model)
+    group = entry.group
     task = Note(registry.load(group.env).title, link=f"results/{pages[group]}")
-    head = Cell(text=name, link=f"models/{model_pages[group.model]}", order=name, notes=(task,))
+    model = model_cell(group.model, order=True)
+    head = replace(model, link=f"models/{model_pages[group.model]}", notes=(task,))
     of = [
         f"of {plural(entry.items, 'item')}",
         plural(entry.attempts, "attempt"),

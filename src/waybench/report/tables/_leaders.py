@@ -27,7 +27,7 @@ from waybench.report.tables._table import (
     Table,
     TableRow,
     error_cell,
-    name_of,
+    model_cell,
     notes,
     number_cell,
     parts,
@@ -352,8 +352,7 @@ def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:
         notes=parts(line.apart),
         kind="" if alone else "name",
     )
-    name = name_of(line.group.model)
-    model = Cell(text=name, link=f"models/{line.model_page}", order=name, notes=parts(line.differs))
+    model = replace(model_cell(line.group.model, line.differs, order=True), link=f"models/{line.model_page}")
     head, *first = [replace(task, notes=parts((*line.apart, *line.differs)))] if alone else [model, task]
     score = replace(
         line.score,
