@@ -1,9 +1,16 @@
-"""Who may import whom (docs/design.md, "Layers"): the imports of the source are read, wherever they stand in it."""
+"""Who may import whom (docs/design.md, "Layers"), and who may name an environment.
+
+The source is read: imports wherever they stand in it, and strings that name modules, which count as imports.
+"""
 
 import ast
 import importlib
+import io
+import re
 import subprocess
 import sys
+import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +22,7 @@ from tests.conftest import PATIENCE
 from waybench.envs import registry
 
 SOURCE = Path(waybench.__file__).parent
-BOTTOM = {"core", "_late", "_version"}
+BOTTOM = {"core", "_late", "_package_data", "_version"}
 PLAYED = BOTTOM | {"spaces", "smartplay", "envs"}
 
 # Package -> the parts of waybench that it may import, besides itself.
@@ -24,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_compile": set(),
     "_svg": set(),
     "_late": set(),
+    "_package_data": set(),
     "core": {"_version"},
     "spaces": BOTTOM,
     "smartplay": BOTTOM,
@@ -38,7 +46,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": PLAYED | {"stats"},
     "report": PLAYED | {"analysis", "stats"},
     "view": BOTTOM,
-    "cli": PLAYED | {"data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "report", "view", "testing"},
+    "cli": PLAYED
+    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "report", "view", "testing"},
     "_api": PLAYED | {"data", "eval", "tasks", "analysis", "report"},
     "__main__": {"cli"},
     "": BOTTOM | {"_api"},  # waybench/__init__.py
@@ -53,7 +62,10 @@ ONLY_IMPORTED_BY = {
     "starlette": {"view"},
     "uvicorn": {"view"},
 }
-STDLIB_ONLY = {"_version", "_svg", "_late", "core", "spaces", "smartplay", ""}
+# Only tables whose code is loaded on demand name a function of waybench as "module:function".
+TABLES = {"envs._index", "cli._app", "tasks._index", "tasks._scales", "gym"}
+_MODULE = re.compile(r"(waybench(?:\.\w+)+)(:\w*)?")
+STDLIB_ONLY = {"_version", "_svg", "_late", "_package_data", "core", "spaces", "smartplay", ""}
 
 
 class Import(NamedTuple):
@@ -62,6 +74,7 @@ class Import(NamedTuple):
     where: str  # dotted name of the importing module
     package: str  # dotted name of the package that the importing module is in
     what: str  # dotted name of what is imported
+    target: bool = False  # whether a string names it as "module:function"
 
 
 def module_name(path: Path) -> tuple[str, str]:
@@ -71,9 +84,18 @@ def module_name(path: Path) -> tuple[str, str]:
     return (package if parts[-1] == "__init__" else ".".join(parts)), package
 
 
+def exists(module: str) -> bool:
+    path = SOURCE.joinpath(*module.split(".")[1:])
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
 def imports_of(text: str, where: str, package: str) -> Iterator[Import]:
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            named = _MODULE.fullmatch(node.value)
+            if named and (named[2] or exists(named[1])):
+                yield Import(where, package, named[0].strip(":").replace(":", "."), target=bool(named[2]))
+        elif isinstance(node, ast.Import):
             for name in node.names:
                 yield Import(where, package, name.name)
         elif isinstance(node, ast.ImportFrom):
@@ -85,6 +107,8 @@ def imports_of(text: str, where: str, package: str) -> Iterator[Import]:
 
 def breaches(found: Import) -> Iterator[str]:
     """Yield what is wrong with an import."""
+    if found.target and found.where.removeprefix("waybench.") not in TABLES:
+        yield "a function is given as a string: pass the function, or one that imports it when it is called"
     mine = found.where.partition(".")[2].partition(".")[0]
     theirs = found.what.split(".")
     if theirs[0] != "waybench":
@@ -118,6 +142,60 @@ def test_there_are_modules() -> None:
 def test_imports_keep_to_the_layers(path: Path) -> None:
     found = imports_of(path.read_text(encoding="utf-8"), *module_name(path))
     assert [f"{each.where}: {each.what}: {wrong}" for each in found for wrong in breaches(each)] == []
+
+
+def target(name: str, modules: set[str]) -> str | None:
+    """Return the module that an imported name is, or is taken from; None for other libraries."""
+    return name if name in modules else home if (home := name.rpartition(".")[0]) in modules else None
+
+
+def at_run_time(text: str) -> str:
+    """Return a module's source without what stands below `if TYPE_CHECKING`."""
+
+    class Drop(ast.NodeTransformer):
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+    return ast.unparse(Drop().visit(ast.parse(text)))
+
+
+def circles(found: Iterator[Import], modules: set[str]) -> list[list[str]]:
+    """Return groups of modules that import each other, wherever in a module the imports stand."""
+    graph: dict[str, set[str]] = {name: set() for name in modules}
+    for each in found:
+        to = target(each.what, modules)
+        if to is not None and to != each.where:
+            graph[each.where].add(to)
+
+    def reached(start: str) -> set[str]:
+        seen, left = set[str](), list(graph[start])
+        while left:
+            name = left.pop()
+            if name not in seen:
+                seen.add(name)
+                left += graph[name]
+        return seen
+
+    beyond = {name: reached(name) for name in graph}
+    together = {tuple(sorted(other for other in beyond[name] if name in beyond[other])) for name in graph}
+    return sorted(list(group) for group in together if group)
+
+
+@pytest.mark.parametrize("package", ["smartplay", "envs"])
+def test_modules_do_not_import_each_other_in_a_circle(package: str) -> None:
+    paths = [path for path in MODULES if path.relative_to(SOURCE).parts[0] == package]
+    found = (
+        each for path in paths for each in imports_of(at_run_time(path.read_text(encoding="utf-8")), *module_name(path))
+    )
+    assert circles(found, {module_name(path)[0] for path in paths}) == []
+
+
+def test_a_circle_is_found() -> None:
+    found = [
+        *imports_of("def late():\n    from p import _b", "p._a", "p"),
+        *imports_of("from p._a import x", "p._b", "p"),
+    ]
+    assert circles(iter(found), {"p", "p._a", "p._b", "p._c"}) == [["p._a", "p._b"]]
 
 
 def test_one_module_of_the_analysis_asks_inspect() -> None:
@@ -156,6 +234,11 @@ def test_one_module_of_the_analysis_asks_inspect() -> None:
         ("cli._x", "import starlette.applications"),
         ("testing._x", "from waybench.envs.maze import Maze"),
         ("novelty._x", "import waybench.core"),
+        ("envs.maze._x", "import_module('waybench.envs.bandit')"),
+        ("report._x", "DRAWER = 'waybench.envs.maze._drawing:draw'"),
+        ("report._x", "DRAWER = 'waybench.report._replay:frames'"),
+        ("tasks._x", "TABLE = [f'waybench.tasks._mango:{name}' for name in NAMES]"),
+        ("cli._app", "COMMAND = 'waybench.envs.maze._game:MazeGame'"),
     ],
 )
 def test_a_breach_is_found(where: str, text: str) -> None:
@@ -170,8 +253,10 @@ def test_a_breach_is_found(where: str, text: str) -> None:
         ("core._x", "from waybench.core._random import Stream\nfrom ._random import Stream"),
         ("envs.maze._x", "from waybench.core import Stream\nfrom waybench.spaces import Lattice"),
         ("envs.maze._x", "from waybench.envs.maze._instance import Maze"),
-        ("envs.maze._x", "import_module('waybench.envs.bandit')"),
-        ("envs._index", "from waybench.core import Entry"),
+        ("envs.maze._x", "import_module('waybench.envs.maze._game')"),
+        ("envs._index", "from waybench.core import Entry\nEntry('maze/alicia', 1, 'waybench.envs.maze:ALICIA', '')"),
+        ("cli._app", "COMMAND = 'waybench.cli._run:run'"),
+        ("report._x", "KEY = 'waybench.schema'"),
         ("gym._x", "import gymnasium"),
         ("eval._x", "from inspect_ai.model import get_model\nfrom waybench.envs import registry"),
         ("cli._x", "from waybench import __version__\nfrom waybench.report import write"),
@@ -180,6 +265,84 @@ def test_a_breach_is_found(where: str, text: str) -> None:
 def test_what_is_allowed_is_no_breach(where: str, text: str) -> None:
     package = f"waybench.{where}".rpartition(".")[0]
     assert not [wrong for each in imports_of(text, f"waybench.{where}", package) for wrong in breaches(each)]
+
+
+# What a module outside an environment's folder must not know: names of families, and of benchmarks made of them.
+FAMILIES = "maze", "tilemap", "textmap", "bandit", "rps", "hanoi", "messenger", "crafter", "voxel"
+BENCHMARKS = "alicia", "mango", "aqa", "gtb", "smartplay"
+_FAMILY = re.compile(  # "search" is a common word: it is the family's name in an id or in an import
+    rf"(?<![a-z])(?:{'|'.join((*FAMILIES, *BENCHMARKS))}|search(?=/[a-z])|(?<=envs\.)search)s?(?![a-z])", re.IGNORECASE
+)
+_LAYER = re.compile(r"waybench\.smartplay")  # a protocol that third parties can use as well
+
+# Where they are named by right: the catalogue, and the tasks and published benchmarks as data.
+PRESETS = {"envs/_index.py", *(f"tasks/{path.name}" for path in (SOURCE / "tasks").glob("*.py"))}
+
+# Where they are named still, and how often. No number may grow, and no file may be added.
+EXCEPTIONS = {
+    # A command that writes maps for one family, and contributions that make maps for it or ask models for them.
+    "cli/_app.py": 3,
+    "cli/_textmap.py": 7,
+    "contrib/authored_maps/_author_tilemap.py": 4,
+    "contrib/authored_maps/_authors.py": 16,
+    "contrib/game_maps/_build.py": 1,
+    "contrib/game_maps/_commands.py": 1,
+    "contrib/game_maps/_room_word.py": 1,
+    "contrib/game_maps/_walk.py": 1,
+    # Examples in help texts, and the tasks of `waybench demo`.
+    "cli/_demo.py": 9,
+    "cli/_generate.py": 2,
+    "cli/_list.py": 1,
+    "cli/_run.py": 4,
+    "cli/_view.py": 1,
+    # The public data sets.
+    "data/_index.py": 19,
+    # The figures that SmartPlay publishes of its games.
+    "report/_agents.py": 1,
+    "smartplay/_capabilities.py": 4,
+    "smartplay/_humans.py": 8,
+}
+
+
+def names_of_families(text: str) -> Counter[str]:
+    """Return the names of families in code and strings; comments and docstrings may have them as examples."""
+    kept: list[str] = []
+    before = tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(_LAYER.sub("", text)).readline):
+        starts = before in (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
+        if token.type != tokenize.COMMENT and not (token.type == tokenize.STRING and starts):
+            kept.append(token.string)
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            before = token.type
+    return Counter(name.lower() for name in _FAMILY.findall(" ".join(kept).replace(" . ", ".")))
+
+
+def test_only_the_catalogue_and_the_presets_name_a_family() -> None:
+    found = {
+        str(path.relative_to(SOURCE)): names.total()
+        for path in MODULES
+        if not re.match(r"envs/[a-z]+/", name := path.relative_to(SOURCE).as_posix()) and name not in PRESETS
+        if (names := names_of_families(path.read_text(encoding="utf-8")))
+    }
+    assert found == EXCEPTIONS, "an environment declares what is known of it; if a number has fallen, lower it here"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("from waybench.envs.maze import ALICIA", 2),
+        ("from waybench.envs.search import DFS", 1),
+        ("TABLE = {'search/dfs': 1, 'textmap/route': 2}", 2),
+        ("def horizon_mazes(): pass", 1),
+        ("def told() -> str:\n    return f'a maze of {size}'", 1),
+        ("def plural():\n    'Return \"2 mazes\".'", 0),
+        ('"As in maze/alicia."\nX = 1  # a maze', 0),
+        ("from waybench.smartplay import Scene", 0),
+        ("import amazed, mazelike\nsearch = research = 'a search'", 0),
+    ],
+)
+def test_names_of_families_are_found(text: str, count: int) -> None:
+    assert names_of_families(text).total() == count
 
 
 def loaded_by(script: str) -> set[str]:

@@ -15,8 +15,9 @@ def items(env: str, count: int = 3, *, examples: int = 0, key: str | None = None
     """Return items, each with the following ones as its in-context examples."""
     source = waybench.load(f"search/{env}").source(key, level=level or LEVELS[env])
     made = source.head(count + examples)
+    # A set of a file shows its name; of a set that is generated with a key of one's own only a digest is shown.
     return [
-        replace(item, examples=tuple(one.instance for one in made[number + 1 : number + 1 + examples]))
+        replace(item, private=False, examples=tuple(one.instance for one in made[number + 1 : number + 1 + examples]))
         for number, item in enumerate(made[:count])
     ]
 

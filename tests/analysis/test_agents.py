@@ -116,7 +116,7 @@ def test_people_have_not_played_with_other_entities() -> None:
     environment = waybench.load("messenger/roles")
     for cast, known in (("published", "MessengerL1"), ("further", None)):
         record = play_out(environment, environment.source(level=1, cast=cast).item(0), policy("oracle")).record()
-        assert environment.setting(record) == known
+        assert environment.published_setting(record) == known
 
 
 RUNNING = {"BanditTwoArmedHighLowFixed": 0.8, "Hanoi3Disk": 0.5, "Crafter": 20.0}

@@ -10,7 +10,7 @@ from scipy import stats
 
 from tests.analysis.episodes import failed, played
 from tests.analysis.maps import answered, corridor
-from waybench.analysis import Explanations, Regression, regressions, row, rows, variables
+from waybench.analysis import ClusterVariables, Regression, regressions, row, rows, variables
 from waybench.analysis._regressions import line
 from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step, map_variables, name_scores
 
@@ -149,10 +149,10 @@ def test_variables_are_worked_out_once_for_each_map(monkeypatch: pytest.MonkeyPa
         asked.append(place_map.name)
         return map_variables(place_map, *rest)
 
-    monkeypatch.setattr("waybench.envs.textmap.map_variables", counted)
+    monkeypatch.setattr("waybench.envs.textmap.questions._variables.map_variables", counted)
     maps = [corridor("a", 3), corridor("b", 4)]
     episodes = [*answered("oracle", maps), *answered("null", maps, model="other"), *answered("null", maps[:1], key="k")]
-    found = Explanations()
+    found = ClusterVariables()
     made = [row(episode) for episode in episodes]
     for one, episode in zip(made, episodes, strict=True):
         found.add(one, episode.record)
@@ -168,7 +168,7 @@ def test_variables_are_worked_out_once_for_each_map(monkeypatch: pytest.MonkeyPa
 
 def test_what_was_set_aside_later_has_no_variables() -> None:
     episodes = answered("oracle", [corridor("a", 3), corridor("b", 4)], most=2)
-    found = Explanations()
+    found = ClusterVariables()
     made = [row(episode) for episode in episodes]
     for one, episode in zip(made, episodes, strict=True):
         found.add(one, episode.record)

@@ -1,4 +1,4 @@
-"""Scores that are not comparable are in no table together (`Option.apart`)."""
+"""Scores that are not comparable are in no table together (`Option.separate_tables`)."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def test_groups_say_what_keeps_them_apart() -> None:
         ("alpha", ("engine: luanti",)),
         ("beta", ("engine: luanti",)),
     }
-    assert {option.name for option in FIND.source_options if option.apart} == {"engine"}
+    assert {option.name for option in FIND.source_options if option.separate_tables} == {"engine"}
 
 
 def test_text_tables() -> None:

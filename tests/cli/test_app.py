@@ -36,6 +36,7 @@ def test_help_loads_nothing_of_the_package(args: tuple[str, ...]) -> None:
     loaded = loaded_by(*args)
     assert loaded.isdisjoint(HEAVY)
     assert {name for name in loaded if name.startswith("waybench.")} == {
+        "waybench._late",
         "waybench._version",
         "waybench.cli",
         "waybench.cli._app",

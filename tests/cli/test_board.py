@@ -3,7 +3,6 @@ from typing import Any
 import click
 
 import waybench
-from waybench.cli._board import board
 from waybench.core import Episode
 
 
@@ -12,9 +11,9 @@ def drawn(instance: dict[str, Any], columns: int, *replies: str) -> list[str]:
     episode: Episode[Any, Any, Any] = Episode(environment, environment.item(instance))
     for reply in replies:
         episode.step(reply)
-    picture = board(episode.state, columns)
-    assert picture is not None
-    return click.unstyle(picture).splitlines()
+    board = environment.presentation.board
+    assert board is not None
+    return click.unstyle(board(episode.state, columns)).splitlines()
 
 
 def test_a_maze(maze_501: dict[str, Any]) -> None:
@@ -46,5 +45,11 @@ def test_what_does_not_fit_is_cut_out_around_the_player() -> None:
     assert picture[-1].endswith("rows 0 to 39 of 101 x 101.")
 
 
-def test_no_picture_of_what_is_not_known() -> None:
-    assert board(object(), 80) is None
+def test_what_is_seen_first_has_colours(maze_501: dict[str, Any]) -> None:
+    environment = waybench.load("maze/alicia")
+    board = environment.presentation.board
+    assert board is not None
+    picture = board(Episode(environment, environment.item(maze_501)).state, 80)
+    assert click.style("()", fg="bright_yellow", bold=True) in picture
+    assert click.style("><", fg="green", bold=True) in picture
+    assert click.style("██", dim=True) in picture

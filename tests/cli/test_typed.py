@@ -4,7 +4,7 @@ import pytest
 
 import waybench
 from tests.cli.support import plan
-from waybench.cli._typed import reply_for, spoken, takes_movements
+from waybench.cli._typed import reply_for
 from waybench.core import Episode, Invalid
 
 
@@ -49,12 +49,16 @@ def test_what_is_neither_does_not_count(episode: Episode[Any, Any, Any], typed: 
     assert reply_for(typed, episode) is None
 
 
-def test_other_actions_are_sent_as_typed(episode: Episode[Any, Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert takes_movements(episode)
-    monkeypatch.setattr(type(episode.play.game), "encode", lambda self, action: "down")
-    assert not takes_movements(episode)
-    assert reply_for("banana", episode) == "banana"
+def test_an_environment_without_a_short_form_gets_lines_as_typed() -> None:
+    environment = waybench.load("search/guessnum")
+    assert environment.parse_typed is None
+    assert reply_for("banana", Episode(environment, environment.source().item(0))) == "banana"
 
 
-def test_spoken() -> None:
-    assert spoken([["down", 3], ["left", 2]]) == "down 3, left 2"
+def test_a_plan_is_shown_as_it_is_typed(episode: Episode[Any, Any, Any]) -> None:
+    environment, state = episode.environment, episode.state
+    assert environment.parse_typed is not None
+    assert environment.format_typed is not None
+    plan = environment.parse_typed("d3l2", state)
+    assert environment.format_typed(plan) == ["down 3", "left 2"]
+    assert environment.parse_typed(", ".join(environment.format_typed(plan)), state) == plan

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from waybench.report._simulated import simulate
-
 import waybench
 from waybench._api import score_line
 from waybench.analysis import Anchoring, LoggedEpisode, rows
-from waybench.cli._typed import help_for, reply_for
+from waybench.analysis._simulated import simulate
+from waybench.cli._typed import reply_for
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
 from waybench.gym import TextEnv
 from waybench.testing import ways
@@ -69,7 +68,6 @@ def _scored(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
 
 def _typed(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
     episode: Episode[Any, Any, Any] = Episode(env, item, options)
-    help_for(episode)
     for text in ("1", "d3 l2", "north"):
         reply_for(text, episode)
 
@@ -102,7 +100,7 @@ def main() -> None:
     asked: dict[str, list[int]] = json.loads(sys.argv[1])
     loaded = {env_id: waybench.load(env_id) for env_id in asked}
     for env in loaded.values():
-        play_out(env, env.source().item(0), policy("null"), dict(env.trial))
+        play_out(env, env.source().item(0), policy("null"), dict(env.check_options))
     limit()
     began = time.monotonic()
     for env_id, levels in asked.items():

@@ -453,7 +453,7 @@ def test_ways_are_the_default_first() -> None:
 
 
 def test_ways_have_the_options_of_trials() -> None:
-    trial = replace(DIAL, trial={"turns": 3})
+    trial = replace(DIAL, check_options={"turns": 3})
     assert ways(trial)[0] == {"turns": 3, "protocol": "sound", "wording": "plain"}
     records = [json.loads(record) for record in sample_records(trial, 3)]
     assert {record["options"]["turns"] for record in records} == {3}

@@ -19,7 +19,7 @@ ENTRIES = tuple(entry.id for entry in registry.entries)
 
 def ways(env: Environment[Any, Any, Any]) -> Iterator[dict[str, Any]]:
     for protocol in next(option for option in env.options if option.name == "protocol").choices:
-        yield {**env.trial, "protocol": protocol}
+        yield {**env.check_options, "protocol": protocol}
 
 
 def records(env: Environment[Any, Any, Any], count: int, level: int, options: Any, player: str) -> list[EpisodeRecord]:

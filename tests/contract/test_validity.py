@@ -34,7 +34,7 @@ FIRST = [way for number, way in enumerate(WAYS) if way[:2] not in [earlier[:2] f
 
 def paying(env_id: str, protocol: str, wording: str, level: int) -> dict[str, float]:
     environment = waybench.load(env_id)
-    options = {**environment.trial, "protocol": protocol, "wording": wording}
+    options = {**environment.check_options, "protocol": protocol, "wording": wording}
     return dict(exploited(environment, level, options).paying)
 
 

@@ -17,7 +17,7 @@ from waybench.core import End
 from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._instance import Actor, Case
 from waybench.envs.messenger._wording import ACTIONS, ADVICE, CONTEXT
-from waybench.smartplay import MANNERS, AgentGame, AgentWording, Choice, manual_text
+from waybench.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice, manual_text
 
 Compared = Callable[[str, str, int], None]
 HISTORY = 2
@@ -75,7 +75,7 @@ def pixels(world: Any) -> dict[str, list[int]]:
 def test_rollouts(stage: int, golden_dir: Callable[..., Path], compared: Compared) -> None:
     rules = RoleRules(published=True)
     game: Any = AgentGame(rules, HISTORY, thinks=False, reward=(-3, 1.5))
-    wording: Any = AgentWording(rules, MANNERS["one_question"], published=True)
+    wording: Any = AgentWording(rules, PROMPT_STYLES["one_question"], published=True)
     counts = dict.fromkeys(("rollouts", "manuals", "observations", "histories", "positions", "ends"), 0)
     for rollout in load(golden_dir).get(f"L{stage}", ()):
         case, chance = case_of(rollout, stage), Recorded(rollout.get("level_rng_seed"))

@@ -41,7 +41,7 @@ from waybench.envs.crafter._ids import (
 )
 from waybench.envs.crafter._metrics import STEPS
 from waybench.envs.crafter._wording import ACTIONS, OUTSIDE
-from waybench.smartplay import MANNERS, AgentGame, AgentWording, Choice
+from waybench.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice
 
 Compared = Callable[[str, str, int], None]
 HISTORY = 2  # of the published program; Table 1 has 5
@@ -105,7 +105,7 @@ def test_worlds(golden_dir: Callable[..., Path], compared: Compared) -> None:
 
 def test_rollouts(golden_dir: Callable[..., Path], compared: Compared) -> None:
     game: Any = AgentGame(RULES, HISTORY, thinks=False, reward=(-1, 22))
-    wording: Any = AgentWording(RULES, MANNERS["one_question"], published=True)
+    wording: Any = AgentWording(RULES, PROMPT_STYLES["one_question"], published=True)
     counts = dict.fromkeys(("rollouts", "steps", "histories", "states"), 0)
     rollouts = [rollout for golden in every(golden_dir, "rollouts") for rollout in golden["rollouts"]]
     for rollout in rollouts:
@@ -220,7 +220,7 @@ def test_registered_setting(golden_dir: Callable[..., Path], paper: Callable[[st
         pytest.skip("the golden files at hand have no manual of Crafter")
     assert list(ACTIONS) == setting["action_list"]
     assert RULES.manual(Wilds(1)) == setting["manual"]
-    wording: Any = AgentWording(RULES, MANNERS["two_questions"], published=True)
+    wording: Any = AgentWording(RULES, PROMPT_STYLES["two_questions"], published=True)
     assert wording.rules(Wilds(1)).endswith(f"\n\n{setting['manual']}")  # no list of actions
     assert setting["default_steps"] == STEPS + 1  # the published clock begins at 1
     printed = " ".join(paper("smartplay.txt").replace("\\.", ".").split())

@@ -1,8 +1,10 @@
-"""Golden playthroughs: whole episodes as text, which a person reviews when they change.
+"""Golden playthroughs: episodes as text, which a person reviews when they change.
 
-`python -m tests.playthroughs` writes them again, in this folder, one folder for each environment.
+`python -m tests.playthroughs` writes them again, in this folder, one folder for each environment. Of a long episode the
+first turns and the last one are shown, and a digest stands for those between, so that no change goes unseen.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,41 +12,66 @@ from pathlib import Path
 from typing import Any
 
 import waybench
-from waybench.core import Episode, Policy, TurnRecord, play_out, policy
+from waybench.core import Episode, TurnRecord, play_out, policy
 from waybench.envs import registry
 from waybench.testing import StumblingPolicy, ways
 
 HERE = Path(__file__).parent
 SHORTER = {"history": 3, "steps": 8}  # options whose defaults make more text than a person reviews
+FEW, FEWEST = 3, 1  # turns that are shown
+PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
 AnyEpisode = Episode[Any, Any, Any]
 
 
 def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of an environment's playthroughs, on the first public item of its smallest level."""
+    """Yield (name, text) of an environment's playthroughs, on the first public items of its two smallest levels."""
     environment = waybench.load(env_id)
-    item = environment.source().item(0)
+    item, larger = (environment.source(level=level).item(0) for level in _two_levels(environment))
     default, *others = ({**way, **shorter(environment)} for way in ways(environment))
-    players: list[Policy] = [policy(name) for name in ("oracle", "heuristic", "random", "noisy-0.5")]
-    for player in (*players, StumblingPolicy()):
-        yield player.name, transcript(play_out(environment, item, player, default))
+    noisy = policy("noisy-0.5")  # its plans show more of a wording's answers than an oracle's first reply
+    for player in (policy("oracle"), noisy, StumblingPolicy()):
+        yield player.name, transcript(play_out(environment, item, player, default), FEW)
+    yield "larger", transcript(play_out(environment, larger, noisy, default), FEWEST)
+    rest: list[str] = []
     for options in others:
-        # Spoilt plans show more of a wording's answers than an oracle's first reply.
-        name = f"noisy-0.5 {options['protocol']} {options['wording']}"
-        yield name, transcript(play_out(environment, item, policy("noisy-0.5"), options))
+        name = f"{options['protocol']} {options['wording']}"
+        if default["protocol"] == options["protocol"] or default["wording"] == options["wording"]:
+            yield name, transcript(play_out(environment, item, noisy, options), FEWEST)
+        else:
+            rest.append(_line(environment, item, noisy.name, options))
     if "teacher_guided" in default_options(environment):
         guided = {**default, "teacher_guided": True}
-        yield "stumbling guided", transcript(play_out(environment, item, StumblingPolicy(), guided))
+        yield "stumbling guided", transcript(play_out(environment, item, StumblingPolicy(), guided), FEW)
         coached = {**default, "weak_tg_chances": 1}
-        yield "noisy-0.5 coached", transcript(play_out(environment, item, policy("noisy-0.5"), coached))
+        yield "noisy-0.5 coached", transcript(play_out(environment, item, noisy, coached), FEW)
         examples = tuple(environment.source("examples").item(index).instance for index in range(2))
         for protocol in ("paper", "sound"):
-            episode = play_out(environment, replace(item, examples=examples), policy("oracle"), {"protocol": protocol})
-            yield f"examples {protocol}", transcript(episode)
+            shown = replace(item, examples=examples)
+            episode = play_out(environment, shown, policy("oracle"), {"protocol": protocol})
+            yield f"examples {protocol}", transcript(episode, FEW)
+    lines = [_line(environment, each, name, default) for each in (item, larger) for name in PLAYERS]
+    yield "players", "".join(lines + rest)
+
+
+def _two_levels(environment: Any) -> tuple[int, int]:
+    levels = [*environment.sample_levels, *environment.sample_levels[-1:]]
+    return levels[0], levels[1]
+
+
+def _line(environment: Any, item: Any, name: str, options: dict[str, Any]) -> str:
+    """Return how a player does at an item, with the digest of the whole episode."""
+    episode = play_out(environment, item, policy(name), options)
+    record = episode.record()
+    values = {metric.name: metric.of(record) for metric in environment.metrics}
+    digest = _digest(transcript(episode, len(record.turns)))
+    way = f"{options['protocol']} {options['wording']}"
+    head = f"level {item.level}, {way}, {name}: {record.end} after {len(record.turns)} turns"
+    return f"{head}\n  {_json(values)}\n  sha256 {digest}\n"
 
 
 def shorter(environment: Any) -> dict[str, Any]:
     """Return the options by which long episodes are cut."""
-    defaults = {**default_options(environment), **environment.trial}
+    defaults = {**default_options(environment), **environment.check_options}
     return {name: most for name, most in SHORTER.items() if (defaults.get(name) or 0) > most}
 
 
@@ -54,8 +81,13 @@ def default_options(environment: Any) -> dict[str, Any]:
     return options
 
 
-def transcript(episode: AnyEpisode) -> str:
-    """Return an episode as text: what the player was told, what it said and what that came to."""
+def transcript(episode: AnyEpisode, most: int) -> str:
+    """Return an episode as text: what the player was told, what it said and what that came to.
+
+    Args:
+        episode: The episode.
+        most: Turns that are shown, the last one besides.
+    """
     record = episode.record()
     item = record.item
     lines = [
@@ -66,14 +98,26 @@ def transcript(episode: AnyEpisode) -> str:
     ]
     for message in record.opening:
         lines += ["", _rule(message.role), _visible(message.text)]
-    for number, turn in enumerate(record.turns, start=1):
-        lines += ["", _rule(f"reply {number}"), _visible(turn.reply), "", _rule(f"turn {number}: {turn.outcome}")]
-        lines += [*_facts(turn), "", _rule("answer"), _visible(turn.message)]
+    turns = [_turn(number, turn) for number, turn in enumerate(record.turns, start=1)]
+    hidden = turns[most:-1]
+    if len(hidden) > 1:
+        digest = _digest("\n".join(line for turn in hidden for line in turn))
+        turns[most:-1] = [["", _rule(f"turns {most + 1} to {len(turns) - 1}"), f"sha256: {digest}"]]
+    lines += [line for turn in turns for line in turn]
     values = {metric.name: metric.of(record) for metric in episode.environment.metrics}
     lines += ["", _rule(f"end: {record.end}")]
     lines += [f"{name}: {'-' if value is None else f'{value:g}'}" for name, value in values.items()]
     lines += [f"{one.name}: {_json(list(one.of(record)))}" for one in episode.environment.series]
     return "\n".join(lines) + "\n"
+
+
+def _turn(number: int, turn: TurnRecord) -> list[str]:
+    lines = ["", _rule(f"reply {number}"), _visible(turn.reply), "", _rule(f"turn {number}: {turn.outcome}")]
+    return [*lines, *_facts(turn), "", _rule("answer"), _visible(turn.message)]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _facts(turn: TurnRecord) -> Iterator[str]:

@@ -28,4 +28,4 @@ def test_every_environment_has_playthroughs_of_every_kind() -> None:
     assert folders == {entry.id.replace("/", "-") for entry in registry.entries}
     for folder in folders:
         names = {path.stem for path in FILES if path.parent.name == folder}
-        assert names >= {"oracle", "heuristic", "random", "noisy-0.5", "stumbling"}
+        assert names >= {"oracle", "noisy-0.5", "stumbling", "larger", "players"}

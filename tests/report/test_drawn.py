@@ -12,7 +12,7 @@ from tests.report.test_frames import drawings
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, policy
 from waybench.report import write_report
-from waybench.report._families import family
+from waybench.report._presentations import presentation_of
 
 HOSTILE = '7"/></svg></script><script>alert(1)</script>'
 ENVS = ("search/guessnum", "search/cavedfs", "search/bfs", "bandit/arms", "rps/rounds")
@@ -51,15 +51,15 @@ def test_nothing_moves_and_nothing_is_said_in_a_replay(site: Path, env: str) -> 
     assert not any("alert" in each or "script" in each for each in made)
     assert all('reference"' in each for each in made[1:])
     assert [each["id"] for each in page.all("input") if "checked" in each] == ["show-reference"]
-    assert family(env).legend in page.text
+    assert presentation_of(env).legend in page.text
 
 
 def test_searches_are_drawn_by_what_is_searched() -> None:
     for name, told in (("guessnum", "A number"), ("dfs", "Depth-first"), ("bfs", "Breadth-first")):
         for env in (f"search/{name}", f"search/{'coin' if name == 'guessnum' else f'cave{name}'}"):
-            draw = family(env).draw()
+            draw = presentation_of(env).draw
             assert draw is not None
             environment = waybench.load(env)
             svg = draw(environment.source("replays", environment.sample_levels[0]).item(0).instance, ())
             assert ElementTree.fromstring(svg).get("aria-label", "").startswith(told)
-            assert family(env).title == family("search/dfs").title
+            assert presentation_of(env).title == presentation_of("search/dfs").title

@@ -15,10 +15,10 @@ from waybench.core import play_out, policy
 from waybench.envs import registry
 from waybench.envs.maze._drawing import draw
 from waybench.report import write_report
-from waybench.report._families import family
-from waybench.report._replay import MOST_FRAMES, Frames, by_prefixes, frames
+from waybench.report._presentations import presentation_of
+from waybench.report._replay import MOST_FRAMES, Frames, by_prefixes, framer, frames
 
-DRAWN = [entry.id for entry in registry.entries if family(entry.id).drawer]
+DRAWN = [entry.id for entry in registry.entries if presentation_of(entry.id).draw]
 
 
 def drawings(made: Frames | str) -> list[str]:
@@ -78,9 +78,9 @@ def test_no_element_ends_in_the_data() -> None:
 def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
     environment = waybench.load("hanoi/rods")
     done = play_out(environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"})
-    framer = family("hanoi/rods").frame()
-    assert framer is not None
-    made = drawings(frames(framer, done.item.instance, done.turns))
+    draw_frames = framer(presentation_of("hanoi/rods"))
+    assert draw_frames is not None
+    made = drawings(frames(draw_frames, done.item.instance, done.turns))
     assert len(made) == len(done.turns) + 1
     titles = [re.findall(r'class="hanoi-title"[^>]*>([^<]*)<', each) for each in made]
     assert titles == [[name, "goal"] for name in ("start", *map(str, range(1, len(done.turns) + 1)))]
@@ -92,15 +92,14 @@ def test_nothing_grows_or_zooms_on_the_way(env_id: str, player: str) -> None:
     environment = waybench.load(env_id)
     options = {"steps": 40} if any(option.name == "steps" for option in environment.options) else {}
     done = play_out(environment, environment.source().item(0), policy(player), options)
-    words = family(env_id)
-    framer = words.frame()
-    assert framer is not None
+    draw_frames = framer(presentation_of(env_id))
+    assert draw_frames is not None
     counts = range(len(done.turns) + 1)
-    made = list(framer(done.item.instance, done.turns, counts))
+    made = list(draw_frames(done.item.instance, done.turns, counts))
     assert len(made) == len(counts)
     assert len({ElementTree.fromstring(each).get("viewBox") for each in made}) == 1
     # What passes over turns is drawn as it is with them.
-    assert list(framer(done.item.instance, done.turns, counts[::3])) == made[::3]
+    assert list(draw_frames(done.item.instance, done.turns, counts[::3])) == made[::3]
 
 
 def test_steps_that_are_passed_over_are_told(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode, Measure, as_metric, estimate, example_changes, measure, rows
 from waybench.core import Metric
 from waybench.report import write_report
-from waybench.report._families import family
 from waybench.report._format import part, value_text
+from waybench.report._presentations import presentation_of
 from waybench.report.charts._chart import WIDE, Plot, chart_spec
 from waybench.report.charts._points import by_examples, by_step
 
@@ -80,8 +80,8 @@ def test_modes_put_levels_of_different_environments_into_one_row(tmp_path: Path)
     assert len(table[1]) == 9
     (row,) = table[3:]
     assert [cell.split()[0] for cell in row[1:]][::3] == ["0.000", "0.000", "0.000"]
-    assert family("search/coin").mode("search/coin", 25) == "HARD mode"
-    assert family("search/coin").mode("search/coin", 8) == "Level 8"
+    assert presentation_of("search/coin").mode("search/coin", 25) == "HARD mode"
+    assert presentation_of("search/coin").mode("search/coin", 8) == "Level 8"
     # One level is in the family's table already.
     assert not [page for page in (made.home, *made.tasks.values()) if "by level." in page.text]
 

@@ -1,12 +1,11 @@
 """A game for tests of the agent protocol: a staircase of three steps; the landing below the first is a wall."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import waybench
-from waybench.core import End, Environment, Episode, Instance, Item, Json, Metric, Outcome, Stream
-from waybench.smartplay import Rules, Step, agent_metrics, agent_options, agent_play, final_score, thinking_players
+from waybench.core import End, Environment, Episode, Instance, Item, Json, Metric, Outcome, Source, Stream
+from waybench.smartplay import Rules, Step, agent_environment, agent_metrics, final_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +61,21 @@ def up(stairs: Stairs, world: Climber, rng: Stream) -> int:
 
 def environment(steps: int | None = 5, history: int = 2) -> Environment[Any, Any, Any]:
     """Return an environment of the stairs; nothing but what an episode needs is in it."""
-    base = waybench.load("bandit/arms")
-    return replace(
-        base,
+    return agent_environment(
         id="test/stairs",
-        options=agent_options(history=history, steps=steps),
-        play=agent_play(lambda protocol: StairsRules(), lambda stairs: 2 * stairs.height, (-100, 1)),
+        version=1,
+        title="Stairs",
+        about="",
+        rules=lambda *, published: StairsRules(),
+        history=history,
+        steps=steps,
+        most_steps=lambda stairs: 2 * stairs.height,
+        reward=(-100, 1),
+        source_options=(),
+        smallest_level=3,
+        sample_levels=(3,),
+        public_key="stairs",
+        draw_from=unused,
         decode=lambda data: Stairs(data),
         level_of=lambda stairs: stairs.height,
         prove=lambda stairs: {},
@@ -76,9 +84,12 @@ def environment(steps: int | None = 5, history: int = 2) -> Environment[Any, Any
             steps=lambda record: record.options["steps"] or 2 * record.instance,
             reward=lambda record: (-100, 1),
         ),
-        series=(),
-        players=thinking_players({"oracle": up, "heuristic": up}),
+        players={"oracle": up, "heuristic": up},
     )
+
+
+def unused(key: str, level: int, options: Mapping[str, Json]) -> Source[Stairs]:
+    raise NotImplementedError
 
 
 def episode(height: int = 3, *, steps: int | None = 5, history: int = 2, **options: Json) -> Episode[Any, Any, Any]:

@@ -8,7 +8,7 @@ import pytest
 from tests.smartplay.stairs import Climber, Stairs, StairsRules, episode
 from waybench.core import DataError, End, Message, Outcome, Reply, Stream, play_out, policy, replay
 from waybench.smartplay import (
-    MANNERS,
+    PROMPT_STYLES,
     THOUGHT,
     AgentGame,
     AgentWording,
@@ -220,7 +220,7 @@ class Remembering(StairsRules):
 
 
 def test_a_manual_can_go_without_the_list_of_actions() -> None:
-    wording: Any = AgentWording(Remembering(), MANNERS["one_question"], published=True)
+    wording: Any = AgentWording(Remembering(), PROMPT_STYLES["one_question"], published=True)
     assert wording.rules(Stairs()) == "You’re a player trying to play the game.\n\nThere are 3 steps."
 
 

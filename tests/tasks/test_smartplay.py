@@ -53,8 +53,8 @@ def test_each_setting_is_as_in_table_1(name: str) -> None:
     play = environment.play(environment.resolve_options({}))
     turns = {play.turns(environment.decode(head.instance)) for head in made}  # a thought and an action each
     assert turns == {2 * steps}
-    assert environment.setting is not None
-    assert {environment.setting(head) for head in made} == {SETTINGS[name]}
+    assert environment.published_setting is not None
+    assert {environment.published_setting(head) for head in made} == {SETTINGS[name]}
 
 
 def test_a_puzzle_that_is_always_the_same_is_tried_again() -> None:
@@ -71,7 +71,7 @@ def test_smartplay_has_every_recorded_setting() -> None:
     counts = Counter((head.env, head.item["level"]) for head in made)
     assert sorted(counts.values()) == [10, 10, 20, 20, 20, 100, 100]
     assert len(ids("smartplay")) == len(set(ids("smartplay"))) == 280
-    found = {SMALL[name].environment.setting(head) for name in SMARTPLAY for head in heads(name, limit=1)}
+    found = {SMALL[name].environment.published_setting(head) for name in SMARTPLAY for head in heads(name, limit=1)}
     environments = {"bandit/arms", "rps/rounds", "hanoi/rods", "messenger/roles", "crafter/survival", "voxel/find"}
     assert {head.env for head in made} == environments
     assert {head.instance["goal"] for head in made if head.env == "voxel/find"} == {"plains"}

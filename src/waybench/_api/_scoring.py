@@ -127,7 +127,7 @@ def _scored(data: dict[str, Json]) -> dict[str, Json]:
 
 def _whole(environment: Environment[Any, Any, Any], instance: Json) -> Json:
     """Return an instance with the published data that it names."""
-    return instance if environment.complete is None else environment.complete(instance, locate)
+    return instance if environment.resolve_references is None else environment.resolve_references(instance, locate)
 
 
 def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
@@ -142,7 +142,7 @@ def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
 
 
 def _measured(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> dict[str, Json]:
-    numbers: dict[str, Json] = {metric.name: metric.told(record) for metric in environment.metrics}
+    numbers: dict[str, Json] = {metric.name: metric.format_value(record) for metric in environment.metrics}
     return numbers | {series.name: list(series.of(record)) for series in environment.series}
 
 

@@ -5,7 +5,7 @@ from waybench.analysis._anchors import Anchoring, Rescaled
 from waybench.analysis._clusters import Figure, figures
 from waybench.analysis._curves import Curve, curve
 from waybench.analysis._estimates import Estimate, by_cluster, by_level, estimate, overall
-from waybench.analysis._explained import Explained, Explanations, Variables, explained, variables
+from waybench.analysis._explanatory import ClusterVariables, Variables, variables
 from waybench.analysis._frames import FRAME_SCHEMA, Fact, Frame, Meaning, column_frame, columns, group_id
 from waybench.analysis._items import ItemKey, at_items, count_items, whole_items
 from waybench.analysis._labels import asked, chosen, differing, labels, setting, setting_order, settings_order
@@ -126,14 +126,13 @@ __all__ = [
     "Answers",
     "Change",
     "Cluster",
+    "ClusterVariables",
     "Contrast",
     "ContrastCells",
     "Curve",
     "Effect",
     "Estimate",
     "Expected",
-    "Explained",
-    "Explanations",
     "Fact",
     "Failures",
     "Figure",
@@ -202,7 +201,6 @@ __all__ = [
     "episode_frame",
     "estimate",
     "example_changes",
-    "explained",
     "failure",
     "failure_kinds",
     "failures",

@@ -64,8 +64,8 @@ class Anchoring:
             record: The episode's record, confirmed by a new simulation.
 
         Returns:
-            The values; None where whole episodes take too long even for tests (`Environment.trial`) or may have more
-            than 500 turns, where a world is alive, and where a teacher acted.
+            The values; None where whole episodes take too long even for tests (`Environment.check_options`) or may have
+            more than 500 turns, where a record cannot be simulated again, and where a teacher acted.
         """
         options = json.dumps(dict(record.options), sort_keys=True, default=str)
         place = record.env, options, record.instance_hash
@@ -76,7 +76,7 @@ class Anchoring:
 
 def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
     environment = registry.load(record.env)
-    if environment.trial or (environment.live is not None and environment.live(record)):
+    if environment.check_options or (environment.not_replayable is not None and environment.not_replayable(record)):
         return None
     item, options = environment.item(record.instance), dict(record.options)
     oracle: Episode[Any, Any, Any] = Episode(environment, item, options)

@@ -7,9 +7,10 @@ import numpy as np
 from scipy import stats
 
 from waybench.analysis._estimates import by_cluster
-from waybench.analysis._explained import Variables, explained
+from waybench.analysis._explanatory import Variables
 from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.core import Json
+from waybench.envs import registry
 from waybench.stats import CONFIDENCE
 
 FEWEST = 5  # clusters, below which a line says nothing
@@ -60,7 +61,7 @@ class Regression:
 
 
 def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Cluster, Variables]]) -> list[Regression]:
-    """Return the regressions of every group of which something can explain the scores (`explained`).
+    """Return the regressions of every group whose environment declares explanatory variables.
 
     Args:
         all_rows: The rows.
@@ -68,16 +69,16 @@ def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Clu
     """
     found: list[Regression] = []
     for group, own in grouped(all_rows, lambda row: row.group).items():
-        source = explained(group.env)
-        if source is None:
+        declared = registry.load(group.env).explanatory_variables
+        if declared is None:
             continue
-        for name, rates in by_cluster(own, source.by_metric).items():
+        for name, rates in by_cluster(own, declared.by_metric).items():
             known = of_clusters.get(group, {})
             slopes = tuple(
                 _slope(
                     variable, [(known.get(cluster, {}).get(variable), rate.value) for cluster, rate in rates.items()]
                 )
-                for variable in source.by_metric[name]
+                for variable in declared.by_metric[name]
             )
             found.append(Regression(group=group, metric=name, clusters=len(rates), slopes=slopes))
     return found

@@ -55,7 +55,7 @@ class Group:
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Those of its settings, in words, that keep its scores out of others' tables (`Option.apart`)."""
+        """Those of its settings, in words, that keep its scores out of others' tables (`Option.separate_tables`)."""
         own, names = dict(self.options), _apart(self.env)
         return tuple(f"{name}: {own[name]}" for name, default in names.items() if own.get(name, default) != default)
 
@@ -207,13 +207,13 @@ def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 @cache  # every row asks for them
 def _defaults(env: str) -> Mapping[str, Json]:
     """Return the defaults of an environment's options, but for those that only say how many items there are."""
-    return {option.name: option.default for option in declared(env) if not option.amount}
+    return {option.name: option.default for option in declared(env) if not option.is_count}
 
 
 @cache
 def _apart(env: str) -> Mapping[str, Json]:
     """Return the defaults of the options that make something else of an environment."""
-    return {option.name: option.default for option in declared(env) if option.apart}
+    return {option.name: option.default for option in declared(env) if option.separate_tables}
 
 
 def declared(env: str) -> tuple[Option, ...]:
@@ -256,7 +256,7 @@ def row(
     try:
         failed = None if unmeasured or guided else environment.failure_of(record)
         judged = environment.action_turns(record) if confirmed else record.turns
-        published = (environment.setting(record) or "") if environment.setting else ""
+        published = (environment.published_setting(record) or "") if environment.published_setting else ""
         item = dict(record.item)
         options: dict[str, Any] = {
             **_defaults(record.env),

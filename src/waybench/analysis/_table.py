@@ -46,14 +46,14 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
 def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Iterable[Estimate] = ()) -> str:
     """Return the scores as an aligned table of plain text, one for each environment, and one more with a teacher.
 
-    Options that set scores apart (`Option.apart`) make tables of their own, too, and so does each aggregate, after its
-    environment's table. A table's first cell says what is in it where that is no score of which more is better. Rows
-    are models, the embedded players after a line; columns are levels; a cell is the mean over items of the best
-    attempt, with a teacher the mean of the first series over its steps, or the aggregate. A blank cell was not run;
-    "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a last line says; "*" marks
-    a cell in which some items are missing or had fewer attempts for infrastructure errors; last lines say how many,
-    and what it would be if they had all failed or succeeded. Where it is known what players without a model come to on
-    the same items, lines above those say it.
+    Each value of an option whose scores are not comparable (`Option.separate_tables`) has a table of its own, and so
+    has each aggregate, after its environment's table. A table's first cell says what is in it where that is no score
+    of which more is better. Rows are models, the embedded players after a line; columns are levels; a cell is the mean
+    over items of the best attempt, with a teacher the mean of the first series over its steps, or the aggregate. A
+    blank cell was not run; "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a
+    last line says; "*" marks a cell in which some items are missing or had fewer attempts for infrastructure errors;
+    last lines say how many, and what it would be if they had all failed or succeeded. Where it is known what players
+    without a model come to on the same items, lines above those say it.
 
     Args:
         estimates: The estimates by level.

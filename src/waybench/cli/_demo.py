@@ -2,7 +2,6 @@
 
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import click
@@ -10,7 +9,6 @@ import click
 from waybench.cli._report import build
 from waybench.cli._run import prepare_folder, summary, task_args, task_entry
 from waybench.core import plural
-from waybench.envs import registry
 from waybench.tasks import HORIZONS, load_task
 
 # Small enough for a minute, large enough that the players part.
@@ -28,29 +26,7 @@ TASKS: dict[str, dict[str, Any]] = {
 SEARCH = "horizon_maze"
 SEARCH_ARGS: dict[str, Any] = {"requests": 1, "hardest": 41, "precision": 0.2, "batch": 10}
 SEARCHED = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
-_KNOWN_FROM = 100  # mazes of each dimension
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
-
-
-def known_horizon(rate: float) -> float:
-    """Return the dimension of which an oracle that errs at a rate solves half of the mazes with its only plan.
-
-    It is between two dimensions, on a logarithmic scale, by the mean over mazes of the probability of success.
-    """
-    from waybench.envs.maze import noisy_success
-
-    def success(dimension: int) -> float:
-        mazes = registry.load("maze/alicia").source(level=dimension).head(_KNOWN_FROM)
-        return fmean(noisy_success(item.instance, rate) for item in mazes)
-
-    below, share = 5, success(5)
-    for dimension in HORIZONS[SEARCH].levels[1:]:
-        here = success(dimension)
-        if here < 0.5:
-            part = (share - 0.5) / (share - here)
-            return below * (dimension / below) ** part
-        below, share = dimension, here
-    raise ValueError(f"{rate} is too small a rate: half of the largest mazes are solved")
 
 
 @click.command()
@@ -60,6 +36,7 @@ def known_horizon(rate: float) -> float:
 def demo(out: Path) -> None:
     """Let the embedded players play, without a key or a network, and write the report."""
     from waybench.analysis import read_logs, rows, searches
+    from waybench.envs.maze import known_horizon
     from waybench.eval import check_folder, evaluate  # seconds to import
 
     check_folder(out)
@@ -79,7 +56,6 @@ def demo(out: Path) -> None:
     episodes = list(read_logs(folder))
     for found in searches(episodes, rows(episodes)):
         rate = float(found.group.model.rpartition("-")[2])
-        click.echo(
-            f"  {found.group.model}: {found.text}; {plural(found.trials, 'episode')}; known: {known_horizon(rate):.3g}"
-        )
+        known = known_horizon(rate, HORIZONS[SEARCH].levels)
+        click.echo(f"  {found.group.model}: {found.text}; {plural(found.trials, 'episode')}; known: {known:.3g}")
     click.echo(f"\nreport: {build((out,), out / 'site', 'waybench demo')}")

@@ -10,11 +10,10 @@ from typing import Any
 
 import click
 
-from waybench.cli._board import board
 from waybench.cli._choice import assignments, environment_named, source_of
 from waybench.cli._output import lines
 from waybench.cli._params import OUTPUT, item_parameters
-from waybench.cli._typed import help_for, reply_for, spoken, takes_movements
+from waybench.cli._typed import reply_for
 from waybench.core import Episode, Metric, Reply, Usage, plural
 
 _REPLIES = "Type the reply."
@@ -69,7 +68,7 @@ def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
     item = episode.item
     click.secho(f"{episode.environment.id}, level {item.level}, item {item.id} of key {item.key_label}", bold=True)
     _show(episode, "\n\n".join(message.text for message in episode.messages))
-    help_ = f"{help_for(episode) or _REPLIES} The word quit ends."
+    help_ = f"{episode.environment.typed_help or _REPLIES} The word quit ends."
     click.secho(help_, dim=True)
     while not episode.done:
         started = monotonic()
@@ -90,8 +89,8 @@ def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
 def _show(episode: Episode[Any, Any, Any], message: str) -> None:
     click.echo(f"\n{message}\n")
     # Last, for it should still be in sight while the next reply is typed, and messages are long.
-    if sys.stdout.isatty() and (drawn := board(episode.state, shutil.get_terminal_size().columns)) is not None:
-        click.echo(drawn + "\n")
+    if sys.stdout.isatty() and (board := episode.environment.presentation.board) is not None:
+        click.echo(board(episode.state, shutil.get_terminal_size().columns) + "\n")
 
 
 def _ask(episode: Episode[Any, Any, Any]) -> str | None:
@@ -117,8 +116,8 @@ def _ask(episode: Episode[Any, Any, Any]) -> str | None:
 
 def _hint(episode: Episode[Any, Any, Any]) -> str:
     action = episode.environment.players["oracle"](episode.state, episode.stream("player oracle"))
-    if takes_movements(episode):
-        return f"Hint: {spoken(episode.play.game.encode(action)[:1])}"
+    if episode.environment.format_typed is not None:
+        return f"Hint: {episode.environment.format_typed(action)[0]}"
     return f"Hint: {episode.play.wording.render(action, episode.state)}"
 
 
@@ -130,9 +129,9 @@ def _close(episode: Episode[Any, Any, Any]) -> None:
     for metric, value in measured:
         told = metric.labels[int(value)] if metric.labels else f"{value:g}"
         click.echo(f"  {metric.title:<{width}}  {told} {metric.unit}".rstrip())
-    solution = episode.item.proof.get("solution")
-    if solution and takes_movements(episode):
-        click.echo(f"A shortest way: {spoken(solution)}")
+    solution, format_typed = episode.item.proof.get("solution"), episode.environment.format_typed
+    if solution and format_typed is not None:
+        click.echo(f"A shortest way: {', '.join(format_typed(episode.play.game.decode(solution)))}")
 
 
 def _measured(episode: Episode[Any, Any, Any]) -> list[tuple[Metric, float]]:

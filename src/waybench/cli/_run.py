@@ -217,7 +217,7 @@ def run(
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
     searching = [(entry, args) for entry, args in chosen if _PRECISION in {option.name for option in entry.options}]
     if quote_only and not searching:
-        raise UsageError("--quote is for tasks that choose what they ask, such as horizon_maze: name one")
+        raise UsageError("--quote is for tasks that choose what they ask, the horizon_ tasks: name one")
     for entry, args in searching:
         for model in models:
             click.echo(quote(entry, resolve(entry.options, args), model))

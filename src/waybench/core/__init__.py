@@ -5,6 +5,7 @@ from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
+from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import (
     GENERAL_FAILURES,
     ILLEGAL,
@@ -37,6 +38,7 @@ from waybench.core._metrics import (
 )
 from waybench.core._options import Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
+from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_prices
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
@@ -75,11 +77,14 @@ __all__ = [
     "Axis",
     "Bounded",
     "DataError",
+    "Draw",
+    "DrawFrames",
     "End",
     "Entry",
     "Environment",
     "Episode",
     "EpisodeRecord",
+    "ExplanatoryVariables",
     "Facts",
     "FailureKind",
     "Game",
@@ -101,6 +106,7 @@ __all__ = [
     "Play",
     "Player",
     "Policy",
+    "Presentation",
     "Price",
     "Range",
     "ReferenceScores",

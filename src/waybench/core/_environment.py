@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
+from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._game import A, End, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve
+from waybench.core._presentation import Presentation
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._wording import Wording
@@ -82,8 +84,9 @@ class Environment(Generic[I, S, A]):
         play: Resolved options -> game, wording and limits.
         draw_from: (key, level, resolved source options) -> source of items.
         decode: JSON -> instance; raises DataError for anything that is no instance.
-        complete: (JSON, where) -> JSON, for instances that can name published data in place of having them: puts the
-            data in their place, `where` telling where a file of a data set lies. None if there are no such instances.
+        resolve_references: (JSON, where) -> JSON, for instances that can name published data instead of containing
+            it: puts the data in its place; `where` gives the path of a file of a data set. None if there are no such
+            instances.
         level_of: Instance -> its level.
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
@@ -101,22 +104,25 @@ class Environment(Generic[I, S, A]):
             are shares of these. Other turns ask for a thought, say, and whatever is replied to them is right.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
-        setting: EpisodeRecord -> the published name of the setting that its instance and options are, None if they are
-            none; for benchmarks of which scores on such settings are published. None if there are no such settings.
+        published_setting: EpisodeRecord -> the name of the published setting that its instance and options are, None
+            if they are none; for benchmarks with published scores on such settings. None if there are no such settings.
         implied: (EpisodeRecord, its options) -> values of options that were left to their default and that follow from
             the set, the same for all of its items, as where a published set is shown up to a published step.
         sound_items: Resolved source options -> the same with what `protocol="sound"` has in place of those that are not
             given (None). None if items do not depend on the protocol.
-        live: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated again:", such
-            as for a world that is alive, or an engine that is not installed; "" if it can. Where it cannot, the record
-            is taken for what it says. None if every record can.
+        not_replayable: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated
+            again:", such as for a live world, or an engine that is not installed; "" if it can. Where it cannot, the
+            recorded values count. None if every record can.
         reference_scores: EpisodeRecord -> what players without a model come to at its item when it is played as it was,
             where that was measured beforehand; None where it was not. For items that take too long to be played again.
-        trial: Options of play with which whole episodes are played in checks, where those with the defaults would take
-            too long: fewer steps of a long game.
-        typed: (what a person types, state) -> the action that it stands for, where replies are nothing that a person
-            would like to type; None for what is not understood.
-        typed_help: What a person can type then, in a sentence.
+        check_options: Options of play with which checks play whole episodes, where episodes with the defaults would
+            take too long: fewer steps of a long game.
+        parse_typed: (what a person types, state) -> the action that it stands for, where nobody would like to type
+            whole replies; None for what is not understood.
+        format_typed: Action -> what a person would type for it, in one part or several; what `parse_typed` reads.
+        typed_help: What a person can type, in a sentence.
+        presentation: Its words and drawings for reports and terminals.
+        explanatory_variables: Explanatory variables of clusters (for example, of maps); None if there are none.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
         oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
@@ -148,16 +154,19 @@ class Environment(Generic[I, S, A]):
     action_turns: Callable[[EpisodeRecord], Sequence[TurnRecord]] = all_turns
     best_of: bool = False
     pooled: bool = False
-    complete: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
+    resolve_references: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
     cluster: Callable[[EpisodeRecord], str] | None = None
-    setting: Callable[[EpisodeRecord], str | None] | None = None
+    published_setting: Callable[[EpisodeRecord], str | None] | None = None
     implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
     sound_items: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
-    live: Callable[[EpisodeRecord], str] | None = None
+    not_replayable: Callable[[EpisodeRecord], str] | None = None
     reference_scores: Callable[[EpisodeRecord], ReferenceScores | None] | None = None
-    trial: Mapping[str, Json] = field(default_factory=dict[str, Any])
-    typed: Callable[[str, S], A | None] | None = None
+    check_options: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    parse_typed: Callable[[str, S], A | None] | None = None
+    format_typed: Callable[[A], Sequence[str]] | None = None
     typed_help: str = ""
+    presentation: Presentation = field(default_factory=Presentation)
+    explanatory_variables: ExplanatoryVariables | None = None
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
 

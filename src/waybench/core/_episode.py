@@ -338,7 +338,7 @@ def replay(
         raise ReplayError(
             f"record of {record.env}@{record.env_version} cannot be replayed by {environment.id}@{environment.version}"
         )
-    if environment.live is not None and (reason := environment.live(record)):
+    if environment.not_replayable is not None and (reason := environment.not_replayable(record)):
         # The instance can be read without the world, and one that is none is no better for a missing engine.
         _same("instance_hash", record.instance_hash, environment.decode(record.instance).hash)
         raise LiveError(reason)

@@ -103,8 +103,8 @@ class Metric(Bounded):
         """The least and the greatest figure of a set, None if unbounded."""
         return (self.low, self.high) if self.per is None else (0.0, 1.0)
 
-    def told(self, record: EpisodeRecord) -> float | str | None:
-        """Return the value of one episode as a person reads it: by its name, where values have names."""
+    def format_value(self, record: EpisodeRecord) -> float | str | None:
+        """Return the value of one episode for a reader: its label, where values have labels."""
         value = self.of(record)
         return value if value is None or not self.labels else self.labels[int(value)]
 

@@ -23,8 +23,8 @@ class Option:
         low: Least value of a number.
         high: Greatest value of a number.
         kind: The type, where the default is None.
-        amount: Whether it only says how many items there are, so that runs that differ in it are played alike.
-        apart: Whether it makes something else of the environment, so that no table has scores with two of its values.
+        is_count: Whether it only sets the number of items, so that items are played alike whatever its value.
+        separate_tables: Whether scores with different values of it are not comparable, so that no table mixes them.
     """
 
     name: str
@@ -34,8 +34,8 @@ class Option:
     low: float | None = None
     high: float | None = None
     kind: type | None = None
-    amount: bool = False
-    apart: bool = False
+    is_count: bool = False
+    separate_tables: bool = False
 
     @property
     def type(self) -> type:

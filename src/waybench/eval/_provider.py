@@ -56,7 +56,9 @@ class EmbeddedPlayer(ModelAPI):
         """Return the player's reply to the current episode."""
         episode = current_episode.get()
         if episode is None:
-            raise RuntimeError("the embedded players play waybench's own tasks only: name one, as in waybench/alicia")
+            raise RuntimeError(
+                "the embedded players play waybench's own tasks only: name one as waybench/TASK, see `waybench list`"
+            )
         output = ModelOutput.from_content(f"waybench/{self.model_name}", self._policy.reply(episode))
         # Without usage the engine would fetch a tokenizer's file to count by.
         output.usage = ModelUsage()

@@ -21,18 +21,9 @@ from waybench.report.tables import (
     notes,
     rows_of,
 )
-from waybench.smartplay import CAPABILITIES, FORMULAS, RECORDED, Capability
+from waybench.smartplay import CAPABILITIES, FORMULAS, HUMANS, RECORDED, Capability
 from waybench.stats import CONFIDENCE
 
-_SHORT = {
-    "BanditTwoArmedHighLowFixed": "Bandit",
-    "RockPaperScissorBasic": "RPS",
-    "Hanoi3Disk": "Hanoi",
-    "MessengerL1": "Messenger L1",
-    "MessengerL2": "Messenger L2",
-    "Crafter": "Crafter",
-    "MinedojoCreative0": "Minecraft",
-}
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 _FORMULAS = {  # of each its title, and what it means
     "paper": ("Capabilities, weighted by degree", "The formula of the paper."),
@@ -113,7 +104,7 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
         id="agents-games",
         title="Human-normalised scores",
         caption=(Note(caption),),
-        columns=_columns("Model", (_SHORT[game] for game in RECORDED)),
+        columns=_columns("Model", (HUMANS[game].name for game in RECORDED)),
         groups=rows_of(rows),
         kind="scores overview",
     )
@@ -129,7 +120,7 @@ def _kind(agent: Agent) -> str:
 
 
 def _card(number: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
-    missing = [_SHORT[game] for game in RECORDED if game not in agent.scores]
+    missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
     differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
     return AgentCard(agent.model, differs, missing, _parts(agent, differs), _chart(number, agent, differs, missing))
 
@@ -177,7 +168,7 @@ def _most(capability: Capability) -> str:
     if capability.shares is None:
         return ""
     game, share = max(capability.shares.items(), key=lambda pair: pair[1])
-    return f"{_SHORT.get(game, game)} {100 * share:.0f} %"
+    return f"{HUMANS[game].name if game in HUMANS else game} {100 * share:.0f} %"
 
 
 def _parts(agent: Agent, differs: Sequence[str]) -> Table:
@@ -199,7 +190,7 @@ def _parts(agent: Agent, differs: Sequence[str]) -> Table:
         "are 0 or more. Capped: every game’s score is cut to between 0 and 1 first, which is not published. Blank: not "
         "played."
     )
-    headings = "Capability", "Published", "Capped", *(_SHORT[game] for game in RECORDED)
+    headings = "Capability", "Published", "Capped", *(HUMANS[game].name for game in RECORDED)
     return Table(
         title=", ".join(["What the capabilities are made of", *(one_line(each, 60) for each in differs)]),
         caption=(Note(caption),),

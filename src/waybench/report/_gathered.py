@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from waybench.analysis import (
     Cluster,
-    Explanations,
+    ClusterVariables,
     Group,
     LoggedEpisode,
     Row,
@@ -78,11 +78,11 @@ class Gathered:
 
     def _gather(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
         made: list[Row] = []
-        explanations = Explanations()
+        variables = ClusterVariables()
         for episode, one, again in verified(episodes, prices, self.passed_over.append):
             try:
                 data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
-                explanations.add(one, episode.record)
+                variables.add(one, episode.record)
             except Exception as error:  # a record is data from outside: it is not to take the others with it
                 self.passed_over.append(skipped(episode.log, error, episode.sample))
                 continue
@@ -92,7 +92,7 @@ class Gathered:
             self._keep(episode, again, data)
             made.append(one)
         self.rows = set_aside(made)
-        self.variables: Mapping[Group, Mapping[Cluster, Variables]] = explanations.of(self.rows)
+        self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
         self.numbers = _numbered(self.rows)
 
     def close(self) -> None:

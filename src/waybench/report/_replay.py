@@ -2,20 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from waybench.core import Instance, TurnRecord
+from waybench.core import Draw, DrawFrames, Instance, Presentation, TurnRecord
 
 MOST_FRAMES = 240  # of a page; of longer episodes some steps are passed over
-Framer = Callable[[Instance, Sequence[TurnRecord], Sequence[int]], Iterator[str]]
-"""(instance, turns, counts) -> a drawing after each number of turns in `counts`, which rise.
-
-It is given the whole way, so that it simulates it once and draws all of it to one scale. Nothing of a reply is in it.
-"""
-
 _PIECES = re.compile(r"[^<]*<[^<]*")  # an element's tag with what follows it
 
 
@@ -36,7 +30,7 @@ class Frames:
     stride: int
 
 
-def frames(framer: Framer, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
+def frames(framer: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
     """Draw an episode after each of its turns, or of every so many if there are too many.
 
     Args:
@@ -70,9 +64,16 @@ def _runs(numbers: Iterable[int]) -> Iterator[int]:
         yield -more
 
 
-def by_prefixes(draw: Callable[..., str]) -> Framer:
+def by_prefixes(draw: Draw) -> DrawFrames:
     """Return a framer that draws what came before as if it were all; its drawings must not grow with the way."""
     return lambda instance, turns, counts: (draw(instance, turns[:count]) for count in counts)
+
+
+def framer(presentation: Presentation) -> DrawFrames | None:
+    """Return what draws the frames of a replay; None if an environment has no drawing."""
+    if presentation.draw_frames is None and presentation.draw is not None:
+        return by_prefixes(presentation.draw)
+    return presentation.draw_frames
 
 
 def undrawn(turns: Sequence[TurnRecord]) -> Frames:

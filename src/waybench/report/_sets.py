@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from waybench.analysis import Estimate, Group, grouped, one_line
-from waybench.report._families import Family
+from waybench.core import Presentation
 
 _LONGEST = 40  # characters of a key
 
@@ -23,15 +23,15 @@ class ChartSet:
     keys: Mapping[int, str]
     estimates: list[Estimate]
 
-    def caption(self, words: Family) -> str:
+    def caption(self, presentation: Presentation) -> str:
         """Return a sentence on which sets are drawn, with a space before it; "" for the only set of an environment.
 
         Args:
-            words: What is known of the environment's family.
+            presentation: The environment's presentation.
         """
         if not self.name and len(set(self.keys.values())) < 2:
             return ""
-        return f" The {words.items} are those of {_listed(self.keys.items(), words)}."
+        return f" The {presentation.items} are those of {_listed(self.keys.items(), presentation)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +46,18 @@ class ChartSets:
     sets: list[ChartSet]
     left_out: list[Estimate]
 
-    def note(self, words: Family) -> str:
+    def note(self, presentation: Presentation) -> str:
         """Return a sentence on what is left out; "" if everything is drawn.
 
         Args:
-            words: What is known of the environment's family.
+            presentation: The environment's presentation.
         """
         if not self.left_out:
             return ""
         missing = sorted({(each.level or 0, each.group.key) for each in self.left_out})
         return (
-            f"Not drawn: {_listed(missing, words)}. Of several sets of {words.items} that a model was given at "
-            "one level, charts show one; the tables have them all."
+            f"Not drawn: {_listed(missing, presentation)}. Of several sets of {presentation.items} that a model was "
+            "given at one level, charts show one; the tables have them all."
         )
 
 
@@ -99,12 +99,12 @@ def _most_common(some: Sequence[Estimate], public_key: str) -> str:
     return min(groups, key=lambda key: (key != public_key, -groups[key], key))
 
 
-def _listed(levels: Iterable[tuple[int, str]], words: Family) -> str:
+def _listed(levels: Iterable[tuple[int, str]], presentation: Presentation) -> str:
     """Return sets with their levels: "set a at levels 5 and 7; set b at level 9"."""
     by_key = grouped(sorted(levels), lambda pair: pair[1])
     parts: list[str] = []
     for key, pairs in by_key.items():
         *others, last = (str(level) for level, _ in pairs)
-        numbers = f"{words.levels} {', '.join(others)} and {last}" if others else f"{words.level} {last}"
+        numbers = f"{presentation.levels} {', '.join(others)} and {last}" if others else f"{presentation.level} {last}"
         parts.append(f"set {one_line(key, _LONGEST) or '(no name)'} at {numbers}")
     return "; ".join(parts)

@@ -41,14 +41,14 @@ from waybench.analysis import (
     wording_frame,
     wordings,
 )
-from waybench.core import Price, UsageError
+from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
 from waybench.report._agents import agent_report
 from waybench.report._export import exports
-from waybench.report._families import Family, family
 from waybench.report._files import READABLE, Folder, slug
 from waybench.report._gathered import Gathered, Played
-from waybench.report._replay import frames, undrawn
+from waybench.report._presentations import family_of, presentation_of
+from waybench.report._replay import framer, frames, undrawn
 from waybench.report._templates import assets, templates
 from waybench.report.charts import ChartFiles
 from waybench.report.pages import (
@@ -144,7 +144,7 @@ def write_report(
             )
         if not found.rows:
             raise UsageError(
-                "no episodes to report: run a task first, as in `waybench run alicia --model waybench/oracle`"
+                "no episodes to report: run a task first, as in `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
         _Site(found, folder, templates(title)).write(title)
@@ -245,7 +245,7 @@ class _Site:
         found = self.found
         own = [(row, number) for row, number in zip(found.rows, found.numbers, strict=True) if section.holds(row.group)]
         estimates = [estimate for estimate in self.estimates if section.holds(estimate.group)]
-        made = comparison(section.env, section.family, own, estimates, self.pages, self.verdicts)
+        made = comparison(section.env, section.presentation, own, estimates, self.pages, self.verdicts)
         if made is not None:
             self.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made, most=MOST)
         return made is not None
@@ -253,16 +253,16 @@ class _Site:
     def _results(self, total: Estimate) -> None:
         """Write the page of a group's results, and those of its episodes."""
         group, page = total.group, self.pages[total.group]
-        env, words = registry.load(group.env), family(group.env)
+        env, presentation = registry.load(group.env), presentation_of(group.env)
         positions = self.found.positions(group)
         estimates = [estimate for estimate in self.estimates if estimate.group == group]
         measured = measure(env, total.guided)
-        frame = words.frame()
+        draw_frames = framer(presentation)
         shared = {
             "name": self.names[group],
             "group": group,
             "env": env,
-            "family": words,
+            "presentation": presentation,
             "measured": measured,
             "model_page": self.model_pages[group.model],
             "page": page,
@@ -271,7 +271,9 @@ class _Site:
         def follow(played: Played, attempt: Attempt, item: Item) -> None:
             turns = played.episode.record.turns
             instance = played.instance if played.again.confirmed else None
-            drawings = undrawn(turns) if frame is None or instance is None else frames(frame, instance, turns)
+            drawings = (
+                undrawn(turns) if draw_frames is None or instance is None else frames(draw_frames, instance, turns)
+            )
             self.page(
                 f"replays/{attempt.replay}",
                 "replay.html",
@@ -283,10 +285,10 @@ class _Site:
                 not_simulated=played.again.skipped,
             )
 
-        shown = Results(env, words, self.found, page, follow).levels(positions, estimates)
+        shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
         self.files(self.charts.of(figure for level in shown for figure in level.figures))
         own = [self.found.rows[position] for position in positions]
-        drawn = "attempts" if total.single and total.single.clusters > total.items else words.drawn
+        drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
         errors = [
             LoggedError(card.item, card.anchor, attempt.number, attempt.error.text, attempt.log)
             for level in shown
@@ -300,15 +302,20 @@ class _Site:
             f"results/{page}",
             "results.html",
             **shared,
-            settings=[*(setting(option, value) for option, value in group.settings.items()), *_clusters(own, words)],
+            settings=[
+                *(setting(option, value) for option, value in group.settings.items()),
+                *_clusters(own, presentation),
+            ],
             total=total,
-            by_level=level_table(env, words, measured, [level.estimate for level in shown], total, drawn),
-            errors=error_table(words, errors),
-            aggregates=of_model(env, words, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
-            failures=self.failed.of_group(group, words.level.capitalize()),
-            prompt=prompt(total, words),
+            by_level=level_table(env, presentation, measured, [level.estimate for level in shown], total, drawn),
+            errors=error_table(presentation, errors),
+            aggregates=of_model(
+                env, presentation, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates
+            ),
+            failures=self.failed.of_group(group, presentation.level.capitalize()),
+            prompt=prompt(total, presentation),
             not_simulated=_skipped(self.found.again[at] for at in positions),
-            clusters=clusters(env, words, own, self.found.variables.get(group, {}), anchors),
+            clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors),
             levels=shown,
             kinds={
                 kind: (told, count)
@@ -324,9 +331,9 @@ def _skipped(again: Iterable[Simulated]) -> dict[str, int]:
     return dict(Counter(each.skipped for each in again if each.skipped))
 
 
-def _by_family(some: Sequence[Section]) -> list[tuple[Family, list[Section]]]:
-    found = grouped(some, lambda each: (each.family.name, each.apart))
-    return [(own[0].family, own) for own in found.values()]
+def _by_family(some: Sequence[Section]) -> list[tuple[Presentation, list[Section]]]:
+    found = grouped(some, lambda each: (family_of(each.env.id), each.apart))
+    return [(own[0].presentation, own) for own in found.values()]
 
 
 def _about(site: _Site) -> dict[str, Any]:
@@ -336,7 +343,7 @@ def _about(site: _Site) -> dict[str, Any]:
         "models": len({group.model for group in groups if not group.embedded}),
         "players": len({group.model for group in groups if group.embedded}),
         "environments": len({group.env for group in groups}),
-        "families": len({family(group.env).name for group in groups}),
+        "families": len({family_of(group.env) for group in groups}),
         "episodes": len(site.found.rows),
         "items": len({(row.group.env, row.group.key, row.level, row.item, row.instance) for row in site.found.rows}),
         "errors": sum(total.errors for total in site.totals),
@@ -346,17 +353,17 @@ def _about(site: _Site) -> dict[str, Any]:
 
 
 def _paired(envs: Iterable[str]) -> list[str]:
-    tables = (table for env in envs for table in family(env).pairs.values())
+    tables = (table for env in envs for table in presentation_of(env).pairs.values())
     return list(dict.fromkeys(name for names in tables for name in names))
 
 
-def _clusters(own: Sequence[Row], words: Family) -> list[str]:
+def _clusters(own: Sequence[Row], presentation: Presentation) -> list[str]:
     """Return what a group was asked about, such as the names of its maps, or their number where they are many."""
     names = sorted({one_line(row.cluster.name, 40) for row in own if row.cluster.key})
-    if not (words.clusters and names):
+    if not (presentation.clusters and names):
         return []
     told = ", ".join(names)
-    return [f"{words.clusters}: {told if len(told) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
+    return [f"{presentation.clusters}: {told if len(told) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
 
 
 def _page_name(group: Group) -> str:

@@ -13,56 +13,41 @@ from waybench.smartplay._capabilities import (
     capability_weights,
     degrees,
 )
-from waybench.smartplay._environment import (
-    TYPED_HELP,
-    action_turns,
-    agent_metrics,
-    agent_options,
-    agent_play,
-    agent_typed,
-    final_score,
-    steps_of,
-)
-from waybench.smartplay._failures import UNNAMED, agent_failure, endless
-from waybench.smartplay._game import THOUGHT, AgentGame, Choice, Scene, thinking_players
+from waybench.smartplay._environment import agent_environment
+from waybench.smartplay._game import THOUGHT, AgentGame, AgentState, Choice
 from waybench.smartplay._history import history_entry, history_text, manual_text
 from waybench.smartplay._humans import HUMANS, Baseline, human_metric, scaled_metric
-from waybench.smartplay._learning import Learning, best_of, learning_metrics
+from waybench.smartplay._learning import Learning, best_of, learning_metrics, symmetric_reward
 from waybench.smartplay._match import published_match, sound_match
+from waybench.smartplay._metrics import action_turns, agent_metrics, final_score, steps_of
 from waybench.smartplay._rules import Rules, Step
-from waybench.smartplay._wording import MANNERS, AgentWording, Manner
+from waybench.smartplay._wording import PROMPT_STYLES, AgentWording, PromptStyle
 
 __all__ = [
     "CAPABILITIES",
     "FORMULAS",
     "HUMANS",
-    "MANNERS",
+    "PROMPT_STYLES",
     "RECORDED",
     "THOUGHT",
-    "TYPED_HELP",
-    "UNNAMED",
     "AgentGame",
+    "AgentState",
     "AgentWording",
     "Baseline",
     "Capability",
     "Choice",
     "Formula",
     "Learning",
-    "Manner",
+    "PromptStyle",
     "Rules",
-    "Scene",
     "Step",
     "action_turns",
-    "agent_failure",
+    "agent_environment",
     "agent_metrics",
-    "agent_options",
-    "agent_play",
-    "agent_typed",
     "best_of",
     "capability_scores",
     "capability_weights",
     "degrees",
-    "endless",
     "final_score",
     "history_entry",
     "history_text",
@@ -73,5 +58,5 @@ __all__ = [
     "scaled_metric",
     "sound_match",
     "steps_of",
-    "thinking_players",
+    "symmetric_reward",
 ]

@@ -1,28 +1,84 @@
-"""What environments of the agent protocol share: their options, their metrics, and how they are played."""
+"""One environment for each game of the agent protocol: a game declares how it differs, the rest is here."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from math import fsum
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from waybench.core import End, EpisodeRecord, Json, Limits, Metric, Option, Play, Range, TurnRecord, outcome_metric
-from waybench.smartplay._game import AgentGame, Choice, Scene
+from waybench.core import Environment, FailureKind, Instance, Json, Limits, Option, Play, Stream
+from waybench.smartplay._failures import UNNAMED, OwnFailure, agent_failure, endless
+from waybench.smartplay._game import AgentGame, AgentState, Choice, thinking_players
+from waybench.smartplay._metrics import action_turns
 from waybench.smartplay._rules import Rules
-from waybench.smartplay._wording import MANNERS, AgentWording
+from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 
-Make = Callable[[str], Rules[Any, Any]]  # protocol -> rules
+I = TypeVar("I", bound=Instance)  # noqa: E741
 Bounds = tuple[float, float]
 
-TYPED_HELP = "Type a thought or the name of an action, as you are asked; in protocol=sound its number will do, too."
+_TYPED_HELP = "Type a thought or the name of an action, as you are asked; in protocol=sound its number will do, too."
 
 
-def agent_options(*, history: int, steps: int | None) -> tuple[Option, ...]:
-    """Return the options of play.
+class MakeRules(Protocol):
+    """Makes the rules of a game, which is mostly their class."""
+
+    def __call__(self, *, published: bool) -> Rules[Any, Any]:
+        """Return the rules: as published, or those of `sound`."""
+        ...
+
+
+def agent_environment(
+    *,
+    decode: Callable[[Json], I],
+    level_of: Callable[[I], int],
+    prove: Callable[[I], Mapping[str, Json]],
+    rules: MakeRules,
+    history: int,
+    steps: int | None,
+    reward: Bounds | Callable[[int | None], Bounds],
+    players: Mapping[str, Callable[[Any, Any, Stream], int]],
+    most_steps: Callable[[I], int] | None = None,
+    failures: tuple[FailureKind, ...] = (),
+    own_failure: OwnFailure = endless,
+    **fields: Any,
+) -> Environment[I, AgentState[I, Any], Choice]:
+    """Return the environment of a game that is played by the agent protocol.
 
     Args:
-        history: Number of past observations that are shown (Table 1).
-        steps: Most steps of an episode (Table 1); None if that depends on the instance.
+        decode: JSON -> instance.
+        level_of: Instance -> its level.
+        prove: Instance -> what is known of its solution.
+        rules: The game's rules and words.
+        history: Past observations that are shown by default (Table 1).
+        steps: Most steps of an episode by default (Table 1); None if that depends on the instance.
+        reward: Smallest and largest sum of rewards of an episode, or a function that gives them for most steps (None
+            if these depend on the instance).
+        players: Functions (instance, world, rng) -> number of an action; thoughts are added.
+        most_steps: Instance -> most steps where the option `steps` is not given; needed if `steps` is None.
+        failures: The game's own kinds of failure.
+        own_failure: What a failed episode in which most replies name an action failed by. By default the game has a
+            fixed length, so that coming to its end is no failure.
+        **fields: All other fields of the `Environment`.
     """
+    if most_steps is None:
+        if steps is None:
+            raise ValueError("steps or most_steps: give one of them")
+        most_steps = lambda instance: steps  # noqa: E731
+    return Environment(
+        decode=decode,
+        level_of=level_of,
+        prove=prove,
+        options=_options(history, steps),
+        play=_play(rules, most_steps, reward),
+        players=thinking_players(players),
+        failures=(*failures, UNNAMED),
+        failure=agent_failure(own_failure),
+        action_turns=action_turns,
+        parse_typed=_number_parser(rules),
+        typed_help=_TYPED_HELP,
+        **fields,
+    )
+
+
+def _options(history: int, steps: int | None) -> tuple[Option, ...]:
     return (
         Option(
             name="protocol",
@@ -34,7 +90,7 @@ def agent_options(*, history: int, steps: int | None) -> tuple[Option, ...]:
         Option(
             name="wording",
             default="two_questions",
-            choices=tuple(MANNERS),
+            choices=tuple(PROMPT_STYLES),
             doc="two_questions: a thought, then the action, as in the paper; code: the same in the published program's "
             "words; one_question: the action alone; chat: a growing chat in place of a history.",
         ),
@@ -50,124 +106,36 @@ def agent_options(*, history: int, steps: int | None) -> tuple[Option, ...]:
     )
 
 
-def agent_play(
-    make: Make, cap: Callable[[Any], int], reward: Bounds | Callable[[int | None], Bounds]
-) -> Callable[[Mapping[str, Json]], Any]:
-    """Return the function that makes of resolved options how an episode is played.
-
-    Args:
-        make: Protocol -> the game's rules and words.
-        cap: Instance -> most steps, where the option `steps` does not say it.
-        reward: Smallest and largest sum of rewards of an episode, or a function that gives them for most steps (None
-            if these depend on the instance).
-    """
+def _play(
+    make_rules: MakeRules, most_steps: Callable[[Any], int], reward: Bounds | Callable[[int | None], Bounds]
+) -> Callable[[Mapping[str, Json]], Play[Any, Any, Any]]:
+    """Return the function from resolved options to how an episode is played."""
 
     @lru_cache(maxsize=64)
-    def made(protocol: str, wording: str, history: int, steps: int | None) -> Play[Any, Any, Any]:
-        rules, manner = make(protocol), MANNERS[wording]
-        thinks = bool(manner.think)
+    def cached(protocol: str, wording: str, history: int, steps: int | None) -> Play[Any, Any, Any]:
+        published, style = protocol == "paper", PROMPT_STYLES[wording]
+        rules, thinks = make_rules(published=published), bool(style.think)
         bounds = reward(steps) if callable(reward) else reward
-        game: AgentGame[Any, Any] = AgentGame(rules, 0 if manner.chats else history, thinks=thinks, reward=bounds)
-        words: AgentWording[Any, Any] = AgentWording(rules, manner, published=protocol == "paper")
+        game: AgentGame[Any, Any] = AgentGame(rules, 0 if style.chats else history, thinks=thinks, reward=bounds)
+        words: AgentWording[Any, Any] = AgentWording(rules, style, published=published)
 
         def turns(instance: Any) -> int:
-            return (1 + thinks) * (cap(instance) if steps is None else steps)
+            return (1 + thinks) * (most_steps(instance) if steps is None else steps)
 
         return Play(game, words, Limits(turns=1), turns=turns)
 
     def play(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
-        return made(options["protocol"], options["wording"], int(options["history"]), options["steps"])
+        return cached(options["protocol"], options["wording"], int(options["history"]), options["steps"])
 
     return play
 
 
-def agent_typed(make: Make) -> Callable[[str, Scene[Any, Any]], Choice | None]:
-    """Return what a person can type in place of an action's name: its number in the list.
+def _number_parser(make_rules: MakeRules) -> Callable[[str, AgentState[Any, Any]], Choice | None]:
+    """Return what a person can type in place of an action's name: its number in the list."""
+    rules = make_rules(published=False)
 
-    Args:
-        make: Protocol -> the game's rules and words.
-    """
-    rules = make("sound")
-
-    def typed(text: str, state: Scene[Any, Any]) -> Choice | None:
+    def parse_typed(text: str, state: AgentState[Any, Any]) -> Choice | None:
         listed = range(1, len(rules.actions(state.instance)) + 1)
         return next((Choice(number - 1) for number in listed if text.strip() == str(number)), None)
 
-    return typed
-
-
-def action_turns(record: EpisodeRecord) -> list[TurnRecord]:
-    """Return the turns whose replies had to name an action: one for each step, lost ones included, and no thoughts."""
-    thinks = bool(MANNERS[record.options["wording"]].think)
-    return list(record.turns[thinks :: 1 + thinks])
-
-
-def steps_of(record: EpisodeRecord) -> list[Mapping[str, Json]]:
-    """Return what happened in each step that was made, thoughts and lost steps left out."""
-    return [turn.events for turn in record.turns if "score" in turn.events]
-
-
-def final_score(record: EpisodeRecord) -> float:
-    """Return the score after the last step; 0 before the first."""
-    made = steps_of(record)
-    return float(made[-1]["score"]) if made else 0.0
-
-
-def agent_metrics(
-    score: Metric,
-    *own: Metric,
-    steps: Callable[[EpisodeRecord], int],
-    reward: Callable[[EpisodeRecord], Range],
-) -> tuple[Metric, ...]:
-    """Return the metrics of an environment.
-
-    Args:
-        score: The score, the headline metric.
-        *own: Further metrics of the game.
-        steps: EpisodeRecord -> most steps of the episode.
-        reward: EpisodeRecord -> the least and the greatest sum of rewards.
-    """
-
-    def counted(record: EpisodeRecord) -> Range:
-        return 0, steps(record)
-
-    return (
-        score,
-        Metric(
-            name="reward",
-            of=lambda record: fsum(turn.reward for turn in record.turns),
-            title="Reward",
-            range=reward,
-            doc="Sum of the rewards of all steps (section 4.2).",
-        ),
-        Metric(
-            name="completed",
-            of=lambda record: float(record.end is End.SOLVED),
-            title="Completed",
-            low=0,
-            high=1,
-            doc="Whether the game was completed; games without an end never are (section 4.2).",
-        ),
-        *own,
-        Metric(
-            name="played",
-            of=lambda record: float(len(steps_of(record))),
-            title="Steps",
-            range=counted,
-            better="",
-            doc="Steps that were made.",
-        ),
-        Metric(
-            name="unnamed",
-            of=lambda record: float(sum(events["named"] is False for events in steps_of(record))),
-            title="No action named",
-            range=counted,
-            better="lower",
-            doc='Steps in which no action was named, so that in "paper" the first one was taken.',
-        ),
-        outcome_metric(
-            "unparsed",
-            'Replies that name no action in "paper", or not exactly one in "sound", where the step is lost.',
-            most=steps,
-        ),
-    )
+    return parse_typed

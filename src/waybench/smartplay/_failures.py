@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from waybench.core import NO_ANSWER, TURN_LIMIT, UNPARSED, EpisodeRecord, FailureKind, general_failure
-from waybench.smartplay._environment import action_turns, steps_of
+from waybench.smartplay._metrics import action_turns, steps_of
 
 UNNAMED = FailureKind(
     "unnamed",
@@ -12,10 +12,10 @@ UNNAMED = FailureKind(
     " or most replies that came to nothing name none.",
 )
 
-Failing = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
+OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
 
 
-def agent_failure(own: Failing) -> Callable[[EpisodeRecord], FailureKind | None]:
+def agent_failure(own: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | None]:
     """Return the function that says how an episode of the agent protocol failed.
 
     Where most replies name an action, it is the game's own kind.

@@ -23,7 +23,7 @@ class Choice(NamedTuple):
 THOUGHT = Choice(None)
 
 
-class Scene(NamedTuple, Generic[I, W]):
+class AgentState(NamedTuple, Generic[I, W]):
     """A world, and what an agent remembers of how it came to be.
 
     Attributes:
@@ -42,7 +42,7 @@ class Scene(NamedTuple, Generic[I, W]):
     thinking: bool = False
 
 
-class AgentGame(Game[I, Scene[I, W], Choice]):
+class AgentGame(Game[I, AgentState[I, W], Choice]):
     """Puts the agent protocol around the rules of a game.
 
     Args:
@@ -64,14 +64,14 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
         self._history, self._thinks = history, thinks
         self.facts = Facts(rules.deterministic, None, reward)
 
-    def start(self, instance: I) -> Scene[I, W]:
+    def start(self, instance: I) -> AgentState[I, W]:
         """Return the scene at the beginning."""
         world = self.rules.begin(instance)
         seen = [history_entry(number, told) for number, told in enumerate(self.rules.before(world))]
         past = tuple(seen[-self._history :]) if self._history else ()
-        return Scene(instance, world, past, len(seen), self._thinks)
+        return AgentState(instance, world, past, len(seen), self._thinks)
 
-    def legal(self, state: Scene[I, W]) -> Sequence[Choice]:
+    def legal(self, state: AgentState[I, W]) -> Sequence[Choice]:
         """Return the thought, or the actions that are no mistake."""
         if self.terminal(state) is not None:
             return ()
@@ -82,7 +82,7 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
             Choice(number) for number in (range(len(self.rules.actions(state.instance))) if legal is None else legal)
         ]
 
-    def apply(self, state: Scene[I, W], action: Choice, rng: Stream) -> Transition[Scene[I, W]]:
+    def apply(self, state: AgentState[I, W], action: Choice, rng: Stream) -> Transition[AgentState[I, W]]:
         """Pass over a thought, or make a step of the world."""
         number = action.action
         instance, world, past, stored, thinking = state
@@ -97,19 +97,17 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
         following, reward, events, outcome = rules.step(world, number, rng)
         told: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
         if not action.named:
-            outcome = (
-                Outcome.UNPARSED
-            )  # the action was the protocol's, so that what it led to is no outcome of the reply
-        return Transition(Scene(instance, following, past, stored + 1, self._thinks), reward, told, outcome)
+            outcome = Outcome.UNPARSED  # what the protocol's own action led to is no outcome of the reply
+        return Transition(AgentState(instance, following, past, stored + 1, self._thinks), reward, told, outcome)
 
-    def forfeit(self, state: Scene[I, W]) -> Scene[I, W]:
+    def forfeit(self, state: AgentState[I, W]) -> AgentState[I, W]:
         """Go on after a reply that cannot be carried out: to the action after a thought, otherwise to the next step.
 
         So every step has the same number of replies, whatever they are.
         """
         return state._replace(thinking=self._thinks and not state.thinking)
 
-    def terminal(self, state: Scene[I, W]) -> End | None:
+    def terminal(self, state: AgentState[I, W]) -> End | None:
         """Return the game's own end; that the steps are used up is a limit of the episode."""
         return self.rules.over(state.world)
 
@@ -131,18 +129,18 @@ class AgentGame(Game[I, Scene[I, W], Choice]):
             case _:
                 raise DataError('an action is [number, whether it was named], or "thought"')
 
-    def perturb(self, state: Scene[I, W], action: Choice, rate: float, rng: Stream) -> Choice:
+    def perturb(self, state: AgentState[I, W], action: Choice, rate: float, rng: Stream) -> Choice:
         """Replace an action, but no thought, by a random one at the given rate."""
         return action if action.action is None else super().perturb(state, action, rate, rng)
 
 
 def thinking_players(
     players: Mapping[str, Callable[[Any, Any, Stream], int]],
-) -> dict[str, Player[Scene[Any, Any], Choice]]:
+) -> dict[str, Player[AgentState[Any, Any], Choice]]:
     """Return players of the agent protocol from functions (instance, world, rng) -> number of an action."""
 
-    def player(choose: Callable[[Any, Any, Stream], int]) -> Player[Scene[Any, Any], Choice]:
-        def play(state: Scene[Any, Any], rng: Stream) -> Choice:
+    def player(choose: Callable[[Any, Any, Stream], int]) -> Player[AgentState[Any, Any], Choice]:
+        def play(state: AgentState[Any, Any], rng: Stream) -> Choice:
             return THOUGHT if state.thinking else Choice(choose(state.instance, state.world, rng))
 
         play.__doc__ = choose.__doc__  # its page says what it does

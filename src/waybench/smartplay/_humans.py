@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from waybench.core import EpisodeRecord, Metric, Range
-from waybench.smartplay._environment import final_score
+from waybench.smartplay._metrics import final_score
 
 Scale = tuple[float, float]  # the scores that are 0 and 1 on it
 
@@ -13,11 +13,13 @@ class Baseline(NamedTuple):
     """What is published of a setting.
 
     Attributes:
+        name: A short name for charts.
         human: Mean score of people.
         least: The least score possible.
         steps: Most steps of an episode.
     """
 
+    name: str
     human: float
     least: float
     steps: int
@@ -27,13 +29,13 @@ class Baseline(NamedTuple):
 # Three people played: three rounds of bandits and rock-paper-scissors, five of Messenger, one of the others. The names
 # are the program's, without the version. No other setting has figures.
 HUMANS = {
-    "BanditTwoArmedHighLowFixed": Baseline(45, 0, 50),
-    "RockPaperScissorBasic": Baseline(43, 0, 50),
-    "Hanoi3Disk": Baseline(3, 0, 30),
-    "MessengerL1": Baseline(1, -1, 4),
-    "MessengerL2": Baseline(1, -1, 64),
-    "Crafter": Baseline(2680, 0, 10_000),
-    "MinedojoCreative0": Baseline(1, 0, 200),
+    "BanditTwoArmedHighLowFixed": Baseline("Bandit", 45, 0, 50),
+    "RockPaperScissorBasic": Baseline("RPS", 43, 0, 50),
+    "Hanoi3Disk": Baseline("Hanoi", 3, 0, 30),
+    "MessengerL1": Baseline("Messenger L1", 1, -1, 4),
+    "MessengerL2": Baseline("Messenger L2", 1, -1, 64),
+    "Crafter": Baseline("Crafter", 2680, 0, 10_000),
+    "MinedojoCreative0": Baseline("Minecraft", 1, 0, 200),
 }
 
 

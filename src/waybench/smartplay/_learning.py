@@ -10,14 +10,29 @@ from math import fsum
 from typing import NamedTuple
 
 from waybench.core import EpisodeRecord, Metric, Range, Series
-from waybench.smartplay._environment import action_turns, agent_metrics, final_score
 from waybench.smartplay._humans import human_metric, scaled_metric
+from waybench.smartplay._metrics import action_turns, agent_metrics, final_score
 
 
 def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
     """Return which action has the highest value (the first of several), and what each of them gives away."""
     highest = max(values)
     return values.index(highest), tuple(highest - value for value in values)
+
+
+def symmetric_reward(stake: float, default_steps: int) -> Callable[[int | None], tuple[float, float]]:
+    """Return the function from most steps to the range of the rewards' sum, where a step wins or loses a stake.
+
+    Args:
+        stake: What a step brings or takes at most.
+        default_steps: Most steps where they are not given.
+    """
+
+    def bounds(steps: int | None) -> tuple[float, float]:
+        most = stake * (steps or default_steps)
+        return -most, most
+
+    return bounds
 
 
 class Learning(NamedTuple):

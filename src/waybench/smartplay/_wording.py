@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from waybench.core import Invalid, Memory, Transition, Wording
-from waybench.smartplay._game import THOUGHT, Choice, Scene
+from waybench.smartplay._game import THOUGHT, AgentState, Choice
 from waybench.smartplay._history import history_text, manual_text
 from waybench.smartplay._match import published_match, sound_match
 from waybench.smartplay._rules import I, Rules, W
@@ -18,8 +18,8 @@ _PLAIN = "Answer with the exact name of one action of the list, and nothing else
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How an agent is asked.
+class PromptStyle:
+    """The questions that a player is asked.
 
     Attributes:
         name: Its name.
@@ -39,18 +39,18 @@ class Manner:
         return self.memory.kind == "chat"
 
 
-MANNERS = {
-    manner.name: manner
-    for manner in (
-        Manner("two_questions", Memory("fresh"), THINK, CHOOSE),
-        Manner("code", Memory("fresh"), CODE_THINK, CHOOSE),
-        Manner("one_question", Memory("fresh"), "", CHOOSE),
-        Manner("chat", Memory(), "", _PLAIN),
+PROMPT_STYLES = {
+    style.name: style
+    for style in (
+        PromptStyle("two_questions", Memory("fresh"), THINK, CHOOSE),
+        PromptStyle("code", Memory("fresh"), CODE_THINK, CHOOSE),
+        PromptStyle("one_question", Memory("fresh"), "", CHOOSE),
+        PromptStyle("chat", Memory(), "", _PLAIN),
     )
 }
 
 
-class AgentWording(Wording[I, Scene[I, W], Choice]):
+class AgentWording(Wording[I, AgentState[I, W], Choice]):
     """The manual, the history, the present observation, and one or two questions.
 
     The published program sends manual, history and observation as system messages of their own; here the manual is
@@ -58,17 +58,17 @@ class AgentWording(Wording[I, Scene[I, W], Choice]):
 
     Args:
         rules: Whose manual and observations.
-        manner: How is asked.
+        style: The questions, and how much of the episode is shown again.
         published: Whether the first name found counts, and the first action where there is none; otherwise exactly
             one action must be named.
     """
 
     rules_role = "system"
 
-    def __init__(self, rules: Rules[I, W], manner: Manner, *, published: bool) -> None:
-        self.name = manner.name
-        self.memory = manner.memory
-        self._rules, self._manner, self._published = rules, manner, published
+    def __init__(self, rules: Rules[I, W], style: PromptStyle, *, published: bool) -> None:
+        self.name = style.name
+        self.memory = style.memory
+        self._rules, self._style, self._published = rules, style, published
 
     def rules(self, instance: I) -> str:
         """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
@@ -77,33 +77,33 @@ class AgentWording(Wording[I, Scene[I, W], Choice]):
             told = manual_text(told, self._rules.actions(instance))
         return f"{ROLE}\n\n{told}"
 
-    def observe(self, state: Scene[I, W], last: Transition[Scene[I, W]] | Invalid | None, turn: int) -> str:
+    def observe(self, state: AgentState[I, W], last: Transition[AgentState[I, W]] | Invalid | None, turn: int) -> str:
         """Return the history, the present observation and the question; after a thought the next question alone."""
-        manner = self._manner
-        if manner.think and not state.thinking:
-            return manner.choose
+        style = self._style
+        if style.think and not state.thinking:
+            return style.choose
         wrong = last.reason if isinstance(last, Invalid) else ""
         seen = self._rules.observe(state.world)
-        if manner.chats:
-            parts = (wrong, seen, manner.choose)
+        if style.chats:
+            parts = (wrong, seen, style.choose)
         else:
             parts = (
                 history_text(state.past),
                 wrong,
                 f"current step observation: {seen}",
-                manner.think or manner.choose,
+                style.think or style.choose,
             )
         return "\n\n".join(part for part in parts if part)
 
-    def recall(self, state: Scene[I, W]) -> int:
+    def recall(self, state: AgentState[I, W]) -> int:
         """Return 1 where the second question is asked, so that the thought is shown with it."""
-        return int(bool(self._manner.think) and not state.thinking)
+        return int(bool(self._style.think) and not state.thinking)
 
-    def takes_truncated(self, state: Scene[I, W]) -> bool:
+    def takes_truncated(self, state: AgentState[I, W]) -> bool:
         """Return True for a thought, and as published for everything."""
         return self._published or state.thinking
 
-    def parse(self, reply: str, state: Scene[I, W]) -> Choice | Invalid:
+    def parse(self, reply: str, state: AgentState[I, W]) -> Choice | Invalid:
         """Read a thought, whatever it is, or an action."""
         if state.thinking:
             return THOUGHT
@@ -114,7 +114,7 @@ class AgentWording(Wording[I, Scene[I, W], Choice]):
         read = sound_match(reply, actions)
         return read if isinstance(read, Invalid) else Choice(read)
 
-    def render(self, action: Choice, state: Scene[I, W]) -> str:
+    def render(self, action: Choice, state: AgentState[I, W]) -> str:
         """Return an action's name, or a thought that says nothing."""
         if action.action is None:
             return "..."

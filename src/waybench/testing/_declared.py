@@ -45,7 +45,7 @@ def check_options(environment: AnyEnvironment) -> None:
                 require(record.options[option.name] == value, f"option {option.name}: {value!r} is not in the record")
     for option in environment.source_options:
         # What makes something else of the environment may need what is not installed here.
-        for value in (option.default,) if option.apart else option.choices or (option.default,):
+        for value in (option.default,) if option.separate_tables else option.choices or (option.default,):
             environment.source(None, None, **{option.name: value}).item(0)
 
 

@@ -95,7 +95,7 @@ def _value(
 def _require_order(environment: AnyEnvironment, level: int, headline: Metric) -> None:
     sign = 1 if headline.better == "higher" else -1
     mean: dict[str, float] = {}
-    trial = dict(environment.trial)
+    trial = dict(environment.check_options)
     for player in SAMPLE_PLAYERS:
         values = [
             value

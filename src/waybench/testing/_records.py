@@ -73,7 +73,7 @@ def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> l
 def check_tampering(environment: AnyEnvironment, level: int) -> None:
     """A record in which anything that happened was changed does not replay."""
     for item in items(environment, level, 2):
-        stumbling = play_out(environment, item, StumblingPolicy(), dict(environment.trial))
+        stumbling = play_out(environment, item, StumblingPolicy(), dict(environment.check_options))
         for episode in (play_name(environment, item, "oracle"), stumbling):
             record = episode.record()
             require(record.turns, f"item {item.id}: an episode of {episode.player} has no turn")

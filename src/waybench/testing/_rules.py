@@ -139,7 +139,7 @@ def check_facts(environment: AnyEnvironment, level: int) -> None:
     require(limits.invalid in ("turn", "retry", "end"), f"limits.invalid is {limits.invalid!r}")
     for item in items(environment, level):
         played = [play_name(environment, item, name) for name in SAMPLE_PLAYERS]
-        for episode in [*played, play_out(environment, item, StumblingPolicy(), dict(environment.trial))]:
+        for episode in [*played, play_out(environment, item, StumblingPolicy(), dict(environment.check_options))]:
             counted = sum(limits.invalid == "turn" or turn.outcome in _DONE for turn in episode.turns)
             require(
                 facts.turns is None or counted <= facts.turns,

@@ -48,7 +48,7 @@ def ways(environment: AnyEnvironment) -> list[Options]:
     require(len(choices) == 2, 'the environment has no options "protocol" and "wording": declare both')
     offered: list[Options] = []
     for protocol, wording in product(choices["protocol"], choices["wording"]):
-        options: Options = {**environment.trial, "protocol": protocol, "wording": wording}
+        options: Options = {**environment.check_options, "protocol": protocol, "wording": wording}
         try:
             environment.play(environment.resolve_options(options))
         except UsageError:
@@ -72,7 +72,7 @@ def items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> list[I
 
 def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: Options | None = None) -> AnyEpisode:
     """Let a player play an item to the end by the player's name, as in trials if no options are given."""
-    return play_out(environment, item, policy(name), dict(environment.trial) if options is None else options)
+    return play_out(environment, item, policy(name), dict(environment.check_options) if options is None else options)
 
 
 def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, Any]) -> list[Any]:

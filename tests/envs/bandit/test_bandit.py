@@ -273,7 +273,7 @@ def test_learning_beats_the_rule_of_thumb_which_beats_chance() -> None:
 
 def test_a_person_can_type_a_number() -> None:
     episode: Episode[Any, Any, Any] = Episode(ENVIRONMENT, ENVIRONMENT.source(level=5).item(0))
-    assert ENVIRONMENT.typed is not None
-    assert ENVIRONMENT.typed(" 5 ", episode.state).action == 4
-    assert ENVIRONMENT.typed("6", episode.state) is None
-    assert ENVIRONMENT.typed("0", episode.state) is None
+    assert ENVIRONMENT.parse_typed is not None
+    assert ENVIRONMENT.parse_typed(" 5 ", episode.state).action == 4
+    assert ENVIRONMENT.parse_typed("6", episode.state) is None
+    assert ENVIRONMENT.parse_typed("0", episode.state) is None

@@ -24,7 +24,7 @@ from waybench.envs.crafter import _drawing as _draw
 from waybench.envs.crafter._drawing import draw, draw_frames
 from waybench.envs.crafter._engine import advance, begin, beings_of, body_of, create
 from waybench.envs.crafter._ids import ASLEEP, BEING, CLOCK, EAST_OF, ENERGY, HEALTH, MADE, NAMES, SIZE, SOUTH_OF, X, Y
-from waybench.envs.crafter._players import CHOOSERS
+from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._view import View
 from waybench.envs.crafter._wording import ACTIONS, OUTSIDE
 from waybench.smartplay import HUMANS
@@ -161,7 +161,7 @@ def test_human_scale_is_that_of_the_published_setting() -> None:
     record = play_out(ENV, ENV.source().item(1), policy("noop"), ONE).record()
     assert record.end is End.FAILED  # nobody lives for long who does nothing
     assert values(record)["human"] == values(record)["score"] / HUMANS["Crafter"].human == 0
-    assert ENV.setting(record) == "Crafter"
+    assert ENV.published_setting(record) == "Crafter"
 
 
 def test_a_published_episode_has_9999_steps() -> None:
@@ -191,7 +191,7 @@ def test_oracle_never_walks_into_lava() -> None:
         case = ENV.source("lava").item(index).instance
         world = begin(case.seed)
         for _ in range(400):
-            action = CHOOSERS["oracle"](case, world, RNG)
+            action = PLAYERS["oracle"](case, world, RNG)
             if 1 <= action <= 4:
                 view = View(world)
                 dx, dy = {1: (-1, 0), 2: (1, 0), 3: (0, -1), 4: (0, 1)}[action]

@@ -14,7 +14,7 @@ import pytest
 from waybench.envs.crafter import ACHIEVEMENTS, published_seed
 from waybench.envs.crafter._engine import World, advance, beings_of, body_of, create
 from waybench.envs.crafter._ids import DRAWN, HEALTH, ITEMS, KIND, LIFE, MADE, NAMES, SIZE, X, Y
-from waybench.envs.crafter._players import CHOOSERS
+from waybench.envs.crafter._players import PLAYERS
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +75,7 @@ def test_lives(package: Any, seed: int, player: str) -> None:
     env.reset()
     rng = np.random.RandomState(seed)
     for number in range(400):
-        action = int(rng.randint(17)) if player == "random" else CHOOSERS[player](None, world, _Chance(rng))
+        action = int(rng.randint(17)) if player == "random" else PLAYERS[player](None, world, _Chance(rng))
         _, reward, done, _ = env.step(action)
         world = advance(world, action)
         assert ours(world) == theirs(env), (number, action)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, metrics
 from waybench.core import End, Episode, NoisyPolicy, ScriptedPolicy, Stream, play_out, policy
-from waybench.envs.maze import MazeGame, MazeState, Movement, noisy_success
+from waybench.envs.maze import MazeGame, MazeState, Movement, known_horizon, noisy_success
 
 
 def mean_score(player: str, size: int) -> float:
@@ -98,3 +98,14 @@ def test_how_often_an_oracle_that_errs_succeeds_at_once(rate: float, size: int) 
     error = (known * (1 - known) / len(items)) ** 0.5
     assert sum(end is End.SOLVED for end in ends) / len(items) == pytest.approx(known, abs=3 * error)
     assert noisy_success(items[0].instance, 0.0) == 1
+
+
+def test_the_known_horizon_lies_where_success_falls_below_a_half() -> None:
+    share = {
+        size: fmean(noisy_success(item.instance, 0.1) for item in ALICIA.source(level=size).head(20))
+        for size in (9, 11)
+    }
+    assert share[9] > 0.5 > share[11]
+    assert 9 < known_horizon(0.1, (5, 7, 9, 11, 13), mazes=20) < 11
+    with pytest.raises(ValueError, match="too small a rate"):
+        known_horizon(0.001, (5, 7), mazes=5)

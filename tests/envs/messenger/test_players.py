@@ -12,14 +12,14 @@ from waybench.core import EpisodeRecord, Stream, play_out, policy
 from waybench.envs.messenger import World
 from waybench.envs.messenger._engine import advance, begin, collide, moved
 from waybench.envs.messenger._metrics import EXPECTED
-from waybench.envs.messenger._players import CHOOSERS, _board, _met, _risk, _sets
+from waybench.envs.messenger._players import PLAYERS, _board, _met, _risk, _sets
 
 EPISODES = 20_000
 
 
 def games(name: str, stage: int, count: int) -> Iterator[World]:
     """Yield how games end that a player plays, without words and records."""
-    source, choose = ENV.source("simulated", stage), CHOOSERS[name]
+    source, choose = ENV.source("simulated", stage), PLAYERS[name]
     for number in range(count):
         world = begin(source.item(number).instance)
         rng = Stream("simulated", name, stage, number)
@@ -31,7 +31,7 @@ def games(name: str, stage: int, count: int) -> Iterator[World]:
 
 
 def choice(name: str, world: World) -> int:
-    return CHOOSERS[name](world.case, world, Stream("test"))
+    return PLAYERS[name](world.case, world, Stream("test"))
 
 
 # Players
@@ -99,7 +99,7 @@ def test_plans_do_not_draw() -> None:
     for number in range(20):
         world = begin(source.item(number).instance)
         chance = First()
-        assert CHOOSERS["oracle"](world.case, world, chance) == choice("oracle", world)  # type: ignore[arg-type]
+        assert PLAYERS["oracle"](world.case, world, chance) == choice("oracle", world)  # type: ignore[arg-type]
         assert not chance.asked
 
 

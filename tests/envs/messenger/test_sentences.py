@@ -12,8 +12,7 @@ import pytest
 from tests.envs.messenger.games import KINDS, ROLES
 from waybench.core import Stream
 from waybench.envs.messenger._cast import FURTHER, NUMBERS, PUBLISHED
-from waybench.envs.messenger._names import NAMES
-from waybench.envs.messenger._sentences import _MOVES, _MOVING, _SAID, UNKNOWN, sentence, things
+from waybench.envs.messenger._sentences import _MOVES, _MOVING, _SAID, NAMES, UNKNOWN, sentence, things
 
 CAST = PUBLISHED + FURTHER
 

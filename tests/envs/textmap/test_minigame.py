@@ -15,8 +15,8 @@ from tests.envs.textmap import edge
 from waybench.core import DataError, Invalid, Item, Stream, UsageError, play_out, policy
 from waybench.envs.textmap import NEVER, Minigame, PlaceMap, Step, load_map, minigames, opposite
 from waybench.envs.textmap.map._prefix import walkthrough
-from waybench.envs.textmap.minigame._game import Choosing
 from waybench.envs.textmap.minigame._instance import decode_minigame, named_minigame
+from waybench.envs.textmap.questions import AnswerState
 from waybench.envs.textmap.worlds._items import drawn_world, size_stream
 from waybench.envs.textmap.worlds._play import Play
 
@@ -71,7 +71,7 @@ def prompt(game: Minigame, **options: Any) -> str:
 
 def read(reply: str, protocol: str, actions: tuple[str, ...] = LISTED) -> str | Invalid:
     wording = ENV.play(ENV.resolve_options({"protocol": protocol})).wording
-    found: str | Invalid = wording.parse(reply, Choosing(replace(GAME, actions=actions)))
+    found: str | Invalid = wording.parse(reply, AnswerState(replace(GAME, actions=actions)))
     return found
 
 
@@ -202,11 +202,11 @@ def test_another_move_to_the_same_place_arrives() -> None:
 
 
 def test_players_use_what_a_reader_knows() -> None:
-    said = {name: ENV.players[name](Choosing(GAME), Stream("one")) for name in ENV.players}
+    said = {name: ENV.players[name](AnswerState(GAME), Stream("one")) for name in ENV.players}
     assert said["straight"] == "north"
     assert said["nearby"] in ("south", "up", "west")
     assert said["explorer"] in ("north", "east", "go around forest")  # the other ways are known
-    later = Choosing(replace(GAME, map=replace(FOREST, steps=(*FOREST.steps[:-1], Step(7, "east", "Clearing\n")))))
+    later = AnswerState(replace(GAME, map=replace(FOREST, steps=(*FOREST.steps[:-1], Step(7, "east", "Clearing\n")))))
     assert said["explorer"] == ENV.players["explorer"](later, Stream("one"))
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap import NEVER, PlaceMap
-from waybench.envs.textmap.map._counts import Counts, count_questions
 from waybench.envs.textmap.map._labels import Labels, Rule, path_labels
 from waybench.envs.textmap.map._paths import Choice
+from waybench.envs.textmap.questions._counts import Counts, count_questions
 from waybench.envs.textmap.questions._questions import (
     destination_id,
     destination_question,

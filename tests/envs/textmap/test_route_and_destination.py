@@ -36,7 +36,7 @@ def answered(question: MapQuestion, text: str, **options: Any) -> EpisodeRecord:
 
 
 def measured(record: EpisodeRecord) -> dict[str, Any]:
-    return {metric.name: metric.told(record) for metric in waybench.load(record.env).metrics}
+    return {metric.name: metric.format_value(record) for metric in waybench.load(record.env).metrics}
 
 
 @pytest.mark.parametrize("protocol", ["paper", "sound"])

@@ -4,7 +4,7 @@ import pytest
 
 import waybench
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item
-from waybench.cli._typed import help_for, reply_for
+from waybench.cli._typed import reply_for
 from waybench.core import Episode
 
 
@@ -12,7 +12,7 @@ from waybench.core import Episode
 @pytest.mark.parametrize("wording", ["chat", "completion", "examples", "plain"])
 def test_actions_of_a_route(text: str, wording: str) -> None:
     episode = Episode(waybench.load("textmap/route"), item(TO_GARDEN), {"protocol": "sound", "wording": wording})
-    assert "actions of a route" in (help_for(episode) or "")
+    assert "actions of a route" in episode.environment.typed_help
     reply = reply_for(text, episode)
     assert reply is not None
     turn = episode.step(reply)

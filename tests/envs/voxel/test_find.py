@@ -12,7 +12,7 @@ from waybench.envs.voxel import FIND, FindRules, Search, World, terrain
 from waybench.envs.voxel._blocks import GOALS
 from waybench.envs.voxel._instance import LEVELS, bounds, decode
 from waybench.envs.voxel._wording import ACTIONS
-from waybench.envs.voxel.engines._engines import ENGINES
+from waybench.envs.voxel.engines import ENGINES
 
 PAPER, SOUND = FindRules(published=True), FindRules(published=False)
 SHORT: Mapping[str, Json] = {"wording": "one_question"}

@@ -27,9 +27,8 @@ from waybench.envs.voxel._drawing import draw
 from waybench.envs.voxel._instance import bounds, level_of, prove
 from waybench.envs.voxel._look import fan
 from waybench.envs.voxel._wording import Raw
-from waybench.envs.voxel.engines import _luanti, _server, _terrain
+from waybench.envs.voxel.engines import ENGINES, _engines, _luanti, _server
 from waybench.envs.voxel.engines._blockworld import LENGTHS, BlockWorld, eye_of, rays
-from waybench.envs.voxel.engines._engines import ENGINES
 from waybench.envs.voxel.engines._luanti import LuantiTerrain, called
 from waybench.envs.voxel.engines._server import Server
 from waybench.envs.voxel.engines._terrain import Body
@@ -142,7 +141,7 @@ def test_searches_begin_where_their_level_says(capfd: pytest.CaptureFixture[str]
             low, high = bounds(level)
             assert low <= item.proof["distance"] < high
             assert (level_of(search), prove(search)) == (level, item.proof)
-            world: Any = _terrain.chart("luanti", search.seed)
+            world: Any = _engines.chart("luanti", search.seed)
             assert world.biome(item.proof["x"], item.proof["z"]) in search.goals
             assert world.stand(search.x, search.z).y == world.ground(search.x, search.z) + 1
             nearer = world.nearest(search.x, search.z, search.goals, int(item.proof["distance"]) - 1)
@@ -174,9 +173,9 @@ def test_an_episode_replays_and_never_ends_in_a_wall() -> None:
     for player in ("oracle", "random"):
         record = play_out(FIND, item, policy(player), options).record()
         back = EpisodeRecord.from_json(json.loads(record.dumps()))
-        _terrain._servers.cache_clear()  # a new server
+        _engines._servers.cache_clear()  # a new server
         assert replay(FIND, back).record() == back
-        world: Any = _terrain.chart("luanti", item.instance.seed)
+        world: Any = _engines.chart("luanti", item.instance.seed)
         for turn in back.turns:
             x, y, z = (math.floor(each) for each in turn.events["at"])
             assert not world._solid[world._names.index(world.block(x, y, z))]
@@ -296,13 +295,13 @@ def test_a_server_that_cannot_answer_says_why(fake: Fake) -> None:
 @REAL
 @pytest.mark.usefixtures("installed")
 def test_a_server_that_was_killed_is_replaced() -> None:
-    world: Any = _terrain.chart("luanti", 9)
+    world: Any = _engines.chart("luanti", 9)
     body = world.stand(0, 0)
     world._server._process.kill()
     for told in ("by signal 9", "has ended"):
         with pytest.raises(RuntimeError, match=told):
             world.view(body._replace(x=500.0))
-    again: Any = _terrain.chart("luanti", 9)
+    again: Any = _engines.chart("luanti", 9)
     assert again is not world
     assert again.stand(0, 0) == body
 

@@ -12,8 +12,7 @@ from tests.conftest import PATIENCE
 from waybench.core import UsageError
 from waybench.envs.voxel import terrain
 from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
-from waybench.envs.voxel.engines import _generate
-from waybench.envs.voxel.engines._engines import ENGINES
+from waybench.envs.voxel.engines import ENGINES, _generate
 from waybench.envs.voxel.engines._own import OwnTerrain, wanted
 
 SEED = 20_231_001

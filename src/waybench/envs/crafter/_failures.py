@@ -2,7 +2,7 @@
 
 from waybench.core import EpisodeRecord, FailureKind
 from waybench.envs.crafter._ids import HARMS
-from waybench.smartplay import UNNAMED, steps_of
+from waybench.smartplay import steps_of
 
 _DEATHS = {
     "zombie": FailureKind("zombie", "being killed by a zombie", "A zombie took the last health."),
@@ -12,7 +12,7 @@ _DEATHS = {
 }
 assert set(_DEATHS) == set(HARMS) - {""}
 
-FAILURES = (*_DEATHS.values(), UNNAMED)
+FAILURES = tuple(_DEATHS.values())
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:

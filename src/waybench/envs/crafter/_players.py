@@ -7,7 +7,6 @@ from waybench.envs.crafter._ids import COW, DO, DRINK, FOOD, LAVA, NOOP, SOUTH, 
 from waybench.envs.crafter._instance import Wilds
 from waybench.envs.crafter._view import STEPS, View
 from waybench.envs.crafter._wording import ACTIONS
-from waybench.smartplay import thinking_players
 
 _ORACLE = (
     plans.rest,
@@ -62,5 +61,4 @@ def noop(case: Wilds, world: World, rng: Stream) -> int:
     return NOOP
 
 
-CHOOSERS = {"oracle": oracle, "heuristic": forage, "random": at_random, "noop": noop}
-PLAYERS = thinking_players(CHOOSERS)
+PLAYERS = {"oracle": oracle, "heuristic": forage, "random": at_random, "noop": noop}

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from waybench.core import EpisodeRecord, FailureKind, main_cause
 from waybench.envs.hanoi._metrics import is_forbidden, tried
-from waybench.smartplay import UNNAMED
 
 ILLEGAL = FailureKind("illegal", "moves that are not allowed", "Of the moves that lead nowhere, most were not allowed.")
 DETOUR = FailureKind(
@@ -13,7 +12,7 @@ DETOUR = FailureKind(
 
 UNFINISHED = FailureKind("turn_limit", "running out of moves", "The moves ran out, though all were optimal.")
 
-FAILURES = (ILLEGAL, DETOUR, UNFINISHED, UNNAMED)
+FAILURES = (ILLEGAL, DETOUR, UNFINISHED)
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:

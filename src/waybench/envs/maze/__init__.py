@@ -1,6 +1,6 @@
 """Mazes: a plan of movements from the entrance to the exit (AliciaBench)."""
 
-from waybench.envs.maze._environment import ALICIA
+from waybench.envs.maze._environment import ALICIA, known_horizon
 from waybench.envs.maze._game import MazeGame, MazeState, Movement, Plan
 from waybench.envs.maze._instance import Maze
 from waybench.envs.maze._players import noisy_success
@@ -18,5 +18,6 @@ __all__ = [
     "Movement",
     "Plan",
     "Representation",
+    "known_horizon",
     "noisy_success",
 ]

@@ -1,6 +1,7 @@
 """AliciaBench's mazes as an environment: options, metrics and the catalogue's value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from statistics import fmean
 from typing import Any
 
 from waybench.core import (
@@ -12,15 +13,18 @@ from waybench.core import (
     Metric,
     Option,
     Play,
+    Presentation,
     level_axis,
     outcome_metric,
     proof_axis,
 )
+from waybench.envs.maze._drawing import board, draw
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, Plan
 from waybench.envs.maze._instance import Maze, decode, prove
-from waybench.envs.maze._players import PLAYERS
+from waybench.envs.maze._players import PLAYERS, noisy_success
 from waybench.envs.maze._source import OPTIONS, MazeSource
+from waybench.envs.maze._typed import TYPED_HELP, format_typed, parse_typed
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
 
 ABOUT = """\
@@ -149,6 +153,20 @@ METRICS = (
     outcome_metric("illegal", "Replies with a movement into a wall or outside.", most=_requests),
 )
 
+PRESENTATION = Presentation(
+    title="Mazes (AliciaBench)",
+    level="dimension",
+    item="maze",
+    draw=draw,
+    board=board,
+    legend=(
+        "The ring is the entrance, the square the exit. The line is the way walked, pale and wide around it what "
+        "was walked more than once. A dot marks where a request ended, and a cross where a movement hit a wall or "
+        "the edge; nothing of that movement was carried out."
+    ),
+    reference="a shortest path (dashed)",
+)
+
 ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     id="maze/alicia",
     version=1,
@@ -174,5 +192,31 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     ),
     success="the exit is reached, in whatever way",
     best_of=True,
+    parse_typed=parse_typed,
+    format_typed=format_typed,
+    typed_help=TYPED_HELP,
+    presentation=PRESENTATION,
     players=dict[str, Any](PLAYERS),
 )
+
+
+def known_horizon(rate: float, dimensions: Iterable[int], mazes: int = 100) -> float:
+    """Return the dimension at which an oracle that errs at a rate solves half of the mazes with a single plan.
+
+    It is interpolated between two dimensions on a logarithmic scale, from the mean probability of success over mazes.
+
+    Args:
+        rate: Probability of an error in each step.
+        dimensions: The dimensions, the smallest first.
+        mazes: Number of mazes of each dimension.
+
+    Raises:
+        ValueError: If the oracle solves half of the mazes of the largest dimension.
+    """
+    below, share = 0, 1.0
+    for dimension in dimensions:
+        here = fmean(noisy_success(item.instance, rate) for item in ALICIA.source(level=dimension).head(mazes))
+        if here < 0.5 and below:
+            return below * (dimension / below) ** ((share - 0.5) / (share - here))
+        below, share = dimension, here
+    raise ValueError(f"{rate} is too small a rate: half of the largest mazes are solved")

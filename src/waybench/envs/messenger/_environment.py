@@ -1,53 +1,80 @@
 """The environment of Messenger."""
 
-from waybench.core import Environment
-from waybench.envs.messenger._about import ABOUT
-from waybench.envs.messenger._engine import World
+from typing import Any
+
+from waybench._package_data import read_text
+from waybench.core import Presentation
 from waybench.envs.messenger._failures import FAILURES, own_failure
 from waybench.envs.messenger._game import RoleRules
-from waybench.envs.messenger._instance import STAGES, Case, decode
+from waybench.envs.messenger._instance import STAGES, decode
 from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._source import SOURCE_OPTIONS, DrawnGames
-from waybench.smartplay import (
-    TYPED_HELP,
-    Choice,
-    Scene,
-    action_turns,
-    agent_failure,
-    agent_options,
-    agent_play,
-    agent_typed,
+from waybench.smartplay import agent_environment
+
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.messenger._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+PRESENTATION = Presentation(
+    title="Messenger (SmartPlay)",
+    lead=(
+        "A message is to be brought to a goal past an enemy, and which of the entities is which is told by a "
+        "manual in other words. The score is the reward of the last step: 1 for a delivery, -1 for a death. On the "
+        "human scale 1 is what people come to and 0 is a death; oracle-normalised, 0 is a random player and 1 is "
+        "one that knows who is who."
+    ),
+    level="stage",
+    item="game",
+    metrics=(
+        "score",
+        "completed",
+        "reward",
+        "human",
+        "scaled",
+        "got_message",
+        "met_enemy",
+        "met_decoy",
+        "met_goal",
+    ),
+    draw=_draw,
+    legend=(
+        "The ring is where the player began, and the squares are where the enemy (E), the message (M), the goal "
+        "(G) and decoys (D) did. The solid line is the player's way, dashed ones are those of the others, and dots "
+        "mark where all were last: a ring around the player's is a success, a cross is a death."
+    ),
+    undefined=(
+        "A dash: there are no published figures of people for stage 3, and none to scale with for other boards and "
+        "numbers of steps; where the player has the message from the start, it cannot get it."
+    ),
 )
 
-HISTORY = 2  # Table 1
 
-
-def _make(protocol: str) -> RoleRules:
-    return RoleRules(published=protocol == "paper")
-
-
-ROLES: Environment[Case, Scene[Case, World], Choice] = Environment(
+ROLES = agent_environment(
     id="messenger/roles",
     version=1,
     title="Messenger (SmartPlay)",
-    about=ABOUT,
-    options=agent_options(history=HISTORY, steps=None),
+    about=read_text(__file__, "about.md"),
+    rules=RoleRules,
+    history=2,  # Table 1
+    steps=None,
+    most_steps=lambda case: case.steps,
+    reward=(LEAST, MOST),
     source_options=SOURCE_OPTIONS,
     smallest_level=STAGES[0],
     sample_levels=STAGES,
     public_key="messenger-v1",
-    play=agent_play(_make, lambda case: case.steps, (LEAST, MOST)),
     draw_from=DrawnGames,
     decode=decode,
     level_of=lambda case: case.stage,
     prove=lambda case: {},
     metrics=METRICS,
     failures=FAILURES,
-    failure=agent_failure(own_failure),
-    action_turns=action_turns,
-    setting=setting,
-    typed=agent_typed(_make),
-    typed_help=TYPED_HELP,
+    own_failure=own_failure,
+    published_setting=setting,
+    presentation=PRESENTATION,
     players=PLAYERS,
 )

@@ -1,7 +1,7 @@
 """How a delivery fails: by what the agent met, or by what it had not done when its steps ran out."""
 
 from waybench.core import TURN_LIMIT, EpisodeRecord, FailureKind
-from waybench.smartplay import UNNAMED, steps_of
+from waybench.smartplay import steps_of
 
 UNPRODUCTIVE = FailureKind(
     "unproductive", "moves against the edge", "The steps ran out, and at least half of them were against the edge."
@@ -15,7 +15,7 @@ UNDELIVERED = FailureKind(
     "undelivered", "not delivering the message in time", "The steps ran out while the player had the message."
 )
 
-FAILURES = (UNPRODUCTIVE, ENEMY, DECOY, GOAL, MESSAGE, NOT_FOUND, UNDELIVERED, UNNAMED)
+FAILURES = (UNPRODUCTIVE, ENEMY, DECOY, GOAL, MESSAGE, NOT_FOUND, UNDELIVERED)
 _FATES = {"enemy": ENEMY, "decoy": DECOY, "goal": GOAL, "message": MESSAGE}
 
 

@@ -1,7 +1,7 @@
 """The six environments: two games, three tasks, each told plainly and as a story."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from waybench.core import (
     Option,
     Play,
     Player,
+    Presentation,
     Source,
     Wording,
     level_axis,
@@ -62,12 +63,71 @@ class _Kind:
     decode: Callable[[Json], Any]
     smallest_level: int
     sample_levels: tuple[int, ...]
+    presentation: Presentation
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
 _ALL_VISITED = "every node is visited within the limit on steps, in whatever order"
 _PROVE_DEPTH = partial(_walk.prove, steps=_walk.steps_depth)
 _PROVE_BREADTH = partial(_walk.prove, steps=_walk.steps_breadth)
+
+
+def _draw_number(*args: Any, **options: Any) -> str:
+    from waybench.envs.search._drawing_number import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+def _draw_depth(*args: Any, **options: Any) -> str:
+    from waybench.envs.search._drawing_walk import draw_depth
+
+    return draw_depth(*args, **options)
+
+
+def _draw_breadth(*args: Any, **options: Any) -> str:
+    from waybench.envs.search._drawing_walk import draw_breadth
+
+    return draw_breadth(*args, **options)
+
+
+_BASE = "search/guessnum", "search/dfs", "search/bfs"
+_EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
+_FAMILY = Presentation(
+    title="Algorithmic search (AQA-Bench)",
+    lead=(
+        "Binary, depth-first and breadth-first search, each told plainly and as a story. The goal metric says how "
+        "near the goal a player came, the sum of its gaps how fast, and ACC how long it kept to the algorithm. "
+        "Players that give up early have small sums, so the goal metric comes first."
+    ),
+    item="case",
+    metrics=("err_min", "err_sum", "g_min", "g_sum", "acc"),
+    parts={"Base environments": _BASE, "Embodied environments": _EMBODIED},
+    modes={
+        mode: dict(zip((*_BASE, *_EMBODIED), levels * 2, strict=True))
+        for mode, levels in (("EASY mode", (15, 8, 15)), ("HARD mode", (25, 13, 25)))
+    },
+)
+_NUMBERS = replace(
+    _FAMILY,
+    draw=_draw_number,
+    legend=(
+        "The upper line is the whole range, with what is still possible shaded, the guesses above it and the number "
+        "itself below. Each row is a guess: shaded is what was possible before it, by the distance from the number on "
+        "a logarithmic scale. A bold cross is a guess that could not be right any more, a thin one a number that was "
+        "named and not taken."
+    ),
+    reference="where the teacher bisects what was possible (dashed)",
+)
+_WALKS = replace(
+    _FAMILY,
+    legend=(
+        "Nodes that were visited are filled, with the order of their first visits beside them; the last one has a "
+        "green ring. Those with an edge have been told of, pale ones have not. The way starts at node 0. "
+        "Orange edges, rings and numbers are of steps that the algorithm would not have made. A dashed line goes to a "
+        "node that was named and not visited, with a cross where that was not allowed."
+    ),
+    reference="the algorithm's order of first visits (amber)",
+)
 
 _KINDS = {
     "number": _Kind(
@@ -88,6 +148,7 @@ _KINDS = {
         decode=_number.decode,
         smallest_level=LOWEST_LEVEL,
         sample_levels=(3, 6, 10),
+        presentation=_NUMBERS,
     ),
     "depth": _Kind(
         game=_walk.WalkGame(depth_first=True),
@@ -107,6 +168,7 @@ _KINDS = {
         decode=_walk.decode,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
+        presentation=replace(_WALKS, draw=_draw_depth),
     ),
     "breadth": _Kind(
         game=_walk.WalkGame(depth_first=False),
@@ -126,6 +188,7 @@ _KINDS = {
         decode=_walk.decode,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
+        presentation=replace(_WALKS, draw=_draw_breadth),
     ),
 }
 
@@ -221,6 +284,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         axes=(kind.axis, proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")),
         success=kind.success,
         series=_scores.series(kind.scores),
+        presentation=kind.presentation,
         players=dict(kind.players),
     )
 

@@ -2,7 +2,6 @@
 
 from waybench.envs.textmap.extract import EXTRACT, Extraction, extractions
 from waybench.envs.textmap.map import (
-    MOST_PATHS,
     NEVER,
     PUBLISHED_STEPS,
     Edge,
@@ -10,7 +9,6 @@ from waybench.envs.textmap.map import (
     Move,
     PlaceMap,
     Step,
-    Written,
     edges_made,
     fitting_cut,
     load_map,
@@ -18,19 +16,21 @@ from waybench.envs.textmap.map import (
     published_cut,
     published_map,
     size_class,
-    write_map,
 )
 from waybench.envs.textmap.minigame import MINIGAME, Minigame, minigames
 from waybench.envs.textmap.questions import (
     DESTINATION,
+    MOST_PATHS,
     ROUTE,
     MapQuestion,
     MapVariables,
     WorldQuestions,
+    Written,
     choose,
     map_variables,
     name_scores,
     wanted,
+    write_map,
 )
 from waybench.envs.textmap.worlds import ABBREVIATIONS, DIRECTIONS, opposite
 

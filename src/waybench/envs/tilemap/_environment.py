@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from waybench.core import Environment, Json, Limits, Metric, Option, Play, UsageError, proof_axis
+from waybench.core import Environment, Json, Limits, Metric, Option, Play, Presentation, UsageError, proof_axis
 from waybench.envs.tilemap._about import about
 from waybench.envs.tilemap._board import Place, Plan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
@@ -85,6 +85,32 @@ def _made(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap
     return Play(TileGame(style, failures, tries), TileWording(wording, style), Limits(turns=1), turns=turns)
 
 
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.tilemap._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+PRESENTATION = Presentation(
+    title="Tile maps (GameTraversalBenchmark)",
+    lead=(
+        "Maps of characters, over which an agent is led from objective to objective. GTB_Score weighs where plans "
+        "end against their length and against replies that cannot be carried out; Top-0 is the share of objectives "
+        "at which a plan ended. MGE counts replies in error for a map, MPL moves, MAT all actions."
+    ),
+    level="size class",
+    levels="size classes",
+    item="map",
+    metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
+    draw=_draw,
+    legend=(
+        "The ring is where the player began, and the squares are the objectives with their numbers. The line is "
+        "the way that was walked, or straight where beings were in it, and a dot marks where a plan ended."
+    ),
+    reference="a shortest tour (dashed)",
+)
+
+
 def _environment(
     name: str, title: str, metrics: tuple[Metric, ...], *, single: bool = False, predicts: bool = False
 ) -> Environment[TileMap, Place, Plan]:
@@ -109,6 +135,7 @@ def _environment(
         axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
         success="a plan ends at every objective, however long the way",
         pooled=True,
+        presentation=PRESENTATION,
         players=dict[str, Any](PLAYERS),
         oracle_is_ceiling=oracle_is_ceiling,
     )

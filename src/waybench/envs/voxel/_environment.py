@@ -1,59 +1,81 @@
 """The environment of the search for a biome."""
 
-from waybench.core import Environment
-from waybench.envs.voxel._about import ABOUT
+from collections.abc import Iterator
+from typing import Any
+
+from waybench._package_data import read_text
+from waybench.core import Presentation
 from waybench.envs.voxel._failures import FAILURES, own_failure
-from waybench.envs.voxel._game import FindRules, World
-from waybench.envs.voxel._instance import Search, decode, level_of, prove
+from waybench.envs.voxel._game import FindRules
+from waybench.envs.voxel._instance import decode, level_of, prove
 from waybench.envs.voxel._metrics import METRICS, not_replayable, setting, world_name
 from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel._recorded import reference_scores
 from waybench.envs.voxel._source import OPTIONS, SearchSource, sound_items
-from waybench.smartplay import (
-    TYPED_HELP,
-    Choice,
-    Scene,
-    action_turns,
-    agent_failure,
-    agent_options,
-    agent_play,
-    agent_typed,
-    thinking_players,
+from waybench.smartplay import agent_environment
+
+
+def _draw(*args: Any, **options: Any) -> str:
+    from waybench.envs.voxel._drawing import draw  # it is imported when something is drawn
+
+    return draw(*args, **options)
+
+
+def _draw_frames(*args: Any) -> Iterator[str]:
+    from waybench.envs.voxel._drawing import draw_frames
+
+    return draw_frames(*args)
+
+
+PRESENTATION = Presentation(
+    title="Find a biome (after SmartPlay)",
+    lead=(
+        "A biome is looked for in a world of blocks that is told of in words, by going in one of four directions "
+        "again and again. The score is the share of searches that found one. Where no engine is named the world is "
+        "our own, and no published figures are for comparison."
+    ),
+    level="level of distance",
+    levels="levels of distance",
+    item="search",
+    items="searches",
+    metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
+    draw=_draw,
+    draw_frames=_draw_frames,
+    legend=(
+        "The map from above, north at the top, with the biomes that count outlined. The ring is where the player "
+        "began, the square the goal that was nearest then, the line its way, and the dot where it was last, with a "
+        "ring around it where the biome was found."
+    ),
+    undefined="A dash: where no biome was found there is no number of steps to it.",
 )
 
-HISTORY, STEPS = 2, 200  # Table 1
 
-
-def _make(protocol: str) -> FindRules:
-    return FindRules(published=protocol == "paper")
-
-
-FIND: Environment[Search, Scene[Search, World], Choice] = Environment(
+FIND = agent_environment(
     id="voxel/find",
     version=2,
     title="Find a biome in a world of blocks (after SmartPlay)",
-    about=ABOUT,
-    options=agent_options(history=HISTORY, steps=STEPS),
+    about=read_text(__file__, "about.md"),
+    rules=FindRules,
+    history=2,  # Table 1, and so are the steps
+    steps=200,
+    reward=(0.0, 1.0),
     source_options=OPTIONS,
     smallest_level=1,
     sample_levels=(1,),
     reference_scores=reference_scores,
-    trial={"steps": 40},
+    check_options={"steps": 40},
     public_key="voxel-v1",
-    play=agent_play(_make, lambda search: STEPS, (0.0, 1.0)),
     draw_from=SearchSource,
     decode=decode,
     level_of=level_of,
     prove=prove,
     metrics=METRICS,
     failures=FAILURES,
-    failure=agent_failure(own_failure),
-    action_turns=action_turns,
-    setting=setting,
+    own_failure=own_failure,
+    published_setting=setting,
+    presentation=PRESENTATION,
     cluster=world_name,
     sound_items=sound_items,
     live=not_replayable,
-    typed=agent_typed(_make),
-    typed_help=TYPED_HELP,
-    players=thinking_players(PLAYERS),
+    players=PLAYERS,
 )

@@ -2,7 +2,6 @@
 
 from waybench.core import TURN_LIMIT, EpisodeRecord, FailureKind
 from waybench.envs.voxel._metrics import progress
-from waybench.smartplay import UNNAMED
 
 UNPRODUCTIVE = FailureKind(
     "unproductive", "walks that get stuck", "The steps ran out, and in at least half of them the walker did not get on."
@@ -15,7 +14,7 @@ ASTRAY = FailureKind(
 
 TOO_FAR = FailureKind("turn_limit", "not finding the goal in time", "The steps ran out before the goal was found.")
 
-FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR, UNNAMED)
+FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR)
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:

@@ -33,7 +33,7 @@ OPTIONS = (
         doc="What makes the world; own: our own, which needs nothing else; luanti: Luanti's server on this machine "
         "(Debian's package minetest-server); minedojo: Minecraft, for those who have MineDojo. Scores of different "
         "engines are not comparable.",
-        apart=True,
+        separate_tables=True,
     ),
 )
 

@@ -8,8 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from waybench.analysis import EXAMPLES, Estimate, as_metric, grouped, measure, over
-from waybench.core import Environment, plural
-from waybench.report._families import Family
+from waybench.core import Environment, Presentation, plural, with_article
 from waybench.report._files import slug
 from waybench.report._format import heading
 from waybench.report._sets import ChartSet, chart_sets
@@ -44,63 +43,66 @@ class Figure:
 
 
 def level_figures(
-    env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate], model: str = ""
+    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate], model: str = ""
 ) -> list[Figure]:
     """Return the charts of an environment's score by level; none if there is one level, and a table has all of it.
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         estimates: Its estimates by level.
         model: The model that all of them are of; "" if they are all that there are.
     """
-    if words.metrics and len({estimate.level for estimate in _free(estimates)}) < 2:
+    if presentation.metrics and len({estimate.level for estimate in _free(estimates)}) < 2:
         return []
     divided = chart_sets(estimates, env.public_key)
-    notes = [divided.note(words)] + [""] * len(divided.sets)
+    notes = [divided.note(presentation)] + [""] * len(divided.sets)
     return [
         figure
         for one, note in zip(divided.sets, notes, strict=False)
-        for figure in _level_figure(env, words, one, model, note)
+        for figure in _level_figure(env, presentation, one, model, note)
     ]
 
 
 def step_figures(
-    env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate], model: str = ""
+    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate], model: str = ""
 ) -> list[Figure]:
     """Return the other charts of an environment: by number of in-context examples, and step by step.
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         estimates: Its estimates by level, as for `level_figures`.
         model: The model that all of them are of; "" if they are all that there are.
     """
     found: list[Figure] = []
     for one in chart_sets(estimates, env.public_key).sets:
         for level, own in sorted(grouped(_free(one.estimates), lambda each: each.level or 0).items()):
-            found += _example_figure(env, words, level, own, one, model)
+            found += _example_figure(env, presentation, level, own, one, model)
         for (level, examples), own in sorted(
             grouped(_with_curves(one), lambda each: (each.level or 0, each.group.examples)).items(),
             key=lambda pair: pair[0],
         ):
-            found += curve_figures(env, words, level, examples, own, _whose(env, own, model, one.name), of=one)
+            found += curve_figures(env, presentation, level, examples, own, _whose(env, own, model, one.name), of=one)
     return found
 
 
 def undrawn(
-    env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate], by_level: Sequence[Figure]
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    by_level: Sequence[Figure],
 ) -> list[str]:
     """Return in sentences which scores of an environment no chart shows or explains; none if all are drawn.
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         estimates: Its estimates by level, as for `level_figures` and `step_figures`.
         by_level: Its charts of `level_figures`, whose captions say which sets are left out.
     """
     divided = chart_sets(estimates, env.public_key)
-    found = [note] if (note := divided.note(words)) and not by_level else []
+    found = [note] if (note := divided.note(presentation)) and not by_level else []
     curved = [each for one in divided.sets for each in one.estimates if each.curves]
     drawn_curves = [each for one in divided.sets for each in _with_curves(one) if each.curves]
     if len(drawn_curves) < len(curved):
@@ -133,26 +135,32 @@ def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
     ]
 
 
-def _level_figure(env: Environment[Any, Any, Any], words: Family, one: ChartSet, model: str, note: str) -> list[Figure]:
+def _level_figure(
+    env: Environment[Any, Any, Any], presentation: Presentation, one: ChartSet, model: str, note: str
+) -> list[Figure]:
     free = _free(one.estimates)
     estimates = _with_fewest_examples(free)
     measured = measure(env, guided=False)
-    plot = Plot(by_level(estimates, measured), over(measured.metric, estimates), words.level.capitalize())
-    label = f"{measured.metric.title} by {words.level} for each model; the tables of the task have the same numbers"
+    plot = Plot(by_level(estimates, measured), over(measured.metric, estimates), presentation.level.capitalize())
+    label = (
+        f"{measured.metric.title} by {presentation.level} for each model; the tables of the task have the same numbers"
+    )
     more = " Each player is drawn with the fewest in-context examples that it was given." * (len(estimates) < len(free))
     more += " Episodes with a teacher are not drawn; they have tables of their own." * (len(free) < len(one.estimates))
+    article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
-        f"{heading(measured.metric)}, by {words.level}: the mean over {words.items}"
-        f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}.{one.caption(words)}{more} A "
-        f"{words.level} without a point was not run, or the score is not defined there.{note and f' {note}'}"
+        f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
+        f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}.{one.caption(presentation)}{more} "
+        f"{article.capitalize()} {level} without a point was not run, or the score is not defined there."
+        f"{note and f' {note}'}"
     )
-    name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by {words.level}")
+    name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by {presentation.level}")
     return [_figure(name, plot, label, caption)] if plot.points else []
 
 
 def _example_figure(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     level: int,
     estimates: Sequence[Estimate],
     one: ChartSet,
@@ -161,12 +169,12 @@ def _example_figure(
     measured = measure(env, guided=False)
     points = by_examples(estimates, measured)
     plot = Plot(points, over(measured.metric, estimates), "Number of in-context examples")
-    label = f"{measured.metric.title} by number of in-context examples for each model, {words.level} {level}"
+    label = f"{measured.metric.title} by number of in-context examples for each model, {presentation.level} {level}"
     known = sum(measured.mean(each) is not None for each in estimates)
     single = " Players that were given one number of examples only are not drawn." if len(points) < known else ""
     caption = (
-        f"{heading(measured.metric)} by number of in-context examples, {words.level} {level}: the mean over "
-        f"{words.items}, with its {_INTERVAL}.{one.caption(words) if one.name else ''}{single}"
+        f"{heading(measured.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
+        f"{presentation.items}, with its {_INTERVAL}.{one.caption(presentation) if one.name else ''}{single}"
     )
     name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by examples {level}")
     return [_figure(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
@@ -174,7 +182,7 @@ def _example_figure(
 
 def curve_figures(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     level: int,
     examples: int,
     estimates: Sequence[Estimate],
@@ -187,7 +195,7 @@ def curve_figures(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         level: The level of all estimates.
         examples: Their number of in-context examples.
         estimates: Estimates with a teacher, or without one.
@@ -197,12 +205,12 @@ def curve_figures(
     """
     guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
     shown = f", with {plural(examples, 'in-context example')}" if examples else ""
-    other = of.caption(words) if of and of.name else ""
+    other = of.caption(presentation) if of and of.name else ""
     found: list[Figure] = []
     for series in env.series:
         metric = over(as_metric(series), estimates)
         plot = Plot(by_step(estimates, metric), metric, "Step", bands=True)
-        what = f"{series.title} by step, {words.level} {level}{guided}{shown}"
+        what = f"{series.title} by step, {presentation.level} {level}{guided}{shown}"
         free = "" if guided else " In free play episodes that end early are missing from the later steps."
         caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band.{free}{other}"
         if plot.points:

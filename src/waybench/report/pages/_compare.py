@@ -26,8 +26,7 @@ from waybench.analysis import (
     ranked,
     whole_items,
 )
-from waybench.core import End, Environment, Metric
-from waybench.report._families import Family
+from waybench.core import End, Environment, Metric, Presentation
 from waybench.report._format import heading
 from waybench.report.pages._verdicts import Verdict, Verdicts
 
@@ -59,7 +58,7 @@ class Comparison:
 
 def comparison(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     rows: Sequence[tuple[Row, int]],
     estimates: Sequence[Estimate],
     pages: Mapping[Group, str],
@@ -69,7 +68,7 @@ def comparison(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         rows: All rows of it, each with the number of its page.
         estimates: Its estimates by level.
         pages: File names of the groups' pages.
@@ -109,8 +108,8 @@ def comparison(
         "alike": [verdicts.alike(group) for group in groups],
         "verdicts": _verdicts(groups, judged),
         "words": {
-            "item": words.item,
-            "items": words.items,
+            "item": presentation.item,
+            "items": presentation.items,
             "lower": metric.better == "lower",
             "best": env.best_of,
         },

@@ -19,10 +19,10 @@ from waybench.analysis import (
     ranked,
     setting,
 )
-from waybench.core import Environment, Metric, plural, with_article
+from waybench.core import Environment, Metric, Presentation, plural, with_article
 from waybench.envs import registry
-from waybench.report._families import Family, family
 from waybench.report._files import task_page
+from waybench.report._presentations import family_of, presentation_of
 from waybench.report.charts import Figure, level_figures, step_figures, undrawn
 from waybench.report.pages._overview import in_order, overviews
 from waybench.report.pages._wordings import WordingTable, wording_tables
@@ -104,11 +104,11 @@ class Section:
 
     Attributes:
         env: The environment.
-        apart: Settings, in words, that keep its scores out of others' tables.
-        family: What is known of its family.
+        apart: Settings, in presentation, that keep its scores out of others' tables.
+        presentation: Its presentation.
         overviews: The family's tables, before its first environment.
         about: What was measured, in two sentences.
-        common: The settings that all rows share, in words.
+        common: The settings that all rows share, in presentation.
         by_level: Its charts of the score by level, for the first page.
         figures: Its other charts.
         undrawn: Sentences on what its charts do not show.
@@ -128,7 +128,7 @@ class Section:
 
     env: Environment[Any, Any, Any]
     apart: tuple[str, ...]
-    family: Family
+    presentation: Presentation
     overviews: list[Table]
     about: tuple[str, str]
     common: list[str]
@@ -180,17 +180,21 @@ def sections(
     total_of = {total.group: total for total in totals}
     by_place = grouped(estimates, lambda estimate: _place(estimate.group))
     found: list[Section] = []
-    for places in grouped(by_place, lambda place: (place[0].partition("/")[0], place[1])).values():
-        words, apart, envs = family(places[0][0]), places[0][1], [env for env, _ in places]
+    for places in grouped(by_place, lambda place: (family_of(place[0]), place[1])).values():
+        presentation, apart, envs = presentation_of(places[0][0]), places[0][1], [env for env, _ in places]
         everything = [estimate for place in places for estimate in by_place[place]]
         pooled = [total for total in totals if _place(total.group) in places and registry.load(total.group.env).pooled]
-        ordered = in_order(words, envs)
+        ordered = in_order(presentation, envs)
         name = f"{task_page(ordered[0], apart)}-family"
-        tables = overviews(words, pooled or everything, compared.changes, pages, name) if words.metrics else []
+        tables = (
+            overviews(presentation, pooled or everything, compared.changes, pages, name) if presentation.metrics else []
+        )
         for number, env in enumerate(ordered):
             place, before = (env, apart), [] if number else tables
             own = [each for each in pooled or everything if each.group.env == env]
-            metrics = overviews(words, own, compared.changes, pages, "task-metrics") if words.metrics else []
+            metrics = (
+                overviews(presentation, own, compared.changes, pages, "task-metrics") if presentation.metrics else []
+            )
             found.append(_section(place, before, metrics, by_place[place], total_of, compared.of(place), pages))
     return found
 
@@ -204,7 +208,7 @@ def _section(
     compared: Compared,
     pages: Mapping[Group, str],
 ) -> Section:
-    env, words = registry.load(place[0]), family(place[0])
+    env, presentation = registry.load(place[0]), presentation_of(place[0])
     groups = ranked(estimates)
     levels = sorted({level for cells in groups.values() for level in cells})
     marked = [Marked(group.model, pages[group], total_of[group]) for group in groups]
@@ -213,33 +217,33 @@ def _section(
     by_guide = grouped(estimates, lambda estimate: estimate.guided)
     # The family's tables have it all where there is one level.
     scored = [
-        score_table(f"task-scores-{number}", env, words, by_guide[guided], pages)
+        score_table(f"task-scores-{number}", env, presentation, by_guide[guided], pages)
         for number, guided in enumerate(sorted(by_guide), start=1)
     ]
-    charts = level_figures(env, words, estimates)
+    charts = level_figures(env, presentation, estimates)
     variation = (
-        spread_table(env, words, estimates),
-        repeat_table(env, words, compared.repeats),
-        attempt_table(words, [total_of[group] for group in groups]),
+        spread_table(env, presentation, estimates),
+        repeat_table(env, presentation, compared.repeats),
+        attempt_table(presentation, [total_of[group] for group in groups]),
     )
     return Section(
         env=env,
         apart=place[1],
-        family=words,
+        presentation=presentation,
         overviews=tables,
-        about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], words, levels)),
+        about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
         by_level=charts,
-        figures=step_figures(env, words, estimates),
-        undrawn=undrawn(env, words, estimates, charts),
-        reach=reaches(env, words, compared.curves, list(groups), pages),
-        scores=scored if not words.metrics or len(levels) > 1 else [],
+        figures=step_figures(env, presentation, estimates),
+        undrawn=undrawn(env, presentation, estimates, charts),
+        reach=reaches(env, presentation, compared.curves, list(groups), pages),
+        scores=scored if not presentation.metrics or len(levels) > 1 else [],
         metrics=metrics,
-        aggregates=side_by_side(env, words, [total_of[g] for g in groups] if env.pooled else estimates, pages),
-        averages=averages(env, words, list(groups), total_of, pages),
-        pairs=pair_tables(env, words, list(groups), compared.pairs, pages),
-        slopes=slope_tables(env, words, list(groups), compared.regressions, pages),
-        conduct=conduct_table(words, groups, total_of, pages),
+        aggregates=side_by_side(env, presentation, [total_of[g] for g in groups] if env.pooled else estimates, pages),
+        averages=averages(env, presentation, list(groups), total_of, pages),
+        pairs=pair_tables(env, presentation, list(groups), compared.pairs, pages),
+        slopes=slope_tables(env, presentation, list(groups), compared.regressions, pages),
+        conduct=conduct_table(presentation, groups, total_of, pages),
         variation=[table for table in variation if table],
         wordings=wording_tables(env, compared.wordings, pages),
         unconfirmed=[each for each in marked if each.total.unconfirmed],
@@ -253,12 +257,18 @@ def _first_sentence(about: str) -> str:
     return text if end < 0 else text[: end + 1]
 
 
-def _second_sentence(estimates: Sequence[Estimate], metric: Metric, words: Family, levels: Sequence[int]) -> str:
+def _second_sentence(
+    estimates: Sequence[Estimate], metric: Metric, presentation: Presentation, levels: Sequence[int]
+) -> str:
     most = max(estimate.most_attempts for estimate in estimates)
     items = {estimate.items + estimate.missing for estimate in estimates}
-    count = plural(max(items), words.item, words.items)
+    count = plural(max(items), presentation.item, presentation.items)
     up_to = "" if len(items) == 1 else "up to "
-    span = f"{words.level} {levels[0]}" if len(levels) == 1 else f"{words.levels} {levels[0]} to {levels[-1]}"
+    span = (
+        f"{presentation.level} {levels[0]}"
+        if len(levels) == 1
+        else f"{presentation.levels} {levels[0]} to {levels[-1]}"
+    )
     each = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
     free = any(not estimate.guided for estimate in estimates)
     best_of = registry.load(estimates[0].group.env).best_of
@@ -266,4 +276,4 @@ def _second_sentence(estimates: Sequence[Estimate], metric: Metric, words: Famil
     # How many were allowed is not in the records: where each first one was perfect, no other was made.
     ended = ", and none counts after a perfect one" if bounded else ""
     tries = "one attempt was" if most == 1 else f"{most:,} attempts were"
-    return f"{span.capitalize()}, {each}; at most {tries} made at {with_article(words.item)}{ended}."
+    return f"{span.capitalize()}, {each}; at most {tries} made at {with_article(presentation.item)}{ended}."

@@ -23,8 +23,8 @@ from waybench.analysis import (
 )
 from waybench.core import plural
 from waybench.envs import registry
-from waybench.report._families import family
 from waybench.report._format import amount, money, percent, significant
+from waybench.report._presentations import presentation_of
 from waybench.report.tables import (
     Cell,
     Column,
@@ -51,7 +51,7 @@ class LedgerPage:
     Attributes:
         table: A row for each model at each task with its settings.
         effects: A row for two values of a setting; None where there are none.
-        total: What all took together, in words.
+        total: What all took together, in presentation.
         priced: Whether some row has a cost.
         unpriced: Models without prices, where others have some.
     """
@@ -99,7 +99,7 @@ def ledger_page(
 def _place(entry: LedgerEntry) -> tuple[Any, ...]:
     group = entry.group
     values = sorted((name, setting_order(value)) for name, value in asked(group).items())
-    return family(group.env).name, group.env, group.model, values
+    return presentation_of(group.env).title, group.env, group.model, values
 
 
 def _marks(effects: Iterable[Effect]) -> dict[Group, list[str]]:
@@ -143,7 +143,7 @@ def _ledger_table(rows: Iterable[TableRow], priced: bool, uncounted: bool) -> Ta
         ],
         groups=rows_of(rows),
         kind="leaders ledger",
-        choose="Family",
+        choose="Presentation",
     )
 
 
@@ -179,7 +179,7 @@ def _row(
         _rate(entry.per_thousand, significant),
         *([_rate(entry.per_dollar, significant)] if priced else []),
     ]
-    return TableRow(head, cells, choice=family(group.env).name)
+    return TableRow(head, cells, choice=presentation_of(group.env).title)
 
 
 def _settings(entry: LedgerEntry, rivals: Sequence[Group], marks: Sequence[str]) -> Cell:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import Estimate, Group, SuccessCurve, grouped
-from waybench.core import Environment
+from waybench.core import Environment, Presentation
 from waybench.envs import registry
 from waybench.report._agents import AgentCard, AgentReport
-from waybench.report._families import Family, family
+from waybench.report._presentations import presentation_of
 from waybench.report.charts import Figure, level_figures, outcomes, step_figures, undrawn
 from waybench.report.tables import Table, leader_tables, leaders, leading_of, reach_of_model
 
@@ -19,15 +19,15 @@ class Part:
 
     Attributes:
         env: The environment.
-        apart: Settings, in words, that keep its scores out of others' charts.
-        family: What is known of its family.
+        apart: Settings, in presentation, that keep its scores out of others' charts.
+        presentation: Its presentation.
         figures: The charts.
         undrawn: Sentences on what they do not show.
     """
 
     env: Environment[Any, Any, Any]
     apart: tuple[str, ...]
-    family: Family
+    presentation: Presentation
     figures: list[Figure]
     undrawn: list[str]
 
@@ -87,10 +87,10 @@ def model(
     own = [each for each in estimates if each.group.model == name]
     parts: list[Part] = []
     for (env_id, apart), some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
-        env, words = registry.load(env_id), family(env_id)
-        charts = level_figures(env, words, some, name)
-        if all_charts := [*charts, *step_figures(env, words, some, name)]:
-            parts.append(Part(env, apart, words, all_charts, undrawn(env, words, some, charts)))
+        env, presentation = registry.load(env_id), presentation_of(env_id)
+        charts = level_figures(env, presentation, some, name)
+        if all_charts := [*charts, *step_figures(env, presentation, some, name)]:
+            parts.append(Part(env, apart, presentation, all_charts, undrawn(env, presentation, some, charts)))
     of_model = [total for total in totals if total.group.model == name]
     return Model(
         name=name,

@@ -17,9 +17,8 @@ from waybench.analysis import (
     measure,
     settings_order,
 )
-from waybench.core import Environment, Metric
+from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.report._families import Family
 from waybench.report._files import task_page
 from waybench.report._format import in_words, interval_text, part
 from waybench.report.tables import (
@@ -44,7 +43,7 @@ Cells = Mapping[str, Estimate]  # environment -> estimate
 
 
 def overviews(
-    words: Family,
+    presentation: Presentation,
     estimates: Sequence[Estimate],
     changes: Iterable[Change],
     pages: Mapping[Group, str],
@@ -53,53 +52,53 @@ def overviews(
     """Return the tables of a family, in the order of its modes and parts; those with a teacher are apart.
 
     Args:
-        words: The family.
+        presentation: The family's presentation.
         estimates: Its estimates by level.
         changes: What in-context examples change.
         pages: File names of the groups' pages.
         name: What the tables' ids begin with.
     """
     changed = {(change.group, change.level): change for change in changes}
-    modes = grouped(estimates, lambda each: words.mode(each.group.env, each.level))
-    named = [mode for mode in words.modes if mode in modes]
+    modes = grouped(estimates, lambda each: presentation.mode(each.group.env, each.level))
+    named = [mode for mode in presentation.modes if mode in modes]
     listed: list[tuple[str, list[Estimate]]] = []
     for mode in [*named, *(mode for mode in modes if mode not in named)]:
         free = [each for each in modes[mode] if not each.guided]
         guided = [each for each in modes[mode] if each.guided]
-        listed += [(f"{title}, {mode}", some) for title, some in _parts(words, free)]
+        listed += [(f"{title}, {mode}", some) for title, some in _parts(presentation, free)]
         if guided:
             listed.append((f"With a teacher, {mode}", guided))
     return [
-        _table(f"{name}-{number}", title, words, some, changed, pages)
+        _table(f"{name}-{number}", title, presentation, some, changed, pages)
         for number, (title, some) in enumerate(listed, start=1)
     ]
 
 
-def _parts(words: Family, estimates: Sequence[Estimate]) -> list[tuple[str, list[Estimate]]]:
-    placed = {env: title for title, envs in words.parts.items() for env in envs}
-    by_part = grouped(estimates, lambda each: placed.get(each.group.env, words.title))
-    return [(title, by_part[title]) for title in [*words.parts, words.title] if title in by_part]
+def _parts(presentation: Presentation, estimates: Sequence[Estimate]) -> list[tuple[str, list[Estimate]]]:
+    placed = {env: title for title, envs in presentation.parts.items() for env in envs}
+    by_part = grouped(estimates, lambda each: placed.get(each.group.env, presentation.title))
+    return [(title, by_part[title]) for title in [*presentation.parts, presentation.title] if title in by_part]
 
 
-def in_order(words: Family, envs: Iterable[str]) -> list[str]:
+def in_order(presentation: Presentation, envs: Iterable[str]) -> list[str]:
     """Return environments as the family lists them, those that it does not list last."""
-    listed = [env for part_ in words.parts.values() for env in part_]
+    listed = [env for part_ in presentation.parts.values() for env in part_]
     return sorted(envs, key=lambda env: listed.index(env) if env in listed else len(listed))
 
 
 def _table(
     name: str,
     title: str,
-    words: Family,
+    presentation: Presentation,
     estimates: Sequence[Estimate],
     changes: Mapping[tuple[Group, int], Change],
     pages: Mapping[Group, str],
 ) -> Table:
     guided = estimates[0].guided
     heads: list[tuple[Environment[Any, Any, Any], list[Metric]]] = []
-    for env in map(registry.load, in_order(words, dict.fromkeys(each.group.env for each in estimates))):
+    for env in map(registry.load, in_order(presentation, dict.fromkeys(each.group.env for each in estimates))):
         by_name = {metric.name: metric for metric in (*env.metrics, *map(as_metric, env.aggregates))}
-        own = [by_name[each] for each in words.metrics if each in by_name]
+        own = [by_name[each] for each in presentation.metrics if each in by_name]
         heads.append((env, [measure(env, guided=True).metric] if guided else own))
     columns = [Column(heading="Model")]
     for env, metrics in heads:
@@ -129,31 +128,35 @@ def _table(
     return Table(
         id=name,
         title=title,
-        caption=_caption(words, heads[0][1][0], guided, all_cells, undefined),
+        caption=_caption(presentation, heads[0][1][0], guided, all_cells, undefined),
         columns=columns,
         groups=by_player(shown),
         kind="scores overview",
     )
 
 
-def _caption(words: Family, metric: Metric, guided: bool, cells: Sequence[Cell], undefined: bool) -> list[Note]:
-    told = f"Means over {words.items}."
+def _caption(
+    presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[Cell], undefined: bool
+) -> list[Note]:
+    told = f"Means over {presentation.items}."
     if guided:
         told = (
             f"The mean of the curve of {in_words(metric)} over its steps. At every step the teacher's action was "
             "carried out in place of the reply, so that reaching the goal is the teacher's merit and is not shown."
         )
-    told += f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {words.clusters}' if words.clusters else ''}."
+    told += (
+        f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {presentation.clusters}' if presentation.clusters else ''}."
+    )
     if any(note.spoken for cell in cells for note in cell.notes):
         told += (
             " With a sign: the change by the in-context examples against the same model without any, over the same "
-            f"{words.items}; in bold where its own interval is all on one side of 0."
+            f"{presentation.items}; in bold where its own interval is all on one side of 0."
         )
     caption = [Note(f"{told} Blank: not run.")]
     if any(cell.mark for cell in cells):
-        missing = f"Some {words.items} are missing or had fewer attempts, for infrastructure errors."
+        missing = f"Some {presentation.items} are missing or had fewer attempts, for infrastructure errors."
         caption += [Note("*", "flag"), Note(missing)]
-    return [*caption, Note(words.undefined)] if undefined and words.undefined else caption
+    return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
 
 
 def _rows(estimates: Sequence[Estimate]) -> list[Cells]:
@@ -214,7 +217,7 @@ def _merit(cells: Iterable[Estimate]) -> float:
 
 
 def _differs(cells: Cells, rows: Sequence[Cells]) -> list[str]:
-    """Return the settings that tell a row from the others, in words, each once."""
+    """Return the settings that tell a row from the others, in presentation, each once."""
     found: dict[str, None] = {}
     for env, estimate in cells.items():
         rivals = [row[env].group for row in rows if env in row]

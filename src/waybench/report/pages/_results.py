@@ -18,8 +18,7 @@ from waybench.analysis import (
     grouped,
     measure,
 )
-from waybench.core import End, Environment, Metric, Outcome
-from waybench.report._families import Family
+from waybench.core import End, Environment, Metric, Outcome, Presentation
 from waybench.report._format import (
     BOARDS_OF_A_PAGE,
     LONGEST_OPENING,
@@ -198,19 +197,19 @@ class Results:
     """Puts together what a page of results shows, and hands each episode on that it meets."""
 
     def __init__(
-        self, env: Environment[Any, Any, Any], words: Family, found: Gathered, page: str, follow: Follow
+        self, env: Environment[Any, Any, Any], presentation: Presentation, found: Gathered, page: str, follow: Follow
     ) -> None:
         """Prepare.
 
         Args:
             env: The environment.
-            words: What is known of its family.
+            presentation: Its presentation.
             found: All episodes.
             page: File name of the page.
             follow: Is shown each attempt.
         """
-        self._env, self._words, self._found, self._page, self._follow = env, words, found, page, follow
-        self._draw = words.draw()
+        self._env, self._presentation, self._found, self._page, self._follow = env, presentation, found, page, follow
+        self._draw = presentation.draw
         self._room = BOARDS_OF_A_PAGE
 
     def levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
@@ -238,7 +237,7 @@ class Results:
                 batches.append(Batch(cluster, anchor, told, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
-            curves = curve_figures(self._env, self._words, level, group.examples, [estimate], whose, small=True)
+            curves = curve_figures(self._env, self._presentation, level, group.examples, [estimate], whose, small=True)
             found.append(Level(estimate, curves, batches))
         return found
 
@@ -296,7 +295,7 @@ class Results:
         return Attempt(
             number=row.attempt,
             score=value_text(measured.value(row), measured.metric),
-            facts=_facts(self._env.metrics, self._words, row, measured.metric),
+            facts=_facts(self._env.metrics, self._presentation, row, measured.metric),
             end=ended(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
@@ -332,12 +331,12 @@ def _kinds(some: Sequence[Row]) -> list[str]:
     return kinds
 
 
-def _facts(metrics: Iterable[Metric], words: Family, row: Row, shown: Metric) -> list[tuple[str, str]]:
+def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, shown: Metric) -> list[tuple[str, str]]:
     """Return the metrics that describe an attempt, and of those that count mishaps the ones that happened."""
     found: list[tuple[str, str]] = []
     for number, metric in enumerate(metrics):
         value = row.metrics[metric.name]
         telling = metric.better == "" or (metric.better == "lower" and value)
-        if number and metric is not shown and value is not None and (telling or metric.name in words.metrics):
+        if number and metric is not shown and value is not None and (telling or metric.name in presentation.metrics):
             found.append((metric.title, value_text(value, metric)))
     return found

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from waybench.analysis import Estimate, Group, as_metric, differing, grouped, ranked
-from waybench.core import Aggregate, Environment, Metric
-from waybench.report._families import Family
+from waybench.core import Aggregate, Environment, Metric, Presentation
 from waybench.report._format import heading, part, percent
 from waybench.report.tables._table import (
     Cell,
@@ -25,13 +24,16 @@ from waybench.stats import CONFIDENCE, Mean
 
 
 def side_by_side(
-    env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate], pages: Mapping[Group, str]
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    pages: Mapping[Group, str],
 ) -> list[Table]:
     """Return the tables of an environment's aggregates with models side by side, one for each level.
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         estimates: Its estimates by level, or if it is pooled those over all levels.
         pages: File names of the groups' pages.
     """
@@ -51,28 +53,30 @@ def side_by_side(
                 )
                 for group in groups
             ]
-            told = words.mode(env.id, level) if len(by_level) > 1 else ""
-            table = _table(f"task-made-{len(found) + 1}", aggregate, words, told, columns, [own[g] for g in groups])
+            told = presentation.mode(env.id, level) if len(by_level) > 1 else ""
+            table = _table(
+                f"task-made-{len(found) + 1}", aggregate, presentation, told, columns, [own[g] for g in groups]
+            )
             suffix = f" ({told})" if told else ""
             summary = f"{aggregate.title} and what it is made of, models side by side{suffix}"
             found.append(replace(table, summary=summary, folded=True))
     return found
 
 
-def of_model(env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]) -> list[Table]:
+def of_model(env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]) -> list[Table]:
     """Return the tables of an environment's aggregates for one model, levels side by side.
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         estimates: The model's estimates by level, and over all levels if the environment is pooled.
     """
     free = [estimate for estimate in estimates if not estimate.guided]
     several = len(free) > 1
-    titles = [words.mode(env.id, estimate.level) if several else "" for estimate in free]
-    columns = [Column(heading=title or f"All {words.items}") for title in titles]
+    titles = [presentation.mode(env.id, estimate.level) if several else "" for estimate in free]
+    columns = [Column(heading=title or f"All {presentation.items}") for title in titles]
     return [
-        _table(f"made-{number}", aggregate, words, "", columns, free)
+        _table(f"made-{number}", aggregate, presentation, "", columns, free)
         for number, aggregate in enumerate(env.aggregates, start=1)
         if free
     ]
@@ -81,7 +85,7 @@ def of_model(env: Environment[Any, Any, Any], words: Family, estimates: Sequence
 def _table(
     name: str,
     aggregate: Aggregate,
-    words: Family,
+    presentation: Presentation,
     level: str,
     columns: Sequence[Column],
     estimates: Sequence[Estimate],
@@ -91,23 +95,23 @@ def _table(
     Args:
         name: The table's id.
         aggregate: The aggregate.
-        words: What is known of its environment's family.
+        presentation: What is known of its environment's family.
         level: The level that all columns have, in words; "" if there is one level, or columns are levels.
         columns: Its columns.
         estimates: The estimate of each column.
     """
     metric = as_metric(aggregate)
     caption = (
-        f"{aggregate.doc} Below it the means over {words.items} that it is made of, shares in per cent. Small: "
-        f"{100 * CONFIDENCE:.0f} % intervals over {words.drawn}; {metric.title} has none of a single "
-        f"{words.cluster or words.item}, nor where all of them came to the same."
+        f"{aggregate.doc} Below it the means over {presentation.items} that it is made of, shares in per cent. Small: "
+        f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has none of a single "
+        f"{presentation.cluster or presentation.item}, nor where all of them came to the same."
     )
     whole = TableRow(
         Cell(text=heading(metric), bold=True, better=metric.better),
         list(_cells(metric, (estimate.number(aggregate.name) for estimate in estimates), bold=True)),
     )
     items = TableRow(
-        Cell(text=words.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
+        Cell(text=presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
     )
     means = [
         TableRow(Cell(text=heading(one)), list(_cells(one, (estimate.number(one.name) for estimate in estimates))))

@@ -13,12 +13,10 @@ from waybench.analysis import (
     Variables,
     by_cluster,
     differing,
-    explained,
     grouped,
     one_line,
 )
-from waybench.core import Environment
-from waybench.report._families import Family
+from waybench.core import Environment, Presentation
 from waybench.report._format import amount, percent
 from waybench.report.tables._table import (
     Cell,
@@ -39,7 +37,7 @@ from waybench.stats import CONFIDENCE
 
 def averages(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     ordered: Sequence[Group],
     total_of: Mapping[Group, Estimate],
     pages: Mapping[Group, str],
@@ -48,13 +46,15 @@ def averages(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         ordered: Its groups, the best one first.
         total_of: Their estimates over all levels.
         pages: File names of the groups' pages.
     """
-    metrics = [metric for metric in env.metrics if metric.name in words.metrics]
-    if not (words.cluster and metrics) or all(total_of[group].items <= _most(total_of[group]) for group in ordered):
+    metrics = [metric for metric in env.metrics if metric.name in presentation.metrics]
+    if not (presentation.cluster and metrics) or all(
+        total_of[group].items <= _most(total_of[group]) for group in ordered
+    ):
         return None
     rows = [
         (
@@ -70,17 +70,18 @@ def averages(
         for group in ordered
     ]
     caption = (
-        f"The mean over {words.clusters} of each {words.cluster}'s own mean, so that each has the same weight, "
-        f"whatever its number of {words.items}; where means over {words.items} give each {words.item} the same. Small: "
-        f"{100 * CONFIDENCE:.0f} % interval over {words.clusters}."
+        f"The mean over {presentation.clusters} of each {presentation.cluster}'s own mean, so that each has the same "
+        f"weight, whatever its number of {presentation.items}; where means over {presentation.items} give each "
+        f"{presentation.item} the same. Small: "
+        f"{100 * CONFIDENCE:.0f} % interval over {presentation.clusters}."
     )
     return Table(
         id="task-averages",
-        title=f"Averages over {words.clusters}",
+        title=f"Averages over {presentation.clusters}",
         caption=(Note(caption),),
         columns=[
             Column(heading="Model"),
-            Column(heading=words.clusters.capitalize()),
+            Column(heading=presentation.clusters.capitalize()),
             *map(metric_column, metrics),
         ],
         groups=by_player(rows),
@@ -95,7 +96,7 @@ def _most(total: Estimate) -> int:
 
 def clusters(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     own: Sequence[Row],
     known: Mapping[Cluster, Variables],
     anchors: Mapping[Cluster, str],
@@ -104,16 +105,16 @@ def clusters(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         own: The group's rows.
         known: What is known of the clusters.
         anchors: Where each cluster is in the page.
     """
-    if not anchors or not words.by_cluster:
+    if not anchors or not presentation.by_cluster:
         return None
-    metrics = [metric for metric in env.metrics if metric.name in words.by_cluster]
-    found = by_cluster(own, words.by_cluster)
-    source = explained(env.id)
+    metrics = [metric for metric in env.metrics if metric.name in presentation.by_cluster]
+    found = by_cluster(own, presentation.by_cluster)
+    source = env.explanatory_variables
     name, title = next(iter(source.titles.items())) if source else ("", "")
     sized: list[tuple[float, str, TableRow]] = []
     for cluster, some in grouped((row for row in own if row.counts), lambda row: row.cluster).items():
@@ -132,11 +133,16 @@ def clusters(
         head = Cell(text=one_line(cluster.name, 60) or "(no name)", link=f"#{anchors[cluster]}")
         sized.append((size or 0, cluster.name, TableRow(head, cells)))
     size_heading = [title] if title else []
-    headings = [words.cluster.capitalize(), words.level.capitalize(), *size_heading, words.items.capitalize()]
+    headings = [
+        presentation.cluster.capitalize(),
+        presentation.level.capitalize(),
+        *size_heading,
+        presentation.items.capitalize(),
+    ]
     return Table(
         id="by-cluster",
-        title=f"By {words.cluster}",
-        caption=(Note(f"Means over its {words.items}."),),
+        title=f"By {presentation.cluster}",
+        caption=(Note(f"Means over its {presentation.items}."),),
         columns=[*(Column(heading=each) for each in headings), *map(metric_column, metrics)],
         groups=rows_of(row for *_, row in sorted(sized, key=lambda each: each[:2])),
         kind="scores by-cluster",
@@ -156,14 +162,14 @@ class Prompt:
     cached: str
 
 
-def prompt(total: Estimate, words: Family) -> Prompt:
+def prompt(total: Estimate, presentation: Presentation) -> Prompt:
     """Return how much of a group's prompts is shared and was cached.
 
     Args:
         total: The group's estimate over all levels.
-        words: What is known of its family.
+        presentation: Its presentation.
     """
-    shared = total.metrics.get(words.shared)
+    shared = total.metrics.get(presentation.shared)
     # A provider that says nothing of a cache is recorded as one that had nothing in it.
     told = total.cached is not None and (shared is not None or total.cached > 0)
     return Prompt(percent(shared.value) if shared else "", percent(total.cached) if told else "")

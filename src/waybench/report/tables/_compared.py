@@ -13,14 +13,12 @@ from waybench.analysis import (
     change_text,
     comparable,
     differing,
-    explained,
     grouped,
     labels,
     mean_text,
     setting,
 )
-from waybench.core import Environment, Metric
-from waybench.report._families import Family
+from waybench.core import Environment, Metric, Presentation
 
 FOLDED = 12  # rows, above which a table is folded
 
@@ -147,7 +145,7 @@ class SlopeTable:
 
 def pair_tables(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     ordered: Sequence[Group],
     pairs: Iterable[Pair],
     pages: Mapping[Group, str],
@@ -156,7 +154,7 @@ def pair_tables(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         ordered: Its groups, the best one first.
         pairs: The pairs.
         pages: File names of the groups' pages.
@@ -171,7 +169,7 @@ def pair_tables(
     found: list[PairTable] = []
     for some in together:
         told = _telling(env, some[0], [other[0] for other in together])
-        for title, (below, above) in words.pairs.items():
+        for title, (below, above) in presentation.pairs.items():
             if not {below, above} <= metrics.keys():
                 continue
             lines = [
@@ -220,7 +218,7 @@ def _pair_cell(pair: Pair, metric: Metric, turned: bool) -> PairCell:
 
 def slope_tables(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     ordered: Sequence[Group],
     regressions: Iterable[Regression],
     pages: Mapping[Group, str],
@@ -229,23 +227,23 @@ def slope_tables(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         ordered: Its groups, the best one first.
         regressions: The regressions.
         pages: File names of the groups' pages.
     """
-    source = explained(env.id)
+    declared = env.explanatory_variables
     metrics = {metric.name: metric for metric in env.metrics}
     found: list[SlopeTable] = []
     for name, some in grouped(regressions, lambda each: each.metric).items():
         own = {each.group: each for each in some}
-        lines = [(group, _slope_line(own[group], words, ordered, pages)) for group in ordered if group in own]
-        if source is not None and lines:
+        lines = [(group, _slope_line(own[group], presentation, ordered, pages)) for group in ordered if group in own]
+        if declared is not None and lines:
             found.append(
                 SlopeTable(
                     metric=metrics[name],
-                    variables=[source.titles[variable] for variable in source.by_metric[name]],
-                    note=source.note,
+                    variables=[declared.titles[variable] for variable in declared.by_metric[name]],
+                    note=declared.note,
                     fewest=FEWEST,
                     models=[line for group, line in lines if not group.embedded],
                     references=[line for group, line in lines if group.embedded],
@@ -255,19 +253,21 @@ def slope_tables(
     return found
 
 
-def _slope_line(each: Regression, words: Family, ordered: Sequence[Group], pages: Mapping[Group, str]) -> SlopeLine:
+def _slope_line(
+    each: Regression, presentation: Presentation, ordered: Sequence[Group], pages: Mapping[Group, str]
+) -> SlopeLine:
     reasons = {slope.why for slope in each.slopes}
-    why = _reason(reasons.pop(), words) if len(reasons) == 1 else ""
-    cells = [_slope_cell(slope, words) for slope in each.slopes]
+    why = _reason(reasons.pop(), presentation) if len(reasons) == 1 else ""
+    cells = [_slope_cell(slope, presentation) for slope in each.slopes]
     name, differs = each.group.model, differing(each.group, ordered)
     return SlopeLine(name, pages[each.group], differs, each.clusters, why, cells)
 
 
-def _slope_cell(slope: Slope, words: Family) -> SlopeCell:
+def _slope_cell(slope: Slope, presentation: Presentation) -> SlopeCell:
     if slope.beta is None or slope.p is None or slope.low is None or slope.high is None:
-        return SlopeCell("", "", _reason(slope.why, words), certain=False)
+        return SlopeCell("", "", _reason(slope.why, presentation), certain=False)
     p = "p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"
-    note = f"{_slope(slope.low)} to {_slope(slope.high)}, {slope.clusters} {words.clusters}"
+    note = f"{_slope(slope.low)} to {_slope(slope.high)}, {slope.clusters} {presentation.clusters}"
     return SlopeCell(_slope(slope.beta), p, note, certain=slope.low > 0 or slope.high < 0)
 
 
@@ -275,5 +275,5 @@ def _slope(value: float) -> str:
     return f"{value:+.3f}".replace("-", "−")
 
 
-def _reason(why: str, words: Family) -> str:
-    return f"{why} {words.clusters}" if why else ""
+def _reason(why: str, presentation: Presentation) -> str:
+    return f"{why} {presentation.clusters}" if why else ""

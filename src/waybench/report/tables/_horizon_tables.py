@@ -16,9 +16,8 @@ from waybench.analysis import (
     leading,
     success_text,
 )
-from waybench.core import Axis, Environment
+from waybench.core import Axis, Environment, Presentation
 from waybench.envs import registry
-from waybench.report._families import Family
 from waybench.report.charts import (
     MOST_POINTS,
     NARROW,
@@ -81,7 +80,7 @@ def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
 
 def reaches(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     curves: Iterable[SuccessCurve],
     ranks: Sequence[Group],
     pages: Mapping[Group, str],
@@ -90,7 +89,7 @@ def reaches(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: Its presentation.
         curves: How their success falls.
         ranks: The groups in the order of their colours, which are those of the other charts.
         pages: File names of the groups' pages.
@@ -98,7 +97,7 @@ def reaches(
     by_axis = grouped(curves, lambda each: each.axis)
     axes = [axis for axis in env.axes if axis.name in by_axis]
     return [
-        _reach(f"task-reach-{number}", env, words, axis, by_axis[axis.name], ranks, pages)
+        _reach(f"task-reach-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
         for number, axis in enumerate(axes, start=1)
     ]
 
@@ -106,7 +105,7 @@ def reaches(
 def _reach(
     name: str,
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     axis: Axis,
     curves: Sequence[SuccessCurve],
     ranks: Sequence[Group],
@@ -124,16 +123,16 @@ def _reach(
     groups = [each.group for each in listed]
     heads = [model_cell(group.model, differing(group, groups), pages[group]) for group in groups]
     assumptions = list(listed[0].horizons[0].sensitivity)
-    tables = [_horizons(name, env, words, axis, listed, heads)]
+    tables = [_horizons(name, env, presentation, axis, listed, heads)]
     if assumptions:
-        tables.append(_others(f"{name}-others", words, assumptions, listed, heads))
-    return Reach(axis, _figure(env, words, axis, listed, ranks), tables)
+        tables.append(_others(f"{name}-others", presentation, assumptions, listed, heads))
+    return Reach(axis, _figure(env, presentation, axis, listed, ranks), tables)
 
 
 def _horizons(
     name: str,
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     axis: Axis,
     curves: Sequence[SuccessCurve],
     heads: Sequence[Cell],
@@ -141,8 +140,8 @@ def _horizons(
     halves = [each.horizons[0] for each in curves]
     apart = any(half.clusters < half.items for half in halves)
     assumed = bool(halves[0].sensitivity)
-    headings = ["Model", *_SHARES, words.items.capitalize(), "Attempts"]
-    headings += [(words.clusters or "clusters").capitalize()] if apart else []
+    headings = ["Model", *_SHARES, presentation.items.capitalize(), "Attempts"]
+    headings += [(presentation.clusters or "clusters").capitalize()] if apart else []
     headings += ["50 % under other assumptions"] if assumed else []
     rows = [
         (
@@ -161,8 +160,8 @@ def _horizons(
         for each, half, head in zip(curves, halves, heads, strict=True)
     ]
     caption = (
-        f"Where a single attempt still solves {' and '.join(_SHARES)} of the {words.items}. {success_text(env)} Small, "
-        f"the {_INTERVAL}{f' over {words.clusters}' if words.clusters else ''}. {_LIMITS}"
+        f"Where a single attempt still solves {' and '.join(_SHARES)} of the {presentation.items}. {success_text(env)} "
+        f"Small, the {_INTERVAL}{f' over {presentation.clusters}' if presentation.clusters else ''}. {_LIMITS}"
     )
     if assumed:
         caption += (
@@ -187,12 +186,16 @@ def _moved(half: Horizon) -> str:
 
 
 def _others(
-    name: str, words: Family, assumptions: Sequence[str], curves: Sequence[SuccessCurve], heads: Sequence[Cell]
+    name: str,
+    presentation: Presentation,
+    assumptions: Sequence[str],
+    curves: Sequence[SuccessCurve],
+    heads: Sequence[Cell],
 ) -> Table:
     caption = (
         "The link is the form of the curve’s fall, the prior what is held likely of its slope, a lapse the share of "
-        f"{words.items} that fails however easy they are; on a linear axis a step counts the same everywhere, and "
-        "otherwise a doubling does."
+        f"{presentation.items} that fails however easy they are; on a linear axis a step counts the same everywhere, "
+        "and otherwise a doubling does."
     )
     rows = [
         (
@@ -269,7 +272,7 @@ def leading_of(curves: Iterable[SuccessCurve]) -> dict[Group, Horizon]:
 
 def _figure(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     axis: Axis,
     curves: Sequence[SuccessCurve],
     ranks: Sequence[Group],
@@ -277,17 +280,17 @@ def _figure(
     shown = curves[:MOST_PANELS]
     names = short_labels(each.group for each in shown)
     players = [Player(names[each.group], each.group.embedded, ranks.index(each.group), each) for each in shown]
-    across, counted = axis.title, (words.item, words.items)
+    across, counted = axis.title, (presentation.item, presentation.items)
     spec = success_spec(players, across, counted, WIDE)
     label = f"Success by {across.lower()} for each model; the table of horizons has what they come to"
     binned = any(len(each.places) > MOST_POINTS for each in shown)
     left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
     caption = (
-        f"Share of {words.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
+        f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
         f"{_INTERVAL} at each difficulty as a band, and what was observed as dots, of an area by their number of "
-        f"{words.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the horizons of "
-        f"{' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or easier "
-        f"was tried.{left}"
+        f"{presentation.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the "
+        f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or "
+        f"easier was tried.{left}"
     )
     whose = [env.id, *shown[0].group.apart]
     return Figure(

@@ -17,8 +17,8 @@ from waybench.analysis import (
 )
 from waybench.core import Metric
 from waybench.envs import registry
-from waybench.report._families import family
 from waybench.report._format import amount, heading, interval_text, missing_text, money, part, percent
+from waybench.report._presentations import presentation_of
 from waybench.report.tables._horizon_tables import horizon_cell
 from waybench.report.tables._table import (
     Cell,
@@ -46,10 +46,10 @@ class Leader:
         group: Model, task and settings.
         model_page: File name of the model's page.
         page: File name of the page of its results.
-        differs: The settings in which it differs from others at this task, in words.
+        differs: The settings in which it differs from others at this task, in presentation.
         family: The family's name.
         title: The environment's title.
-        apart: What keeps its scores out of others' tables, in words.
+        apart: What keeps its scores out of others' tables, in presentation.
         metric: What the score is, with its unit.
         score: The score.
         interval: Its interval, as text.
@@ -158,7 +158,7 @@ def leaders(
     total_of = {total.group: total for total in totals}
     found: list[Leader] = []
     by_place = grouped(estimates, lambda each: (each.group.env, each.group.apart))
-    for place in sorted(by_place, key=lambda place: (family(place[0]).name, place)):
+    for place in sorted(by_place, key=lambda place: (presentation_of(place[0]).title, place)):
         groups = ranked(by_place[place])
         most = sorted({level for cells in groups.values() for level in cells})
         for group, cells in groups.items():
@@ -192,7 +192,7 @@ def _leader(
         model_page=model_pages[group.model],
         page=pages[group],
         differs=differs,
-        family=family(group.env).name,
+        family=presentation_of(group.env).title,
         title=env.title,
         apart=group.apart,
         metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
@@ -222,8 +222,10 @@ def _overall(
     levels = sorted(cells)
     if mean is None or levels == list(most):
         return mean, ""
-    words = family(cells[levels[0]].group.env)
-    told = f"{words.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{words.level} {levels[0]}"
+    presentation = presentation_of(cells[levels[0]].group.env)
+    told = (
+        f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
+    )
     begun = list(most[: len(levels)]) == levels
     if not (begun and _ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
         return mean, f"{told} only"
@@ -286,7 +288,7 @@ def leader_tables(found: Leaders, *, alone: bool = False) -> list[Table]:
                     columns=_columns(found, alone),
                     groups=rows_of(_row(line, found, alone) for line in lines),
                     kind="leaders scores",
-                    choose="Family",
+                    choose="Presentation",
                 )
             )
     return tables

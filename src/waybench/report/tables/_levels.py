@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from waybench.analysis import Estimate, Measure, as_metric, mean_text, one_line
-from waybench.core import Environment, Metric
-from waybench.report._families import Family
+from waybench.core import Environment, Metric, Presentation
 from waybench.report._format import amount, heading, in_words, interval_text
 from waybench.report.tables._table import (
     Cell,
@@ -42,7 +41,7 @@ class LoggedError(NamedTuple):
 
 def level_table(
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     measured: Measure,
     estimates: Sequence[Estimate],
     total: Estimate,
@@ -52,7 +51,7 @@ def level_table(
 
     Args:
         env: The environment.
-        words: What is known of its family.
+        presentation: What is known of its family.
         measured: By what the group is judged.
         estimates: Its estimates by level.
         total: Its estimate over all levels.
@@ -84,12 +83,12 @@ def level_table(
         rows.append(TableRow(Cell(text="all"), cells(total)))
     best = metric.title if measured.series else f"Best {in_words(metric)}"
     unit = f", {metric.unit}" if metric.unit else ""
-    first = words.level.capitalize(), words.items.capitalize(), "Attempts"
+    first = presentation.level.capitalize(), presentation.items.capitalize(), "Attempts"
     last = "Tokens in", "Tokens out", "Seconds", "Infrastructure\nerrors"
     return Table(
         id="by-level",
-        title=f"By {words.level}",
-        caption=[Note(text) for text in _caption(env, words, measured, drawn) if text],
+        title=f"By {presentation.level}",
+        caption=[Note(text) for text in _caption(env, presentation, measured, drawn) if text],
         columns=[
             *(Column(heading=each) for each in first),
             *([Column(heading=f"{best}{unit}", better=metric.better)] if with_best else []),
@@ -102,7 +101,7 @@ def level_table(
     )
 
 
-def _caption(env: Environment[Any, Any, Any], words: Family, measured: Measure, drawn: str) -> list[str]:
+def _caption(env: Environment[Any, Any, Any], presentation: Presentation, measured: Measure, drawn: str) -> list[str]:
     text = ""
     if measured.series:
         text = (
@@ -110,13 +109,13 @@ def _caption(env: Environment[Any, Any, Any], words: Family, measured: Measure, 
             "carried out in place of the reply, so that reaching the goal is the teacher's merit."
         )
     elif env.best_of:
-        text = f"Best: the mean over {words.items} of the best attempt."
+        text = f"Best: the mean over {presentation.items} of the best attempt."
     single = "The metrics after it say what a single attempt gives on average."
     return [
         text,
-        single if text else f"Means over {words.items}.",
+        single if text else f"Means over {presentation.items}.",
         f"Small: {100 * CONFIDENCE:.0f} % intervals over {drawn}.",
-        words.undefined,
+        presentation.undefined,
     ]
 
 
@@ -125,11 +124,11 @@ def _estimate(mean: Mean | None, metric: Metric, *, bold: bool = False) -> Cell:
     return Cell(text=text, bold=bold, notes=notes([interval_text(mean, metric)], "interval"))
 
 
-def error_table(words: Family, errors: Iterable[LoggedError]) -> Table | None:
+def error_table(presentation: Presentation, errors: Iterable[LoggedError]) -> Table | None:
     """Return the list of infrastructure errors; None if there are none.
 
     Args:
-        words: What is known of the environment's family.
+        presentation: What is known of the environment's family.
         errors: The errors.
     """
     rows = [
@@ -143,7 +142,7 @@ def error_table(words: Family, errors: Iterable[LoggedError]) -> Table | None:
         )
         for one in errors
     ]
-    headings = words.item.capitalize(), "Attempt", "What happened", "Log"
+    headings = presentation.item.capitalize(), "Attempt", "What happened", "Log"
     return (
         Table(
             id="error-list",

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from waybench.analysis import Estimate, Group, Measure, differing, mean_text, measure, ranked
-from waybench.core import Environment, plural
+from waybench.core import Environment, Presentation, plural
 from waybench.envs import registry
-from waybench.report._families import Family
 from waybench.report._format import amount, interval_text, missing_text, part, percent, told
 from waybench.report.tables._cluster_tables import prompt
 from waybench.report.tables._table import (
@@ -37,7 +36,7 @@ _CONDUCTS = {
 def score_table(
     name: str,
     env: Environment[Any, Any, Any],
-    words: Family,
+    presentation: Presentation,
     estimates: Sequence[Estimate],
     pages: Mapping[Group, str],
 ) -> Table:
@@ -46,7 +45,7 @@ def score_table(
     Args:
         name: The table's id.
         env: The environment.
-        words: What is known of its family.
+        presentation: What is known of its family.
         estimates: Its estimates by level.
         pages: File names of the groups' pages.
     """
@@ -58,7 +57,7 @@ def score_table(
             group.embedded,
             TableRow(
                 model_cell(group.model, differing(group, groups), pages[group]),
-                [_score(cells.get(level), measured, words) for level in levels],
+                [_score(cells.get(level), measured, presentation) for level in levels],
             ),
         )
         for group, cells in groups.items()
@@ -66,8 +65,8 @@ def score_table(
     guided = ", with a teacher" if estimates[0].guided else ""
     return Table(
         id=name,
-        title=f"{told(measured.metric)}, by {words.level}{guided}",
-        caption=_caption(env, words, measured, estimates),
+        title=f"{told(measured.metric)}, by {presentation.level}{guided}",
+        caption=_caption(env, presentation, measured, estimates),
         columns=[Column(heading="Model"), *(Column(heading=str(level)) for level in levels)],
         groups=by_player(rows),
         kind="scores",
@@ -75,7 +74,7 @@ def score_table(
 
 
 def _caption(
-    env: Environment[Any, Any, Any], words: Family, measured: Measure, estimates: Sequence[Estimate]
+    env: Environment[Any, Any, Any], presentation: Presentation, measured: Measure, estimates: Sequence[Estimate]
 ) -> list[Note]:
     most = max(estimate.most_attempts for estimate in estimates)
     interval = f"its {100 * CONFIDENCE:.0f} % interval"
@@ -84,28 +83,29 @@ def _caption(
     elif env.best_of:
         of = f" of at most {most}" if most > 1 else ""
         text = (
-            f"In bold, the mean over {words.items} of the best attempt{of}. Below it, what a single attempt gives on "
-            f"average, with {interval}."
+            f"In bold, the mean over {presentation.items} of the best attempt{of}. Below it, what a single attempt "
+            f"gives on average, with {interval}."
         )
     else:
-        over = f" over {words.clusters}" if words.clusters else ""
-        text = f"In bold, the mean over {words.items}{' and attempts' if most > 1 else ''}. Below it, {interval}{over}."
+        over = f" over {presentation.clusters}" if presentation.clusters else ""
+        attempts = " and attempts" if most > 1 else ""
+        text = f"In bold, the mean over {presentation.items}{attempts}. Below it, {interval}{over}."
     caption = [Note(f"{text} Blank: not run.")]
     if any(estimate.missing or estimate.incomplete for estimate in estimates):
         missing = (
-            f"Some {words.items} are missing or had fewer attempts, for infrastructure errors; the score lies between "
-            "the two numbers, whatever these would have come to."
+            f"Some {presentation.items} are missing or had fewer attempts, for infrastructure errors; the score lies "
+            "between the two numbers, whatever these would have come to."
         )
         caption += [Note("*", "flag"), Note(missing)]
     undefined = any(measured.mean(estimate) is None and estimate.attempts for estimate in estimates)
-    return [*caption, Note(words.undefined)] if undefined and words.undefined else caption
+    return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
 
 
-def _score(estimate: Estimate | None, measured: Measure, words: Family) -> Cell:
+def _score(estimate: Estimate | None, measured: Measure, presentation: Presentation) -> Cell:
     if estimate is None:
         return BLANK
     metric, mean = measured.metric, measured.mean(estimate)
-    note = f"{plural(estimate.items, words.item, words.items)}, {plural(estimate.attempts, 'attempt')}"
+    note = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
     if estimate.missing:
         note += f", {estimate.missing} missing"
     if estimate.incomplete:
@@ -130,7 +130,7 @@ def _score(estimate: Estimate | None, measured: Measure, words: Family) -> Cell:
 
 
 def conduct_table(
-    words: Family,
+    presentation: Presentation,
     groups: Mapping[Group, Mapping[int, Estimate]],
     total_of: Mapping[Group, Estimate],
     pages: Mapping[Group, str],
@@ -138,7 +138,7 @@ def conduct_table(
     """Return the table of how it went: attempts, what replies came to, and what they took.
 
     Args:
-        words: What is known of the environment's family.
+        presentation: What is known of the environment's family.
         groups: Its groups, the best one first, with their estimates by level.
         total_of: The estimates over all levels.
         pages: File names of the groups' pages.
@@ -146,21 +146,23 @@ def conduct_table(
     rows = [
         (
             group.embedded,
-            TableRow(model_cell(group.model, differing(group, groups), pages[group]), _conduct(total_of[group], words)),
+            TableRow(
+                model_cell(group.model, differing(group, groups), pages[group]), _conduct(total_of[group], presentation)
+            ),
         )
         for group in groups
     ]
     caption = ""
     if len({tuple(cells) for cells in groups.values()}) > 1:
-        caption += f"Not all rows have the same {words.levels}, so compare with care. "
+        caption += f"Not all rows have the same {presentation.levels}, so compare with care. "
     if any(estimate.guided for cells in groups.values() for estimate in cells.values()):
         caption += "With a teacher no attempt is the player's to solve. "
     caption += "Infrastructure errors are nobody's failure: they are counted here and are in no other number."
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean of an attempt")
-    headings = "Model", words.items.capitalize(), "Attempts", "Solved,\n% of attempts"
+    headings = "Model", presentation.items.capitalize(), "Attempts", "Solved,\n% of attempts"
     return Table(
         id="task-conduct",
-        title=f"How it went, over all {words.levels} that a model was given",
+        title=f"How it went, over all {presentation.levels} that a model was given",
         caption=(Note(caption),),
         columns=[
             *(Column(heading=each) for each in headings),
@@ -173,8 +175,8 @@ def conduct_table(
     )
 
 
-def _conduct(total: Estimate, words: Family) -> list[Cell]:
-    solved, prompts = total.solved, prompt(total, words)
+def _conduct(total: Estimate, presentation: Presentation) -> list[Cell]:
+    solved, prompts = total.solved, prompt(total, presentation)
     ends = "" if solved is None or solved.low is None else f"{percent(solved.low)} – {percent(solved.high)}"
     lines = [
         f"{prompts.shared} % shared" if prompts.shared else "",

@@ -15,18 +15,17 @@ from waybench.analysis import (
     one_line,
     spread,
 )
-from waybench.core import Environment, Metric
+from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.report._families import Family
 from waybench.report.tables._table import Cell, Column, Note, Table, TableRow, metric_column, model_cell, rows_of
 from waybench.stats import CONFIDENCE
 
 
-def attempt_table(words: Family, totals: Sequence[Estimate]) -> Table | None:
+def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Table | None:
     """Return the table of what intervals are due to, of models whose items were attempted several times.
 
     Args:
-        words: What is known of the environment's family.
+        presentation: What is known of the environment's family.
         totals: The estimates over all levels.
     """
     rows: list[TableRow] = []
@@ -49,20 +48,23 @@ def attempt_table(words: Family, totals: Sequence[Estimate]) -> Table | None:
         "Due to\nattempts, %",
         "Width\nnow",
         "with twice\nthe attempts",
-        f"with twice\nthe {words.items}",
+        f"with twice\nthe {presentation.items}",
     )
     caption = (
-        f"How much of the uncertainty of a mean over {words.items} comes from chance in the attempts; the rest is of "
-        f"which {words.items} were drawn. Then how wide its {100 * CONFIDENCE:.0f} % interval is, and would be."
+        f"How much of the uncertainty of a mean over {presentation.items} comes from chance in the attempts; the rest "
+        f"is of which {presentation.items} were drawn. Then how wide its {100 * CONFIDENCE:.0f} % interval is, and "
+        "would be."
     )
     return _table("attempts", "What intervals are due to", caption, [Column(heading=each) for each in headings], rows)
 
 
-def spread_table(env: Environment[Any, Any, Any], words: Family, estimates: Sequence[Estimate]) -> Table | None:
+def spread_table(
+    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]
+) -> Table | None:
     """Return the table of several sets; what a teacher has done has a dash."""
     spreads = spread(estimates)
     guided = {each.group.without_key(): each.guided for each in estimates}
-    names = words.metrics or (env.metrics[0].name,)
+    names = presentation.metrics or (env.metrics[0].name,)
     free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
     asked = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
     rows: list[TableRow] = []
@@ -81,10 +83,10 @@ def spread_table(env: Environment[Any, Any, Any], words: Family, estimates: Sequ
         "The average of the sets' means; small, by how much the least of them is below it and the greatest above it."
     )
     columns = [
-        *(Column(heading=each) for each in ("Model", words.level.capitalize(), "Sets")),
+        *(Column(heading=each) for each in ("Model", presentation.level.capitalize(), "Sets")),
         *map(metric_column, metrics),
     ]
-    return _table("spread", f"Spread over several sets of {words.items}", caption, columns, rows)
+    return _table("spread", f"Spread over several sets of {presentation.items}", caption, columns, rows)
 
 
 def _margins(found: Margins | None, metric: Metric) -> Cell:
@@ -94,9 +96,11 @@ def _margins(found: Margins | None, metric: Metric) -> Cell:
     return Cell(text=mean_text(found.average, metric), bold=True, notes=(Note(ends, "interval"),))
 
 
-def repeat_table(env: Environment[Any, Any, Any], words: Family, repeated: Sequence[Repeats]) -> Table | None:
+def repeat_table(
+    env: Environment[Any, Any, Any], presentation: Presentation, repeated: Sequence[Repeats]
+) -> Table | None:
     """Return the table of repeats, the best model first."""
-    metrics = [metric for metric in env.metrics if metric.name in (words.metrics or (env.metrics[0].name,))]
+    metrics = [metric for metric in env.metrics if metric.name in (presentation.metrics or (env.metrics[0].name,))]
     headline = env.metrics[0]
     sign = -1 if headline.better == "higher" else 1
     rows: list[tuple[float, TableRow]] = []
@@ -119,11 +123,11 @@ def repeat_table(env: Environment[Any, Any, Any], words: Family, repeated: Seque
         rows.append((sign * first.mean if first else 0.0, row))
     caption = (
         "The mean of the repeats' means; small, its standard error over the repeats. It says how much chance in the "
-        f"replies moves a score, not how other {words.items} would have come out."
+        f"replies moves a score, not how other {presentation.items} would have come out."
     )
     columns = [Column(heading="Model"), Column(heading="Repeats"), *map(metric_column, metrics)]
     ordered = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
-    return _table("repeats", f"Repeats of the whole on the same {words.items}", caption, columns, ordered)
+    return _table("repeats", f"Repeats of the whole on the same {presentation.items}", caption, columns, ordered)
 
 
 def _table(name: str, title: str, caption: str, columns: Sequence[Column], rows: Sequence[TableRow]) -> Table | None:

@@ -1,3 +1,5 @@
 """Drawings of maps of places."""
 
-__all__ = []
+from waybench.envs.textmap.drawing._draw import draw, draw_frames
+
+__all__ = ["draw", "draw_frames"]

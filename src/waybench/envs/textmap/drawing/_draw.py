@@ -11,13 +11,13 @@ from waybench.envs.textmap.extract import Extraction
 from waybench.envs.textmap.minigame import Minigame
 from waybench.envs.textmap.questions import MapQuestion
 
-Asked = MapQuestion | Minigame | Extraction
+AnyQuestion = MapQuestion | Minigame | Extraction
 
 _ROUND = 'stroke-linecap="round"'
 _STUB = 17  # how far a move is drawn that leads nowhere
 
 
-def draw(instance: Asked, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+def draw(instance: AnyQuestion, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
     """Draw a map as who is asked was told of it, and an answer on it.
 
     Nothing of a reply reaches the drawing: names are those of the map, and actions those that a question lists.
@@ -41,13 +41,13 @@ def draw(instance: Asked, turns: Sequence[TurnRecord] = (), *, board_id: str = "
     return _drawing(instance, seen, f"<g{identity}>{board(instance.map).drawn(instance.cutoff)}</g>")
 
 
-def draw_frames(instance: Asked, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
+def draw_frames(instance: AnyQuestion, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
     """Yield drawings of how it stands after each number of turns in `counts`, which rise; see `draw`."""
     shapes = f"<g>{board(instance.map).drawn(instance.cutoff)}</g>"
     return (_drawing(instance, seen, shapes) for seen in scenes(instance, turns, counts))
 
 
-def _drawing(instance: Asked, seen: Scene, shapes: str) -> str:
+def _drawing(instance: AnyQuestion, seen: Scene, shapes: str) -> str:
     where, places = board(instance.map), len(instance.map.places)
     parts = [
         f'<path class="textmap-floor" fill="#fff" d="M0 0h{where.width:g}v{where.height:g}h-{where.width:g}z"/>',

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from statistics import fmean
 
-from waybench.core import Environment, EpisodeRecord, Json, Limits, Metric, Option, Play, Stream
-from waybench.envs.textmap.extract._about import ABOUT
+from waybench._package_data import read_text
+from waybench.core import EpisodeRecord, FailureKind, Json, Limits, Metric, Option, Play, Stream
 from waybench.envs.textmap.extract._failures import EXTRACT_FAILURES, extract_failure
 from waybench.envs.textmap.extract._game import BEFORE, MODES, PLAYERS, Extracting, ExtractionRules
 from waybench.envs.textmap.extract._instance import (
@@ -19,17 +19,27 @@ from waybench.envs.textmap.extract._instance import (
 )
 from waybench.envs.textmap.extract._triplet_graph import Answered, Result, Said, result, wanted
 from waybench.envs.textmap.extract._wording import ExtractionWording
-from waybench.envs.textmap.map import Of, map_name, published_steps, share
-from waybench.envs.textmap.questions import LISTS, LONGEST, PAPER, SOUND, Rules, Trajectory, read_hops
-from waybench.envs.textmap.worlds import LOWEST_CLASS, WORLD_OPTIONS, WorldItems, drawn_world, shown_steps, size_stream
+from waybench.envs.textmap.map import Of, share
+from waybench.envs.textmap.questions import (
+    LONGEST,
+    PAPER,
+    SOUND,
+    Rules,
+    Trajectory,
+    listed_names,
+    lists_option,
+    map_environment,
+    prefix_option,
+    protocol_option,
+    questions_option,
+    read_hops,
+)
+from waybench.envs.textmap.worlds import WorldItems, drawn_world, shown_steps, size_stream
 
 OPTIONS = (
-    Option(
-        name="protocol",
-        default=PAPER.name,
-        choices=(PAPER.name, SOUND.name),
-        doc='"paper": the search\'s answers are scored as in the paper, with credit for similar names; "sound": exact '
-        "names.",
+    protocol_option(
+        '"paper": the search\'s answers are scored as in the paper, with credit for similar names; "sound": exact '
+        "names."
     ),
     Option(name="wording", default="plain", choices=("plain",), doc="plain: our own words; the paper prints none."),
     Option(
@@ -47,32 +57,17 @@ OPTIONS = (
         doc="In steps, the place that is named as the one before a step: told, the true one; own, where the player's "
         'last triplet ended; if not given, told in "paper", own in "sound".',
     ),
-    Option(
-        name="lists",
-        default=None,
-        kind=str,
-        choices=LISTS,
-        doc="The list of places: all of the map, or those seen by a reader of the prefix; if not given, all in "
-        '"paper", seen in "sound".',
+    lists_option(
+        "The list of places: all of the map, or those seen by a reader of the prefix; if not given, all in "
+        '"paper", seen in "sound".'
     ),
 )
 SOURCE_OPTIONS = (
-    *WORLD_OPTIONS,
-    Option(
-        name="prefix_steps",
-        default=None,
-        kind=int,
-        low=EXAMPLES + 1,
-        high=5_000,
-        doc="Steps of the walkthrough that are shown; if not given, all of it, up to 1,000.",
-    ),
-    Option(
-        name="questions",
-        amount=True,
+    prefix_option("Steps of the walkthrough that are shown; if not given, all of it, up to 1,000.", low=EXAMPLES + 1),
+    questions_option(
+        "Questions for routes, and as many for destinations, that the graph is asked; easy and hard ones in turn.",
         default=QUESTIONS,
-        low=1,
         high=100,
-        doc="Questions for routes, and as many for destinations, that the graph is asked; easy and hard ones in turn.",
     ),
     Option(
         name="longest",
@@ -88,20 +83,16 @@ def _rules(protocol: str) -> Rules:
     return PAPER if protocol == PAPER.name else SOUND
 
 
-@lru_cache(maxsize=32)
-def _made(protocol: str, mode: str, before: str | None, lists: str | None) -> Play[Extraction, Extracting, Trajectory]:
-    published = protocol == PAPER.name
-    words = ExtractionWording(mode, lists or ("all" if published else "seen"))
-    game = ExtractionRules(mode, before or ("told" if published else "own"), _rules(protocol))
+def _play(
+    protocol: str, wording: str, mode: str, before: str | None, lists: str | None
+) -> Play[Extraction, Extracting, Trajectory]:
+    words = ExtractionWording(mode, listed_names(protocol, lists))
+    game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), _rules(protocol))
     return Play(game, words, Limits(turns=1), lambda task: _turns(task, mode))
 
 
 def _turns(task: Extraction, mode: str) -> int:
     return len(wanted(task, mode)) if mode == "steps" else 1
-
-
-def _play(options: Mapping[str, Json]) -> Play[Extraction, Extracting, Trajectory]:
-    return _made(options["protocol"], options["mode"], options["before"], options["lists"])
 
 
 def _draw(key: str, level: int, options: Mapping[str, Json]) -> WorldItems[Extraction]:
@@ -250,27 +241,25 @@ METRICS = (
     ),
 )
 
-EXTRACT = Environment(
-    id="textmap/extract",
-    version=1,
+
+def _failure(record: EpisodeRecord) -> FailureKind:
+    return extract_failure(record, _task_of(record), _said(record))
+
+
+EXTRACT = map_environment(
+    "extract",
     title="Text maps: triplet extraction and search (MANGO)",
-    about=ABOUT,
+    about=read_text(__file__, "about.md"),
     options=OPTIONS,
-    source_options=SOURCE_OPTIONS,
-    smallest_level=LOWEST_CLASS,
-    sample_levels=(1, 2),
-    public_key="textmap-v1",
     play=_play,
+    source_options=SOURCE_OPTIONS,
+    sample_levels=(1, 2),
     draw_from=_draw,
     decode=decode_extraction,
-    complete=named_extraction,
-    level_of=lambda task: task.level,
+    resolve_references=named_extraction,
     prove=prove,
     metrics=METRICS,
     failures=EXTRACT_FAILURES,
-    failure=lambda record: extract_failure(record, _task_of(record), _said(record)),
-    pooled=True,
-    cluster=map_name,
-    implied=published_steps,
+    failure=_failure,
     players=PLAYERS,
 )

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.core import End, Facts, Game, Json, Outcome, Player, Stream, Transition
+from waybench.core import End, Facts, Game, Outcome, Player, Stream, Transition
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
 from waybench.envs.textmap.extract._triplet_graph import Said, result, same, wanted
 from waybench.envs.textmap.map import seen_names
-from waybench.envs.textmap.questions import Hop, Rules, Trajectory, ground, hops_json, normal, read_hops
+from waybench.envs.textmap.questions import Hop, Rules, Trajectory, TrajectoryAnswers, ground, normal
 
 MODES = ("steps", "whole")
 BEFORE = ("told", "own")
@@ -47,7 +47,7 @@ class Extracting:
         return self.task.truth[self.step - 1 - (len(self.said) if self.before == "own" else 0)].before
 
 
-class ExtractionRules(Game[Extraction, Extracting, Trajectory]):
+class ExtractionRules(TrajectoryAnswers, Game[Extraction, Extracting, Trajectory]):
     """Triplets are said, one for a step or a list of them; in the end, their graph is asked.
 
     The reward of a triplet is its share of those that are asked for, if it is right. It is solved if the graph answers
@@ -104,18 +104,6 @@ class ExtractionRules(Game[Extraction, Extracting, Trajectory]):
     def terminal(self, state: Extracting) -> End | None:
         """Return whether the graph answers all questions, after the last triplet."""
         return state.end
-
-    def encode(self, action: Trajectory) -> Json:
-        """Return [place before, action, place after] for each triplet."""
-        return hops_json(action)
-
-    def decode(self, action: Json) -> Trajectory:
-        """Read what `encode` wrote.
-
-        Raises:
-            DataError: If it is something else.
-        """
-        return read_hops(action)
 
     def perturb(self, state: Extracting, action: Trajectory, rate: float, rng: Stream) -> Trajectory:
         """Spoil each triplet with the given rate: another place where it ends."""

@@ -51,7 +51,7 @@ class Extraction(MapInstance):
 
     def to_json(self) -> Json:
         """Return the extraction with its map, so that a record needs no other file."""
-        asked = [question.asked() for question in self.questions]
+        asked = [question.question_json() for question in self.questions]
         return {"map": map_json(self.map), "cutoff": self.cutoff, "questions": asked}
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
 from waybench.envs.textmap.map import Difficulty, Edge, reached
-from waybench.envs.textmap.questions import PAPER, Asked, Hop, Rules, Trajectory, normal, success
+from waybench.envs.textmap.questions import PAPER, Hop, Question, Rules, Trajectory, normal, success
 from waybench.envs.textmap.worlds import opposite
 
 Said = tuple[Hop | None, ...]
@@ -45,11 +45,11 @@ class Sketch:
         hops = (hop for ways in self._ways.values() for leads in ways.values() for hop in leads)
         return frozenset((normal(hop.before), normal(hop.action), normal(hop.after)) for hop in hops)
 
-    def answer(self, question: Asked) -> Trajectory:
+    def answer(self, question: Question) -> Trajectory:
         """Return a shortest route, or where the given moves lead; nothing if the graph does not say."""
         return self._follow(question) if question.actions else self._route(question)
 
-    def _route(self, question: Asked) -> Trajectory:
+    def _route(self, question: Question) -> Trajectory:
         source, target = normal(question.source), normal(question.target)
         came: dict[str, Hop] = {}
         queue = deque([source])
@@ -66,7 +66,7 @@ class Sketch:
             target = normal(came[target].before)
         return tuple(reversed(way))
 
-    def _follow(self, question: Asked) -> Trajectory:
+    def _follow(self, question: Question) -> Trajectory:
         """Make the given moves; where one can lead to several places, so that all can be made."""
         ways: dict[str, Trajectory] = {normal(question.source): ()}
         for action in question.actions:
@@ -186,6 +186,6 @@ def said_right(truth: Trajectory, said: Said, *, in_place: bool) -> list[float]:
     return right
 
 
-def _worth(instance: Extraction, question: Asked, sketch: Sketch, rules: Rules) -> float:
+def _worth(instance: Extraction, question: Question, sketch: Sketch, rules: Rules) -> float:
     answer: Sequence[Hop] = sketch.answer(question)
     return success(instance.map, question, answer, rules, any_reached=not rules.similar) if answer else 0.0

@@ -1,4 +1,4 @@
-"""Maps of places: loading, writing, paths and traversals."""
+"""Maps of places: loading, paths and traversals."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from waybench.envs.textmap.map._in_instances import (
     size_class,
 )
 from waybench.envs.textmap.map._labels import DIFFICULTIES, Difficulty, Labels, Rule, edge_labels, path_labels, reached
-from waybench.envs.textmap.map._load import load_map
+from waybench.envs.textmap.map._load import load_map, walkthrough_text
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 from waybench.envs.textmap.map._prefix import (
     PUBLISHED_STEPS,
@@ -40,7 +40,6 @@ from waybench.envs.textmap.map._prefix import (
 from waybench.envs.textmap.map._shares import Of, event, share
 from waybench.envs.textmap.map._similar import LONGEST, distance, similarity
 from waybench.envs.textmap.map._traversals import Made, Move, edges_made
-from waybench.envs.textmap.map._write import MOST_PATHS, Written, write_map
 
 if TYPE_CHECKING:
     from waybench.envs.textmap.map._kernel import Ints
@@ -54,7 +53,6 @@ __all__ = [
     "LATEST_CUTOFF",
     "LONGEST",
     "LONGEST_NAME",
-    "MOST_PATHS",
     "NEVER",
     "PUBLISHED_STEPS",
     "Choice",
@@ -73,7 +71,6 @@ __all__ = [
     "Routes",
     "Rule",
     "Step",
-    "Written",
     "all_names",
     "cut",
     "distance",
@@ -104,8 +101,8 @@ __all__ = [
     "track",
     "typed",
     "walkthrough",
+    "walkthrough_text",
     "with_ids",
-    "write_map",
 ]
 
 # They need numpy or numba, which is loaded where there is something to compute.

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from waybench.core import Environment, EpisodeRecord, Json, Limits, Option, Play, Stream
-from waybench.envs.textmap.map import Of, event, map_name, published_steps, share
-from waybench.envs.textmap.minigame._about import ABOUT
+from waybench._package_data import read_text
+from waybench.core import EpisodeRecord, Json, Limits, Option, Play, Stream
+from waybench.envs.textmap.map import Of, event, share
 from waybench.envs.textmap.minigame._failures import MINIGAME_FAILURES, minigame_failure
-from waybench.envs.textmap.minigame._game import PLAYERS, Choosing, MinigameRules
+from waybench.envs.textmap.minigame._game import PLAYERS, MinigameRules
 from waybench.envs.textmap.minigame._instance import (
     CHOICES,
     MOVES,
@@ -17,15 +17,19 @@ from waybench.envs.textmap.minigame._instance import (
     named_minigame,
 )
 from waybench.envs.textmap.minigame._wording import FORMS, PRINTED, MinigameWording
-from waybench.envs.textmap.questions import PAPER, SOUND
-from waybench.envs.textmap.worlds import LOWEST_CLASS, WORLD_OPTIONS, WorldItems, drawn_world, shown_steps, size_stream
+from waybench.envs.textmap.questions import (
+    SOUND,
+    AnswerState,
+    map_environment,
+    prefix_option,
+    protocol_option,
+    questions_option,
+)
+from waybench.envs.textmap.worlds import WorldItems, drawn_world, shown_steps, size_stream
 
 OPTIONS = (
-    Option(
-        name="protocol",
-        default=PAPER.name,
-        choices=(PAPER.name, SOUND.name),
-        doc='"paper": the reply is one of the actions and nothing else; "sound": it names exactly one of them.',
+    protocol_option(
+        '"paper": the reply is one of the actions and nothing else; "sound": it names exactly one of them.'
     ),
     Option(
         name="wording",
@@ -40,16 +44,8 @@ OPTIONS = (
     ),
 )
 SOURCE_OPTIONS = (
-    *WORLD_OPTIONS,
-    Option(
-        name="prefix_steps",
-        default=None,
-        kind=int,
-        low=1,
-        high=5_000,
-        doc="Steps of the walkthrough among which the predicted ones are; if not given, all of it.",
-    ),
-    Option(name="questions", amount=True, default=10, low=1, high=1_000, doc="Minigames in each world."),
+    prefix_option("Steps of the walkthrough among which the predicted ones are; if not given, all of it."),
+    questions_option("Minigames in each world."),
     Option(
         name="moves",
         default="all",
@@ -60,14 +56,9 @@ SOURCE_OPTIONS = (
 )
 
 
-@lru_cache(maxsize=8)
-def _made(protocol: str, wording: str, local_map: bool) -> Play[Minigame, Choosing, str]:
+def _play(protocol: str, wording: str, local_map: bool) -> Play[Minigame, AnswerState[Minigame], str]:
     words = MinigameWording(FORMS[wording], local_map=local_map, searched=protocol == SOUND.name)
     return Play(MinigameRules(), words, Limits(turns=1))
-
-
-def _play(options: Mapping[str, Json]) -> Play[Minigame, Choosing, str]:
-    return _made(options["protocol"], options["wording"], options["local_map"])
 
 
 def _draw(key: str, level: int, options: Mapping[str, Json]) -> WorldItems[Minigame]:
@@ -169,27 +160,19 @@ METRICS = (
     ),
 )
 
-MINIGAME = Environment(
-    id="textmap/minigame",
-    version=1,
+MINIGAME = map_environment(
+    "minigame",
     title="Text maps: minigames (MANGO)",
-    about=ABOUT,
+    about=read_text(__file__, "about.md"),
     options=OPTIONS,
-    source_options=SOURCE_OPTIONS,
-    smallest_level=LOWEST_CLASS,
-    sample_levels=(1, 2, 3),
-    public_key="textmap-v1",
     play=_play,
+    source_options=SOURCE_OPTIONS,
     draw_from=_draw,
     decode=decode_minigame,
-    complete=named_minigame,
-    level_of=lambda game: game.level,
+    resolve_references=named_minigame,
     prove=prove,
     metrics=METRICS,
     failures=MINIGAME_FAILURES,
     failure=minigame_failure,
-    pooled=True,
-    cluster=map_name,
-    implied=published_steps,
     players=PLAYERS,
 )

@@ -5,12 +5,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from waybench.core import Invalid, Transition, Wording, without_reasoning
+from waybench.core import Invalid, without_reasoning
 from waybench.envs.textmap.map import Edge, walkthrough
-from waybench.envs.textmap.minigame._game import Choosing
 from waybench.envs.textmap.minigame._instance import Minigame
 from waybench.envs.textmap.minigame._valid_actions import plain
-from waybench.envs.textmap.questions import normal
+from waybench.envs.textmap.questions import AnswerState, OneAnswerWording, normal
 
 MOST_CHARACTERS = 100_000  # of a reply that is searched for an action
 _LONGEST_MORE = 100  # characters of a whole reply beyond twice the longest action
@@ -67,7 +66,7 @@ PLAIN = Form(  # ours
 FORMS = {form.name: form for form in (PRINTED, PLAIN)}
 
 
-class MinigameWording(Wording[Minigame, Choosing, str]):
+class MinigameWording(OneAnswerWording[Minigame, str]):
     """A form, filled.
 
     Args:
@@ -86,15 +85,7 @@ class MinigameWording(Wording[Minigame, Choosing, str]):
         known = self._form.nearby(instance.nearby) if self._local_map else ""
         return f"{self._form.opening}{told}\n{known}{self._form.question(instance.actions)}"
 
-    def observe(self, state: Choosing, last: Transition[Choosing] | Invalid | None, turn: int) -> str:
-        """Return nothing before the choice, and then what came of it."""
-        if last is None:
-            return ""
-        if isinstance(last, Invalid):
-            return last.reason
-        return "Right." if last.events["success"] == 1 else "Wrong."
-
-    def parse(self, reply: str, state: Choosing) -> str | Invalid:
+    def parse(self, reply: str, state: AnswerState[Minigame]) -> str | Invalid:
         """Read an action: the whole reply, but for case, blanks, and quotes or punctuation around it.
 
         One that is searched may say more, if it names exactly one of the actions. An action within a longer one that
@@ -103,7 +94,7 @@ class MinigameWording(Wording[Minigame, Choosing, str]):
         if len(reply) > MOST_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MOST_CHARACTERS} are read.")
         text = normal(without_reasoning(reply))
-        listed = {plain(action): action for action in state.game.actions}
+        listed = {plain(action): action for action in state.instance.actions}
         whole = listed.get(plain(text)) if len(text) <= 2 * max(map(len, listed)) + _LONGEST_MORE else None
         if whole is not None:
             return whole
@@ -115,6 +106,6 @@ class MinigameWording(Wording[Minigame, Choosing, str]):
             return listed[named.pop()]
         return Invalid(f"The reply names {len(named) or 'none'} of the actions in the list; name one.")
 
-    def render(self, action: str, state: Choosing) -> str:
+    def render(self, action: str, state: AnswerState[Minigame]) -> str:
         """Return the action."""
         return action

@@ -7,43 +7,66 @@ from waybench.envs.textmap.questions._answer import MOST_HOPS, RELEASED, Hop, Tr
 from waybench.envs.textmap.questions._choose import LONGEST, choose
 from waybench.envs.textmap.questions._environment import DESTINATION, ROUTE
 from waybench.envs.textmap.questions._failures import NO_PLACE
-from waybench.envs.textmap.questions._game import hops_json, read_hops
+from waybench.envs.textmap.questions._game import TrajectoryAnswers, read_hops
 from waybench.envs.textmap.questions._instance import MapQuestion, destination_on, route_on
+from waybench.envs.textmap.questions._one_answer import (
+    AnswerState,
+    Judged,
+    OneAnswerGame,
+    OneAnswerWording,
+    listed_names,
+    lists_option,
+    map_environment,
+    prefix_option,
+    protocol_option,
+    questions_option,
+)
 from waybench.envs.textmap.questions._players import shortest_way
-from waybench.envs.textmap.questions._score import PAPER, SOUND, Asked, Rules, destinations, ground, normal, success
+from waybench.envs.textmap.questions._score import PAPER, SOUND, Question, Rules, destinations, ground, normal, success
 from waybench.envs.textmap.questions._source import WorldQuestions, wanted
 from waybench.envs.textmap.questions._variables import MapVariables, map_variables, name_scores
-from waybench.envs.textmap.questions._wording import LISTS
+from waybench.envs.textmap.questions._write import MOST_PATHS, Written, write_map
 
 if TYPE_CHECKING:
     from waybench.envs.textmap.questions._questions import destination_questions, route_questions
 
 __all__ = [
     "DESTINATION",
-    "LISTS",
     "LONGEST",
     "MOST_HOPS",
+    "MOST_PATHS",
     "NO_PLACE",
     "PAPER",
     "RELEASED",
     "ROUTE",
     "SOUND",
-    "Asked",
+    "AnswerState",
     "Hop",
+    "Judged",
     "MapQuestion",
     "MapVariables",
+    "OneAnswerGame",
+    "OneAnswerWording",
+    "Question",
     "Rules",
     "Trajectory",
+    "TrajectoryAnswers",
     "WorldQuestions",
+    "Written",
     "choose",
     "destination_on",
     "destination_questions",
     "destinations",
     "ground",
-    "hops_json",
+    "listed_names",
+    "lists_option",
+    "map_environment",
     "map_variables",
     "name_scores",
     "normal",
+    "prefix_option",
+    "protocol_option",
+    "questions_option",
     "read_hops",
     "route_on",
     "route_questions",
@@ -52,6 +75,7 @@ __all__ = [
     "success",
     "trajectory",
     "wanted",
+    "write_map",
 ]
 
 # They need numpy or numba, which is loaded where there is something to compute.

@@ -76,9 +76,9 @@ class MapQuestion(MapInstance):
 
     def to_json(self) -> Json:
         """Return the question with its whole map, so that a record needs no other file."""
-        return {"map": map_json(self.map), **self.asked(), "cutoff": self.cutoff}
+        return {"map": map_json(self.map), **self.question_json(), "cutoff": self.cutoff}
 
-    def asked(self) -> dict[str, Json]:
+    def question_json(self) -> dict[str, Json]:
         """Return what is asked, without the map, as JSON."""
         out: dict[str, Json] = {"src": self.source, "dst": self.target}
         if self.path:

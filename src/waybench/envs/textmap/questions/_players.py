@@ -8,40 +8,40 @@ from statistics import fmean
 from waybench.core import Player, Stream
 from waybench.envs.textmap.map import NEVER, Edge, PlaceMap, similarity, track
 from waybench.envs.textmap.questions._answer import Hop, Trajectory
-from waybench.envs.textmap.questions._game import Asked
 from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap.questions._one_answer import AnswerState
 from waybench.envs.textmap.worlds import opposite
 
 _LONGEST_WALK = 2  # times the length of a shortest way, that a random route goes on at most
 
 
-def oracle(state: Asked, rng: Stream) -> Trajectory:
+def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """Return the path that is asked about, or a shortest one on the whole map."""
-    question = state.question
+    question = state.instance
     return _hops(question.path or shortest_way(question, question.map.edges) or _any(question))
 
 
-def walked(state: Asked, rng: Stream) -> Trajectory:
+def walked(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """Know the moves that the walkthrough makes, and nothing that follows from them.
 
     A route is a shortest one by these moves; without one, it goes straight to the destination by whatever leaves the
     source. Given moves that were never made lead nowhere.
     """
-    question = state.question
+    question = state.instance
     made = [edge for edge in question.map.edges if edge.forward <= question.cutoff]
     if question.path:
         return _follow(question, {(edge.source, edge.action): edge.target for edge in made})
     return _hops(shortest_way(question, made) or _any(question))
 
 
-def reverse(state: Asked, rng: Stream) -> Trajectory:
+def reverse(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """Retrace the walkthrough.
 
     A route goes along the walkthrough from where it was at the source to where it was at the destination, forward or
     backward, whichever is nearer. Given moves lead where the walkthrough made them, or back where it made their
     opposites, by the words alone.
     """
-    question = state.question
+    question = state.instance
     if not question.path:
         return _retraced(question) or _hops(_any(question))
     leads = {
@@ -53,9 +53,9 @@ def reverse(state: Asked, rng: Stream) -> Trajectory:
     return _follow(question, leads)
 
 
-def random(state: Asked, rng: Stream) -> Trajectory:
+def random(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """Walk at random by moves of the map; or say a random place of the list."""
-    question = state.question
+    question = state.instance
     if question.path:
         return (Hop(question.source, question.actions[0], rng.choice(question.map.places)),)
     way: list[Edge] = []
@@ -69,21 +69,21 @@ def random(state: Asked, rng: Stream) -> Trajectory:
     return _hops(way or _any(question))
 
 
-def constant(state: Asked, rng: Stream) -> Trajectory:
+def constant(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """Give an answer that is the same for all questions about a map: the best one made of the map's own names.
 
     Of a destination it is the place that is most similar to all places on average; of a route, the move that leads
     from one place to another most often. In "paper", a letter that is equally close to several actions can do a little
     better.
     """
-    question = state.question
+    question = state.instance
     place, action = _best_constant(question.map)
     if question.path:
         return (Hop(question.source, question.actions[0], place),)
     return (Hop(question.source, action, question.target),)
 
 
-PLAYERS: Mapping[str, Player[Asked, Trajectory]] = {
+PLAYERS: Mapping[str, Player[AnswerState[MapQuestion], Trajectory]] = {
     "heuristic": reverse,
     "oracle": oracle,
     "walked": walked,

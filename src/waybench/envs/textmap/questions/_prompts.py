@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from waybench.envs.textmap.map import Names
 from waybench.envs.textmap.questions._answer import PRINTED, RELEASED, Keys
-from waybench.envs.textmap.questions._score import Asked
+from waybench.envs.textmap.questions._score import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def opening(template: Template, walkthrough: str, names: Names) -> str:
     return _filled(template.opening, walkthrough=walkthrough, **lists)
 
 
-def question_text(template: Template, question: Asked) -> str:
+def question_text(template: Template, question: Question) -> str:
     """Return the text that follows the opening."""
     names = {"source": question.source, "target": question.target}
     if template.lists == "json":

@@ -18,7 +18,7 @@ from waybench.envs.textmap.questions._answer import Hop
 _LONGEST_WORD = 100
 
 
-class Asked(Protocol):
+class Question(Protocol):
     """What a question asks; the questions of `textmap` are of this kind."""
 
     @property
@@ -143,7 +143,7 @@ def ground(place_map: PlaceMap) -> Ground:
     return Ground(place_map)
 
 
-def destinations(place_map: PlaceMap, question: Asked) -> frozenset[str]:
+def destinations(place_map: PlaceMap, question: Question) -> frozenset[str]:
     """Return the places that the moves given in a question can lead to; several where an action is ambiguous."""
     places = frozenset({question.source})
     for action in question.actions:
@@ -152,7 +152,7 @@ def destinations(place_map: PlaceMap, question: Asked) -> frozenset[str]:
 
 
 def success(
-    place_map: PlaceMap, question: Asked, hops: Sequence[Hop], rules: Rules, *, any_reached: bool = True
+    place_map: PlaceMap, question: Question, hops: Sequence[Hop], rules: Rules, *, any_reached: bool = True
 ) -> float:
     """Return the success of a well-structured answer, from 0 to 1 (paper, section 2.3).
 
@@ -176,7 +176,7 @@ def success(
     return max(similarity(answered, place) for place in right)
 
 
-def length_weight(place_map: PlaceMap, question: Asked, hops: Sequence[Hop]) -> float:
+def length_weight(place_map: PlaceMap, question: Question, hops: Sequence[Hop]) -> float:
     """Return l / max(l, p), p the moves answered, by which success is weighted (paper, section C.1).
 
     l is the number of the given moves, or the length of a shortest route. A question without any route has 0.
@@ -187,7 +187,7 @@ def length_weight(place_map: PlaceMap, question: Asked, hops: Sequence[Hop]) -> 
     return shortest / max(shortest, len(hops)) if shortest else 0.0
 
 
-def reasoning(place_map: PlaceMap, question: Asked, hops: Sequence[Hop], rules: Rules) -> bool:
+def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rules: Rules) -> bool:
     """Whether a trajectory is right from place to place (paper, section A.6).
 
     It begins at the source, each move begins where the last one ended, and each is a move of the map. A route ends at

@@ -8,30 +8,16 @@ from waybench.core import Json, Option, Stream
 from waybench.envs.textmap.map import DIFFICULTIES, Difficulty, PlaceMap, with_ids
 from waybench.envs.textmap.questions._choose import LONGEST, Kind, choose
 from waybench.envs.textmap.questions._instance import MapQuestion
-from waybench.envs.textmap.worlds import WORLD_OPTIONS, WorldItems, drawn_world, shown_steps, size_stream
+from waybench.envs.textmap.questions._one_answer import prefix_option, questions_option
+from waybench.envs.textmap.worlds import WorldItems, drawn_world, shown_steps, size_stream
 
 WORLD_NAMES = ("plain", "ids")
 
 Shown = Callable[[PlaceMap], int]
 
-SOURCE_OPTIONS = (
-    *WORLD_OPTIONS,
-    Option(
-        name="prefix_steps",
-        default=None,
-        kind=int,
-        low=1,
-        high=5_000,
-        doc="Steps of the walkthrough that are shown; if not given, all of it.",
-    ),
-    Option(
-        name="questions",
-        amount=True,
-        default=10,
-        low=1,
-        high=1_000,
-        doc="Questions about each world, which share the beginning of their prompts.",
-    ),
+QUESTION_OPTIONS = (
+    prefix_option("Steps of the walkthrough that are shown; if not given, all of it."),
+    questions_option("Questions about each world, which share the beginning of their prompts."),
     Option(
         name="difficulty",
         default="both",
@@ -65,7 +51,7 @@ class WorldQuestions(WorldItems[MapQuestion]):
     Args:
         key: The set's key.
         level: Size class: worlds of level k have 2 ** (k + 1) places up to twice as many.
-        options: A value for each of `SOURCE_OPTIONS`.
+        options: A value for each of `WORLD_OPTIONS` and `QUESTION_OPTIONS`.
         kind: What is asked for.
         prove: What is known of a question.
         shown: Map -> the last step that is shown; if None, the option `prefix_steps` says it.
@@ -137,7 +123,7 @@ def world_map(key: str, level: int, options: Mapping[str, Json], index: int, ext
     Args:
         key: The set's key.
         level: Size class.
-        options: A value for each of `SOURCE_OPTIONS`.
+        options: A value for each of `WORLD_OPTIONS` and `QUESTION_OPTIONS`.
         index: Number of the world within the set.
         extra: Number of the further world that stands in for it; 0 for itself.
     """

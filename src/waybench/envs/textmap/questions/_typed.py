@@ -2,7 +2,8 @@
 
 from waybench.envs.textmap.map import LONGEST_NAME
 from waybench.envs.textmap.questions._answer import MOST_HOPS, Hop, Trajectory
-from waybench.envs.textmap.questions._game import Asked
+from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap.questions._one_answer import AnswerState
 from waybench.envs.textmap.questions._score import SOUND, ground
 
 HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
@@ -10,7 +11,7 @@ HELP = "Type the actions of a route with commas between them, or the place of a 
 _OPEN = "?"
 
 
-def typed(text: str, state: Asked) -> Trajectory | None:
+def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None:
     """Return the answer that a typed line stands for.
 
     Args:
@@ -21,7 +22,7 @@ def typed(text: str, state: Asked) -> Trajectory | None:
         The trajectory: the places on a route are those that the actions lead to, those before a destination are left
         open, so that no reasoning is anybody's merit; None if the line is empty or too long.
     """
-    question, here = state.question, state.question.source
+    question, here = state.instance, state.instance.source
     if question.path:
         place = text.strip()
         if not 1 <= len(place) <= LONGEST_NAME:

@@ -1,12 +1,13 @@
 """What makes a map hard: the variables that MANGO regresses success on (section 3.3 and Table 10)."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
 from typing import NamedTuple
 
-from waybench.core import UsageError
+from waybench.core import EpisodeRecord, ExplanatoryVariables, Json, UsageError
 from waybench.envs.textmap.map import PlaceMap, distance, edge_labels, reached
+from waybench.envs.textmap.questions._instance import MapQuestion
 
 PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
 MOST_COMPARED = 1_000_000  # pairs of names: a few seconds at the worst
@@ -119,3 +120,47 @@ def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None,
 
 def _mean_length(counts: list[int]) -> float | None:
     return sum(length * count for length, count in enumerate(counts)) / sum(counts) if sum(counts) else None
+
+
+def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryVariables:
+    """Declare the variables of an environment's maps, as far as a question shows them.
+
+    Args:
+        decode: JSON -> the environment's instance.
+    """
+
+    def of(record: EpisodeRecord) -> Mapping[str, float | None]:
+        question = decode(record.instance)
+        return map_variables(question.map, question.cutoff)._asdict()
+
+    return ExplanatoryVariables(
+        titles={
+            "locations": "Places",
+            "explicit_edges": "Explicit edges",
+            "imputed_edges": "Imputed edges",
+            "confusing_locations": "Confusion of names",
+            "alike_locations": "Likeness of names",
+            "easy_length": "Length of easy paths",
+            "hard_length": "Length of hard paths",
+            "imputed_in_hard": "Imputed in hard paths",
+            "scene_words": "Words in a scene",
+        },
+        note=(
+            "The confusion of names is MANGO's score as it is printed, a sum over places of how far the farthest other "
+            "name is; it is nearly always the number of places. Their likeness is the sum of how near the nearest one "
+            "is."
+        ),
+        # The variables of MANGO's Table 10, and the likeness of names, which the paper means but does not print.
+        by_metric={
+            "success_easy": (
+                *("locations", "explicit_edges", "confusing_locations", "alike_locations"),
+                *("easy_length", "scene_words"),
+            ),
+            "success_hard": (
+                *("locations", "explicit_edges", "imputed_edges", "confusing_locations", "alike_locations"),
+                *("hard_length", "imputed_in_hard", "scene_words"),
+            ),
+        },
+        depends_on=lambda record: record.instance["cutoff"],
+        of=of,
+    )

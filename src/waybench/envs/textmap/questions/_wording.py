@@ -3,18 +3,17 @@
 import json
 from functools import lru_cache
 
-from waybench.core import Invalid, Transition, Wording
+from waybench.core import Invalid
 from waybench.envs.textmap.map import Names, PlaceMap, all_names, seen_names, simplified, walkthrough
 from waybench.envs.textmap.questions._answer import Trajectory, published_answer, sound_answer
-from waybench.envs.textmap.questions._game import Asked
 from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap.questions._one_answer import AnswerState, OneAnswerWording
 from waybench.envs.textmap.questions._prompts import Template, opening, question_text
 
 OBSERVATIONS = ("full", "names")
-LISTS = ("all", "seen")
 
 
-class QuestionWording(Wording[MapQuestion, Asked, Trajectory]):
+class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
     """A template, filled; all questions about one prefix begin with the same text, byte for byte.
 
     Args:
@@ -39,20 +38,12 @@ class QuestionWording(Wording[MapQuestion, Asked, Trajectory]):
         """Return the whole prompt: the opening and the question."""
         return self.opening(instance.map, instance.cutoff) + question_text(self._template, instance)
 
-    def observe(self, state: Asked, last: Transition[Asked] | Invalid | None, turn: int) -> str:
-        """Return nothing before the answer, and then what came of it."""
-        if last is None:
-            return ""
-        if isinstance(last, Invalid):
-            return last.reason
-        return "Right." if last.events["success"] == 1 else "Wrong."
-
-    def parse(self, reply: str, state: Asked) -> Trajectory | Invalid:
+    def parse(self, reply: str, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
         """Read a trajectory, or say why there is none."""
         read = published_answer if self._published else sound_answer
         return read(reply, self._template.keys, self._template.lead)
 
-    def render(self, action: Trajectory, state: Asked) -> str:
+    def render(self, action: Trajectory, state: AnswerState[MapQuestion]) -> str:
         """Return a trajectory as JSON, which is a Python literal too; it goes on from the prompt's lead."""
         keys = self._template.keys
         rows = [{keys.before: hop.before, keys.action: hop.action, keys.after: hop.after} for hop in action]

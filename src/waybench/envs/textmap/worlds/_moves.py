@@ -1,11 +1,13 @@
 """What the moves of a text world are called, which doors are in them, and what places are named after them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from waybench._package_data import read_toml
 from waybench.core import Stream
 from waybench.envs.textmap.worlds._data import Exit
 from waybench.envs.textmap.worlds._layout import Layout, Link
-from waybench.envs.textmap.worlds._themes import Theme, phrases, words
+from waybench.envs.textmap.worlds._themes import Theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,55 +21,10 @@ class _Kind:
     told_back: tuple[str, ...] = ()
 
 
-_ENTER = _Kind(
-    "enter {}",
-    "exit {}",
-    phrases("Inside the {}|Within the {}"),
-    phrases("{A} stands here with its entrance open.|There is {a} here, large enough to go into."),
-    phrases("The way out of the {} is open.|It is a short step back out of the {}."),
-)
-_CLIMB = _Kind(
-    "climb {}",
-    "descend {}",
-    phrases("Up the {}|Top of the {}|Halfway up the {}"),
-    phrases("{A} invites whoever likes to climb.|There is {a} here that would bear your weight."),
-    phrases("The {} is the way down.|Down the {} looks further than up."),
-)
-_BOARD = _Kind(
-    "board {}",
-    "leave {}",
-    phrases("Aboard the {}|On Board the {}"),
-    phrases("{A} waits here, with nobody in charge.|There is room for one more on {a}."),
-    phrases("The {} is not going anywhere.|Nobody would mind if you left the {}."),
-)
-_CRAWL = _Kind(
-    "crawl into {}",
-    "crawl out of {}",
-    phrases("Inside the {}|Far End of the {}"),
-    phrases("Close to the ground there is {a}.|On hands and knees one might get into {a}."),
-    phrases("There is hardly room to turn round in the {}.|The mouth of the {} is behind you."),
-)
-_BOTH = {
-    "squeeze through {}": words("crack, gap, slit, broken grille, turnstile, row of bars, split wall"),
-    "swim across {}": words("pool, moat, channel, flooded pit, cistern, dark pond"),
-    "step through {}": words("tall mirror, painted door, curtain of light, veil of water, false wall, picture frame"),
-    "jump over {}": words("trench, ditch, gully, hole in the floor, broken step, drain"),
-}
-_ONCE = {
-    "slide down {}": (words("chute, scree, pole, ramp, polished slab, banister"), "Foot of the {}"),
-    "jump into {}": (words("well, heap of straw, pit, torrent, shaft"), "Bottom of the {}"),
-    "drop through {}": (words("trapdoor, rotten floor, manhole, skylight, hole"), "Below the {}"),
-    "dive into {}": (words("sluice, black pool, whirlpool, spillway, flooded stair"), "Outlet of the {}"),
-    "step onto {}": (words("moving belt, tilting plate, ice sheet, turning wheel, paternoster"), "End of the {}"),
-}
-_LIKENESS = words(
-    "old, tall, small, red, blue, black, white, narrow, wide, crooked, rusty, green, grey, wooden, stone, yellow, "
-    "battered, painted, smooth, slanting, round, square, ancient, patched, humble, second, third, pale"
-)
-_DOORS = words("door, gate, hatch, shutter, grating, barrier, portal, panel")
-_DOOR_LIKENESS = words(
-    "oak, iron, glass, green, red, heavy, low, copper, studded, wicker, sliding, narrow, barred, steel, painted, double"
-)
+_WORDS = read_toml(__file__, "words.toml")
+_MOVES: Mapping[str, tuple[str, ...]] = _WORDS["moves"]
+_BOTH_WAYS, _ONE_WAY = _WORDS["both_ways"], _WORDS["one_way"]
+_SPECIAL = {name: _Kind(**kind) for name, kind in _WORDS["special"].items()}
 
 
 def with_article(noun: str) -> str:
@@ -138,7 +95,7 @@ def _guarded(links: list[Link], count: int, rng: Stream) -> set[int]:
 
 
 def _door(taken: set[str], rng: Stream) -> str:
-    while (name := f"{rng.choice(_DOOR_LIKENESS)} {rng.choice(_DOORS)}") in taken:
+    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in taken:
         pass
     return name
 
@@ -149,9 +106,9 @@ def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
     for attempt in range(1_000):
         if name not in used:
             break
-        name = f"{rng.choice(_LIKENESS)} {rng.choice(nouns)}"
+        name = f"{rng.choice(_MOVES['likeness'])} {rng.choice(nouns)}"
         if attempt > 60:
-            name = f"{rng.choice(_LIKENESS)} {name}"
+            name = f"{rng.choice(_MOVES['likeness'])} {name}"
     used.add(name)
     return name
 
@@ -159,22 +116,20 @@ def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
 def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str], rng: Stream) -> None:
     """Add the ways of a link that is no direction, or whose way there is none."""
     if link.one_way:
-        verb = rng.choice(sorted(_ONCE))
-        nouns, name = _ONCE[verb]
-        noun = _noun(nouns, used, rng)
-        told = phrases("{A} is here, and there is no telling where one would come out.|There is {a} here.")
-        _add(link, moves, _Kind(verb, None, (name,), told), noun, prose, rng)
+        verb = rng.choice(sorted(_ONE_WAY["moves"]))
+        move = _ONE_WAY["moves"][verb]
+        noun = _noun(move["nouns"], used, rng)
+        _add(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["told"]), noun, prose, rng)
     elif not link.fresh or rng.below(5) == 0:
-        verb = rng.choice(sorted(_BOTH))
-        noun = _noun(_BOTH[verb], used, rng)
-        told = phrases("There is {a} here; perhaps one can get to the other side.|{A} is the only remarkable thing.")
-        _add(link, moves, _Kind(verb, verb, (), told, told), noun, prose, rng)
+        verb = rng.choice(sorted(_BOTH_WAYS["nouns"]))
+        noun = _noun(_BOTH_WAYS["nouns"][verb], used, rng)
+        _add(link, moves, _Kind(verb, verb, (), _BOTH_WAYS["told"], _BOTH_WAYS["told"]), noun, prose, rng)
     else:
-        kinds = ((_ENTER, theme.enter), (_CLIMB, theme.climb), (_BOARD, theme.board), (_CRAWL, theme.crawl))
+        kinds = [(kind, getattr(theme, name)) for name, kind in _SPECIAL.items()]
         kind, nouns = rng.choice(kinds)
         noun = _noun(nouns, used, rng)
         if (
-            kind is _ENTER
+            kind is _SPECIAL["enter"]
             and rng.below(4) == 0
             and not any((way.source, way.action) == (link.source, "in") for way in moves.exits)
         ):

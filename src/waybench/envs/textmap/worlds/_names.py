@@ -1,58 +1,10 @@
 """Names of the places of text worlds: all different, some of them hard to tell apart."""
 
+from waybench._package_data import read_toml
 from waybench.core import Stream
-from waybench.envs.textmap.worlds._themes import Theme, words
+from waybench.envs.textmap.worlds._themes import Theme
 
-_FAMILIES = tuple(
-    words(family)
-    for family in (
-        "North, Northern, Northerly, Northmost",
-        "South, Southern, Southerly, Southmost",
-        "East, Eastern, Easterly, Eastmost",
-        "West, Western, Westerly, Westmost",
-        "Upper, Uppermost",
-        "Low, Lower, Lowest, Lowermost",
-        "Inner, Innermost, Inmost",
-        "Outer, Outermost, Outlying",
-        "Great, Greater, Greatest",
-        "Long, Longer, Longest",
-        "Little, Lesser, Least",
-        "Stone, Stony, Stonework",
-        "Sand, Sandy, Sanded",
-        "Mud, Muddy, Muddied",
-        "Moss, Mossy",
-        "Smoke, Smoky, Smoked",
-        "Wood, Wooden, Wooded",
-        "Dust, Dusty",
-        "Rust, Rusty, Rusted",
-        "Wind, Windy, Winding",
-        "Twisty, Twisting, Twisted",
-        "Round, Rounded, Roundish",
-        "Dim, Dimmer, Dimmed",
-        "Narrow, Narrower, Narrowing",
-        "High, Higher, Highest",
-        "Middle, Mid, Midmost",
-    )
-)
-_ENDINGS = tuple(
-    words(family)
-    for family in (
-        "Hall, Hallway, Halls",
-        "Stair, Stairs, Staircase, Stairway",
-        "Path, Pathway, Paths",
-        "Passage, Passages, Passageway",
-        "Store, Storeroom, Stores",
-        "Gate, Gates, Gateway, Gatehouse",
-        "Court, Courts, Courtyard",
-        "Vault, Vaults, Vaulting",
-        "Tower, Towers, Tower Foot",
-        "Well, Wells, Well House",
-    )
-)
-_OWNERS = words(
-    "Abel, Berenike, Cosmo, Dunja, Elspeth, Ferdy, Grete, Hanno, Ilse, Jonas, Klara, Linus, Mabel, Nicodemus, Orla, "
-    "Pia, Quirin, Rosalind, Silas, Thea, Ursula, Volkmar, Wanda, Yannick, Zelda"
-)
+_NAMES = read_toml(__file__, "words.toml")["names"]
 
 
 def name_places(
@@ -92,10 +44,10 @@ def _resembling(theme: Theme, size: int, used: set[str], rng: Stream) -> list[tu
     while True:
         if rng.below(4):
             noun = rng.choice(theme.nouns)
-            names = [(f"{like} {noun}", noun.lower()) for like in rng.choice(_FAMILIES)]
+            names = [(f"{like} {noun}", noun.lower()) for like in rng.choice(_NAMES["families"])]
         else:
             like = rng.choice(theme.adjectives)
-            names = [(f"{like} {noun}", noun.lower()) for noun in rng.choice(_ENDINGS)]
+            names = [(f"{like} {noun}", noun.lower()) for noun in rng.choice(_NAMES["endings"])]
         rng.shuffle(names)
         names = [name for name in names if name[0].lower() not in used]
         if len(names) > 1:
@@ -113,7 +65,7 @@ def _plain(theme: Theme, used: set[str], rng: Stream) -> tuple[str, str]:
         elif draw < 19:
             name = f"{rng.choice(theme.adjectives)} {noun}"
         else:
-            name = f"{rng.choice(_OWNERS)}'s {noun}"
+            name = f"{rng.choice(_NAMES['owners'])}'s {noun}"
         if name.lower() not in used and len(set(name.split())) == len(name.split()):
             used.add(name.lower())
             return name, noun.lower()

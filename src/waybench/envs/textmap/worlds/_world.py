@@ -5,7 +5,6 @@ from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, Place, Thing, W
 from waybench.envs.textmap.worlds._layout import make_layout
 from waybench.envs.textmap.worlds._moves import Moves, make_moves
 from waybench.envs.textmap.worlds._names import name_places
-from waybench.envs.textmap.worlds._places import COUNTRIES
 from waybench.envs.textmap.worlds._prose import (
     LAMPS,
     Deck,
@@ -16,7 +15,7 @@ from waybench.envs.textmap.worlds._prose import (
     portable,
     tell_ways,
 )
-from waybench.envs.textmap.worlds._themes import Theme
+from waybench.envs.textmap.worlds._themes import COUNTRIES, Theme
 
 _PULSE = 61  # turns after which what happens by itself repeats
 _LARGEST_REGION = 40

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from waybench.core import Stream
-from waybench.envs.tilemap.worlds._biomes import FIXTURES, FURNITURE, PEOPLE, THINGS, Biome, names
+from waybench.envs.tilemap.worlds._biomes import FIXTURES, FURNITURE, PEOPLE, THINGS, Biome
 
 HERO, FOE = 0, 1  # numbers of kinds
 SOLID_ROLES = frozenset(("solid", "wall", "water", "river", "cliff", "furniture", "deco", "fixture", "foe"))
@@ -92,11 +92,10 @@ def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> P
         rng: Random numbers.
     """
     palette = Palette([Kind(hero, "hero"), Kind(foe, "foe")], {}, [])
-    main = dict(entry.split(": ") for entry in names(biome.main))
     ladder = _LADDERS[biome.plan].split()
     taken = ladder[: 5 + max(0, size - 7) * 2 // 3]  # the rest of a small alphabet is not all for the plan
     for role in taken:
-        palette.add(Kind(main[role], role))
+        palette.add(Kind(biome.main[role], role))
     extras = _extras(biome, rng)
     room = size - len(palette.kinds)
     for kind in extras[:room]:
@@ -112,15 +111,15 @@ def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> P
 
 def _extras(biome: Biome, rng: Stream) -> list[Kind]:
     pools = {
-        "thing": names(THINGS[biome.age]),
-        "fixture": names(FIXTURES[biome.age]),
-        "person": names(PEOPLE[biome.age]),
-        "furniture": names(FURNITURE[biome.age]),
-        "patch": names(biome.patches),
-        "deco": names(biome.deco),
-        "solid": names(biome.masses),
-        "wall": names(biome.walls),
-        "floor": names(biome.floors),
+        "thing": list(THINGS[biome.age]),
+        "fixture": list(FIXTURES[biome.age]),
+        "person": list(PEOPLE[biome.age]),
+        "furniture": list(FURNITURE[biome.age]),
+        "patch": list(biome.patches),
+        "deco": list(biome.deco),
+        "solid": list(biome.masses),
+        "wall": list(biome.walls),
+        "floor": list(biome.floors),
     }
     for pool in pools.values():
         rng.shuffle(pool)

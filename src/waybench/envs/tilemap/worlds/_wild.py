@@ -109,7 +109,7 @@ def _settle(board: Board, biome: Biome) -> list[list[Place]]:
     rng, size = board.rng, board.width * board.height
     wanted = 1 + size // (_PER_PLACE + size // 60)
     wanted += rng.below(1 + wanted // 3)
-    kinds, found = biome.sites.split(), list[list[Place]]()
+    kinds, found = list(biome.sites), list[list[Place]]()
     waters = _waters(board)
     wet = bytearray(kind in waters for kind in board.cells)
     for _ in range(wanted):

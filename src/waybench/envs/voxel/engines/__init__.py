@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.envs.voxel.engines._engines import CREATIVE, ENGINES, LUANTI, MINEDOJO, OWN, PLAINS
-from waybench.envs.voxel.engines._terrain import TICKS, Body, Near, Terrain, Walked, chart, drawable, terrain
+from waybench.envs.voxel._wording import CURSOR, LONGEST, TURN, Raw, fan_angles
+from waybench.envs.voxel.engines._catalogue import CREATIVE, ENGINES, LUANTI, MINECRAFT_BIOMES, MINEDOJO, OWN, PLAINS
+from waybench.envs.voxel.engines._engines import chart, drawable, terrain
+from waybench.envs.voxel.engines._terrain import TICKS, Body, Near, Terrain, Walked
 
 if TYPE_CHECKING:
     from waybench.envs.voxel.engines._blockworld import eye_of, rays
@@ -13,21 +15,27 @@ if TYPE_CHECKING:
 __all__ = [
     "CELL",
     "CREATIVE",
+    "CURSOR",
     "ENGINES",
+    "LONGEST",
     "LUANTI",
+    "MINECRAFT_BIOMES",
     "MINEDOJO",
     "OWN",
     "PLAINS",
     "TICKS",
+    "TURN",
     "Body",
     "Bytes",
     "Ints",
     "Near",
+    "Raw",
     "Terrain",
     "Walked",
     "chart",
     "drawable",
     "eye_of",
+    "fan_angles",
     "rays",
     "terrain",
 ]

@@ -1,128 +1,88 @@
-"""What makes the worlds, and which biomes each has."""
+"""Opens engines by name."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from functools import lru_cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
 
-from waybench.envs.voxel._blocks import BIOMES, GOALS, fits
+from waybench.core import UsageError
+from waybench.envs.voxel.engines._catalogue import ENGINES, LUANTI
+from waybench.envs.voxel.engines._terrain import Chart, Terrain
 
-OWN, LUANTI, MINEDOJO = "own", "luanti", "minedojo"
+if TYPE_CHECKING:
+    from waybench.envs.voxel.engines._luanti import LuantiTerrain
+
+GROUP = "waybench.voxel_engines"
+"""The entry points of engines whose maps are not known: callables (seed, goal) -> Terrain, by the engine's name."""
 
 
-class Engine(NamedTuple):
-    """What is known of an engine without starting it.
+def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
+    """Return a world.
 
-    Attributes:
-        goals: The goals that are drawn.
-        biomes: All biomes, and their colours on maps.
-        farthest: Columns from the middle of a world in which a search can begin.
-        worlds: In how many worlds the searches of a set are; 0: each has its own.
-        tries: Places that are tried for a search of one goal.
-        charted: Whether its maps are known, so that there are levels, an oracle and drawings.
+    Args:
+        engine: One of ENGINES.
+        seed: From 0 to 2**62 - 1.
+        goal: What is looked for; only engines whose maps are not known need it.
+
+    Raises:
+        UsageError: If there is no such engine, or it is not installed.
     """
-
-    goals: tuple[str, ...]
-    biomes: Mapping[str, str]
-    farthest: int = 1_000_000
-    worlds: int = 0
-    tries: int = 2000
-    charted: bool = True
-
-    def words(self) -> tuple[str, ...]:
-        """Return what can be a goal: those that are drawn, and every biome of a map that is known."""
-        return (*self.goals, *(name for name in self.biomes if self.charted and name not in self.goals))
-
-    def fitting(self, goal: str) -> tuple[str, ...]:
-        """Return the biomes that count as a goal: as published, those whose names contain its word."""
-        return tuple(name for name in self.biomes if fits(goal, name))
+    known = ENGINES.get(engine)
+    return chart(engine, seed) if known is None or known.charted else _external(engine, seed, goal)
 
 
-# The biomes of minetest_game, as the engine "luanti" calls them (see `_luanti.called`), and its counterparts of the
-# eight published goals. A server is one world, and takes a second to start; so the searches of a set share some.
-_LUANTI = Engine(
-    goals=("grassland", "forest", "ocean", "beach", "taiga", "icesheet", "rainforest", "desert"),
-    biomes={
-        "ocean": "#2b5c9e",
-        "beach": "#f2e3a0",
-        "dunes": "#e3d08a",
-        "shore": "#c9c08a",
-        "swamp": "#5e6b3b",
-        "icesheet": "#e9f1f5",
-        "tundra": "#9a958a",
-        "tundra highland": "#b5b2ab",
-        "taiga": "#2f6b56",
-        "snowy grassland": "#c8ddc0",
-        "grassland": "#a3d06b",
-        "coniferous forest": "#3b7a4b",
-        "deciduous forest": "#3f8f3a",
-        "desert": "#e6a35c",
-        "sandstone desert": "#e6c35c",
-        "cold desert": "#cfc7b0",
-        "savanna": "#b5a642",
-        "rainforest": "#1f6b16",
-    },
-    farthest=20_000,
-    worlds=8,
-    tries=100,
-)
-ENGINES = {OWN: Engine(GOALS, {name: each.colour for name, each in BIOMES.items()}), LUANTI: _LUANTI}
+def chart(engine: str, seed: int) -> Chart:
+    """Return a world whose map is known.
 
-# Minecraft 1.11's biomes by their numbers, as MineDojo tells them (shared/specs/smartplay.md, section 8).
-MINECRAFT_BIOMES = {
-    **dict(
-        enumerate(
-            (
-                *(
-                    "Ocean",
-                    "Plains",
-                    "Desert",
-                    "Extreme Hills",
-                    "Forest",
-                    "Taiga",
-                    "Swampland",
-                    "River",
-                    "Hell",
-                    "The End",
-                ),
-                *("FrozenOcean", "FrozenRiver", "Ice Plains", "Ice Mountains", "MushroomIsland", "MushroomIslandShore"),
-                *("Beach", "DesertHills", "ForestHills", "TaigaHills", "Extreme Hills Edge", "Jungle", "JungleHills"),
-                *("JungleEdge", "Deep Ocean", "Stone Beach", "Cold Beach", "Birch Forest", "Birch Forest Hills"),
-                *(
-                    "Roofed Forest",
-                    "Cold Taiga",
-                    "Cold Taiga Hills",
-                    "Mega Taiga",
-                    "Mega Taiga Hills",
-                    "Extreme Hills+",
-                ),
-                *("Savanna", "Savanna Plateau", "Mesa", "Mesa Plateau F", "Mesa Plateau"),
-            )
-        )
-    ),
-    127: "The Void",
-    129: "Sunflower Plains",
-    130: "Desert M",
-    131: "Extreme Hills M",
-    132: "Flower Forest",
-    133: "Taiga M",
-    134: "Swampland M",
-    140: "Ice Plains Spikes",
-    149: "Jungle M",
-    151: "JungleEdge M",
-    155: "Birch Forest M",
-    156: "Birch Forest Hills M",
-    157: "Roofed Forest M",
-    158: "Cold Taiga M",
-    160: "Mega Spruce Taiga",
-    161: "Redwood Taiga Hills M",
-    162: "Extreme Hills+ M",
-    163: "Savanna M",
-    164: "Savanna Plateau M",
-    165: "Mesa (Bryce)",
-    166: "Mesa Plateau F M",
-    167: "Mesa Plateau M",
-}
-# Which of MineDojo's creative tasks has which goal (section 2).
-CREATIVE: Mapping[str, int] = dict(zip(GOALS, (0, 1, 2, 4, 5, 7, 8, 9), strict=True))
-ENGINES[MINEDOJO] = Engine(GOALS, dict.fromkeys(MINECRAFT_BIOMES.values(), ""), farthest=0, charted=False)
-PLAINS = {name: engine.goals[0] for name, engine in ENGINES.items()}
-"""The goal of each engine that stands for the one whose setting is recorded."""
+    Args:
+        engine: One of ENGINES.
+        seed: From 0 to 2**62 - 1.
+
+    Raises:
+        UsageError: If there is no such engine, its maps are not known, or it is not installed.
+    """
+    if engine not in ENGINES:
+        raise UsageError(f"engine {engine!r}: give one of {', '.join(ENGINES)}")
+    if not ENGINES[engine].charted:
+        raise UsageError(f"engine={engine}: its maps are not known; choose a player that needs none")
+    return _luanti(seed) if engine == LUANTI else _own(seed)
+
+
+@lru_cache(maxsize=4)  # each holds some ten megabytes of chunks
+def _own(seed: int) -> Chart:
+    from waybench.envs.voxel.engines._own import OwnTerrain  # numpy and numba, which nothing else here needs
+
+    return OwnTerrain(seed)
+
+
+def _luanti(seed: int) -> Chart:
+    world = _servers(seed)
+    if world.ended:
+        _servers.cache_clear()
+        world = _servers(seed)
+    return world
+
+
+# Each is a server of its own, of a gigabyte or so; it stops when nobody needs it any more. A set's are all kept, for to
+# come back to one that has stopped takes seconds.
+@lru_cache(maxsize=8)
+def _servers(seed: int) -> "LuantiTerrain":
+    from waybench.envs.voxel.engines._luanti import LuantiTerrain
+
+    return LuantiTerrain(seed)
+
+
+@lru_cache(maxsize=1)  # each is a simulator that plays one episode
+def _external(engine: str, seed: int, goal: str) -> Terrain:
+    for point in entry_points(group=GROUP, name=engine):
+        make: Any = point.load()
+        return make(seed, goal)
+    raise UsageError(f"engine={engine}: no installed package has an entry point {engine!r} in the group {GROUP}")
+
+
+def drawable(engine: str) -> bool:
+    """Whether an engine's maps are known, and it can be used here."""
+    if engine == LUANTI:
+        from waybench.envs.voxel.engines._server import program
+
+        return program() is not None
+    return ENGINES[engine].charted

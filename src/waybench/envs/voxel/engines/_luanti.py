@@ -21,7 +21,7 @@ from waybench.envs.voxel import _look
 from waybench.envs.voxel._look import Bytes, Ints
 from waybench.envs.voxel._wording import LONGEST, Raw
 from waybench.envs.voxel.engines._blockworld import LENGTHS, BlockWorld, eye_of, rays
-from waybench.envs.voxel.engines._engines import ENGINES, LUANTI
+from waybench.envs.voxel.engines._catalogue import ENGINES, LUANTI
 from waybench.envs.voxel.engines._generate import CELL, SIDE, SLOTS
 from waybench.envs.voxel.engines._server import Server
 from waybench.envs.voxel.engines._terrain import Body, Near

@@ -1,14 +1,8 @@
-"""What a search needs of a world, whatever makes it."""
+"""The interface between the biome search and a voxel engine."""
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from waybench.core import UsageError
 from waybench.envs.voxel._wording import Raw
-from waybench.envs.voxel.engines._engines import ENGINES, LUANTI, MINEDOJO
-
-if TYPE_CHECKING:
-    from waybench.envs.voxel.engines._luanti import LuantiTerrain
 
 TICKS = 50  # of one step (shared/specs/smartplay.md, section 8)
 EYES = 1.62  # blocks above the feet
@@ -121,74 +115,3 @@ class Chart(Terrain, Protocol):
             found: Receives 1 for each cell of a biome that is wanted, otherwise 0; bytes of the same shape.
         """
         ...
-
-
-def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
-    """Return a world.
-
-    Args:
-        engine: One of ENGINES.
-        seed: From 0 to 2**62 - 1.
-        goal: What is looked for; only MineDojo needs to know.
-
-    Raises:
-        UsageError: If there is no such engine, or it is not installed.
-    """
-    return chart(engine, seed) if engine != MINEDOJO else _minedojo(seed, goal)
-
-
-def chart(engine: str, seed: int) -> Chart:
-    """Return a world whose map is known.
-
-    Args:
-        engine: One of ENGINES.
-        seed: From 0 to 2**62 - 1.
-
-    Raises:
-        UsageError: If there is no such engine, its maps are not known, or it is not installed.
-    """
-    if engine not in ENGINES:
-        raise UsageError(f"engine {engine!r}: give one of {', '.join(ENGINES)}")
-    if not ENGINES[engine].charted:
-        raise UsageError(f"engine={engine}: its maps are not known; choose a player that needs none")
-    return _luanti(seed) if engine == LUANTI else _own(seed)
-
-
-@lru_cache(maxsize=4)  # each holds some ten megabytes of chunks
-def _own(seed: int) -> Chart:
-    from waybench.envs.voxel.engines._own import OwnTerrain  # numpy and numba, which nothing else here needs
-
-    return OwnTerrain(seed)
-
-
-def _luanti(seed: int) -> Chart:
-    world = _servers(seed)
-    if world.ended:
-        _servers.cache_clear()
-        world = _servers(seed)
-    return world
-
-
-# Each is a server of its own, of a gigabyte or so; it stops when nobody needs it any more. A set's are all kept, for to
-# come back to one that has stopped takes seconds.
-@lru_cache(maxsize=8)
-def _servers(seed: int) -> "LuantiTerrain":
-    from waybench.envs.voxel.engines._luanti import LuantiTerrain
-
-    return LuantiTerrain(seed)
-
-
-@lru_cache(maxsize=1)  # each is a Minecraft
-def _minedojo(seed: int, goal: str) -> Terrain:
-    from waybench.envs.voxel.engines._minedojo import MinedojoTerrain
-
-    return MinedojoTerrain(seed, goal)
-
-
-def drawable(engine: str) -> bool:
-    """Whether an engine's maps are known, and it can be used here."""
-    if engine == LUANTI:
-        from waybench.envs.voxel.engines._server import program
-
-        return program() is not None
-    return ENGINES[engine].charted

@@ -1,0 +1,40 @@
+"""Texts and word lists that stand in files beside the modules that use them."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+
+@cache
+def read_text(module: str, name: str) -> str:
+    """Return the text of a file that stands beside a module.
+
+    Args:
+        module: The module's `__file__`.
+        name: The file's name.
+    """
+    return Path(module).with_name(name).read_text(encoding="utf-8")
+
+
+@cache
+def read_toml(module: str, name: str) -> Mapping[str, Any]:
+    """Return the content of a TOML file that stands beside a module, which is read once. Its arrays are tuples.
+
+    Args:
+        module: The module's `__file__`.
+        name: The file's name.
+    """
+    return _frozen(tomllib.loads(read_text(module, name)))
+
+
+def _frozen(value: Any) -> Any:
+    match value:
+        case dict():
+            table = cast("dict[str, Any]", value)
+            return {key: _frozen(each) for key, each in table.items()}
+        case list():
+            return tuple(map(_frozen, cast("list[Any]", value)))
+        case _:
+            return value

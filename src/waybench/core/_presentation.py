@@ -1,0 +1,99 @@
+"""How an environment is described, tabulated and drawn for people."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from waybench.core._record import TurnRecord
+
+Draw = Callable[..., str]
+"""(instance, turns, *, board_id, reuse) -> SVG.
+
+A page that shows many attempts at one instance draws its board once: the first drawing has it with the id `board_id`,
+and the others refer to it (`reuse`). A drawing that has no such part ignores both. No text of a reply may get into a
+drawing, since replies may be hostile.
+"""
+
+DrawFrames = Callable[[Any, Sequence[TurnRecord], Sequence[int]], Iterator[str]]
+"""(instance, turns, counts) -> an SVG after each number of turns in `counts`, which rise.
+
+It receives all turns, so that it simulates them once and draws everything to one scale. No text of a reply may get
+into a drawing.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presentation:
+    """An environment's words and drawings for reports and terminals.
+
+    Everything has a default, so an environment declares what it wants to improve. Environments of one family (the part
+    of the id before the slash) usually share one presentation; then reports show them together under its title.
+
+    Attributes:
+        title: The family's heading in reports; the environment's own title if empty.
+        lead: One or two sentences on what the family measures, below the heading.
+        level: What a level is called.
+        levels: Its plural; by default `level` with an "s".
+        item: What an item is called.
+        items: Its plural; by default `item` with an "s".
+        cluster: What several items belong to, such as a map with many questions; "" if items are independent.
+        clusters: Its plural; by default `cluster` with an "s".
+        metrics: Names of the metrics and aggregates in the family's table, the headline metric first; each environment
+            shows those that it has. Without any there is no such table.
+        parts: Title of a table -> ids of the environments that stand side by side in it. Environments in no part
+            share a table of their own.
+        modes: Name of a mode -> environment id -> level, for levels of different environments that belong together.
+            All other levels are matched by number.
+        legend: What a drawing shows, in a few sentences.
+        reference: What a drawing shows besides what the player did, for a switch that hides it (CSS class
+            "reference"); "" if nothing.
+        draw: Draws an episode (see `Draw`); None if there is no drawing.
+        draw_frames: Draws the frames of a replay (see `DrawFrames`). None if `draw` can draw each of them from the
+            turns so far, always with the same view box.
+        board: (state, width of the terminal in characters) -> lines of text for a person who plays in a terminal. They
+            may hold ANSI escape codes for colours, which are removed where the output has none.
+        pairs: Title of a table that compares models in pairs -> names of the metrics below and above its diagonal.
+        by_cluster: Names of the metrics that a page of results shows for each cluster.
+        shared: Name of the metric that says what share of a prompt other prompts begin with, too; "" if there is none.
+        undefined: Why a value may be undefined although nothing went wrong, in one sentence.
+    """
+
+    title: str = ""
+    lead: str = ""
+    level: str = "level"
+    levels: str = ""
+    item: str = "item"
+    items: str = ""
+    cluster: str = ""
+    clusters: str = ""
+    metrics: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    modes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    legend: str = ""
+    reference: str = ""
+    draw: Draw | None = None
+    draw_frames: DrawFrames | None = None
+    board: Callable[[Any, int], str] | None = None
+    pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    by_cluster: tuple[str, ...] = ()
+    shared: str = ""
+    undefined: str = ""
+
+    def __post_init__(self) -> None:
+        """Fill in the plurals."""
+        for noun in ("level", "item", "cluster"):
+            one, several = getattr(self, noun), getattr(self, f"{noun}s")
+            if one and not several:
+                object.__setattr__(self, f"{noun}s", f"{one}s")
+
+    @property
+    def sampling_units(self) -> str:
+        """What was drawn independently of each other, in the plural: clusters if there are any, otherwise items."""
+        return self.clusters or self.items
+
+    def mode(self, env_id: str, level: int | None) -> str:
+        """Return the name of an environment's level in a table of several environments; None stands for all levels."""
+        if level is None:
+            return f"all {self.items}"
+        named = (name for name, levels in self.modes.items() if levels.get(env_id) == level)
+        return next(named, f"{self.level.capitalize()} {level}")

@@ -1,0 +1,32 @@
+"""What a person types in place of a JSON list of movements."""
+
+import re
+from collections.abc import Sequence
+
+from waybench.envs.maze._game import MazeState, Movement, Plan
+from waybench.spaces import DIRECTIONS
+
+TYPED_HELP = "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself."
+
+_DIRECTION = {name[0]: name for name in DIRECTIONS} | {name: name for name in DIRECTIONS}
+_NAMES = "|".join(sorted(_DIRECTION, key=len, reverse=True))
+_MOVEMENT = re.compile(rf"({_NAMES})[ :]*([1-9][0-9]{{0,5}})?[\s,;.]*", re.IGNORECASE)
+_MOST_CHARACTERS = 100_000
+
+
+def parse_typed(text: str, state: MazeState) -> Plan | None:
+    """Return the plan that ``d3 l2``, ``down 3, left 2`` or ``ddd`` stands for; None for any other text."""
+    plan: list[Movement] = []
+    at, text = 0, text.strip()[:_MOST_CHARACTERS]
+    while at < len(text):
+        match = _MOVEMENT.match(text, at)
+        if match is None:
+            return None
+        plan.append(Movement(_DIRECTION[match[1].lower()], int(match[2] or 1)))
+        at = match.end()
+    return tuple(plan) or None
+
+
+def format_typed(plan: Plan) -> Sequence[str]:
+    """Return the movements of a plan, such as "down 3" and "left 2"."""
+    return [f"{direction} {cells}" for direction, cells in plan]

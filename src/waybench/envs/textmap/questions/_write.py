@@ -1,0 +1,176 @@
+"""Writing maps in the published form: the counterpart of `load_map`, with the lists of questions beside it."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from waybench.core import Json, UsageError
+from waybench.envs.textmap.map import Edge, Labels, PlaceMap, walkthrough_text
+
+MOST_PATHS = 100_000  # some hundred megabytes: 300 bytes for each move of each path
+
+
+class Shares(NamedTuple):
+    """How many questions can be answered by who has read the whole walkthrough.
+
+    Attributes:
+        easy: Those whose moves are all made in it.
+        hard: Those for which a move has to be inferred.
+    """
+
+    easy: int
+    hard: int
+
+
+class Written(NamedTuple):
+    """What was written.
+
+    Attributes:
+        files: The files, in the order in which they were written.
+        left_out: For each file that was not written, one line that says which and why.
+        destinations: Number of questions where moves lead; None if there are too many paths to count them.
+        routes: Number of questions how to get somewhere; likewise.
+    """
+
+    files: tuple[Path, ...]
+    left_out: tuple[str, ...]
+    destinations: Shares | None
+    routes: Shares | None
+
+
+def write_map(
+    folder: Path, place_map: PlaceMap, codes: Mapping[str, Sequence[str]] | None = None, *, most_paths: int = MOST_PATHS
+) -> Written:
+    """Write a map's files into a folder, over those of the same names: what `load_map` reads, and all questions.
+
+    Args:
+        folder: Where they go; it is made if it does not exist.
+        place_map: The map; its name is the first part of the files' names.
+        codes: For each place its ids in the game; two more files tell of them, one for each direction.
+        most_paths: If there are more simple paths than this, their questions, one in a line, are not written.
+
+    Raises:
+        UsageError: If a file cannot be written.
+    """
+    write = _Files(folder, place_map.name)
+    write.text("walkthrough", walkthrough_text(place_map.steps))
+    write.json("locations", place_map.places)
+    write.json("actions", place_map.actions)
+    write.json("edges", [_edge_record(edge) for edge in place_map.edges])
+    if codes is not None:
+        write.json("anno2code", {name: list(ids) for name, ids in codes.items()})
+        write.json("code2anno", {code: name for name, ids in codes.items() for code in ids})
+    return _write_questions(write, place_map, most_paths)
+
+
+def _write_questions(write: "_Files", place_map: PlaceMap, most_paths: int) -> Written:
+    # These load numpy, which whoever only reads maps does not need.
+    from waybench.envs.textmap.map import BUDGET, Paths
+    from waybench.envs.textmap.questions._questions import route_questions
+
+    try:
+        easy, hard = Paths(place_map).tally().lengths.sum(axis=1).tolist()
+    except UsageError:
+        why = f"not written: there are more than {BUDGET:,} simple paths; label fewer steps for a smaller map"
+        left_out = tuple(f"{write.path(kind).name} {why}" for kind in ("all_pairs", "all2all"))
+        return Written(tuple(write.done), left_out, None, None)
+    found: Counter[str | None] = Counter()
+
+    def pairs() -> Iterator[str]:
+        for question in route_questions(place_map):
+            found[question.difficulty(place_map.last_step)] += 1
+            ends: dict[str, Json] = {"src_node": question.source, "dst_node": question.target}
+            yield json.dumps(
+                {**ends, "num_paths": question.num_paths, "id": question.id, **_label_record(question.labels)}
+            )
+
+    write.lines("all_pairs", pairs())
+    left_out = ()
+    if easy + hard <= most_paths:
+        write.lines("all2all", _paths(place_map))
+    else:
+        left_out = (
+            f"{write.path('all2all').name} not written: it would have {easy + hard:,} lines, one for each simple path; "
+            f"the limit is {most_paths:,}",
+        )
+    return Written(tuple(write.done), left_out, Shares(easy, hard), Shares(found["easy"], found["hard"]))
+
+
+def _paths(place_map: PlaceMap) -> Iterator[str]:
+    """Yield one line for each simple path; what belongs to a move is made into text once for each move."""
+    from waybench.envs.textmap.questions._questions import destination_questions
+
+    moves = {
+        edge: json.dumps({"prev_node": edge.source, "node": edge.target, "action": edge.action, **_step_record(edge)})
+        for edge in place_map.edges
+    }
+    for question in destination_questions(place_map):
+        ends = {"src_node": question.source, "dst_node": question.target, "diff_shortest": question.diff_shortest}
+        rest = {"step_count": question.step_count, "id": question.id, **_label_record(question.labels)}
+        details = ", ".join(moves[edge] for edge in question.edges)
+        yield f'{json.dumps(ends)[:-1]}, "path_details": [{details}], {json.dumps(rest)[1:]}'
+
+
+def _edge_record(edge: Edge) -> dict[str, Json]:
+    return {"src_node": edge.source, "dst_node": edge.target, "action": edge.action, **_step_record(edge)}
+
+
+def _step_record(edge: Edge) -> dict[str, Json]:
+    return {
+        "seen_in_forward": edge.forward,
+        "seen_in_reversed": edge.reverse,
+        "edge_min_step": edge.known,
+        "seen_in_forward_answerable": edge.forward_named,
+        "seen_in_reversed_answerable": edge.reverse_named,
+        "edge_min_step_answerable": edge.known_named,
+    }
+
+
+def _label_record(labels: Labels) -> dict[str, Json]:
+    return {
+        "min_step_forward": labels.forward,
+        "min_step_total": labels.known,
+        "min_step_forward_answerable": labels.forward_named,
+        "min_step_total_answerable": labels.known_named,
+    }
+
+
+_ENDINGS = {"walkthrough": "walkthrough", "all_pairs": "all_pairs.jsonl", "all2all": "all2all.jsonl"}
+
+
+class _Files:
+    """The files of one map; each gets its name when it is complete."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self.done: list[Path] = []
+
+    def path(self, kind: str) -> Path:
+        return self._folder / f"{self._name}.{_ENDINGS.get(kind, f'{kind}.json')}"
+
+    def json(self, kind: str, value: Json) -> None:
+        self.text(kind, json.dumps(value, indent=4) + "\n")
+
+    def lines(self, kind: str, lines: Iterable[str]) -> None:
+        self._put(kind, (f"{line}\n" for line in lines))
+
+    def text(self, kind: str, text: str) -> None:
+        self._put(kind, [text])
+
+    def _put(self, kind: str, texts: Iterable[str]) -> None:
+        path = self.path(kind)
+        unfinished = path.with_name(f"{path.name}.part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with unfinished.open("w", encoding="utf-8", newline="") as stream:
+                    stream.writelines(texts)
+                os.replace(unfinished, path)
+            finally:
+                unfinished.unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}; choose another folder") from None
+        self.done.append(path)
