@@ -51,7 +51,7 @@ class LedgerPage:
     Attributes:
         table: A row for each model at each task with its settings.
         effects: A row for two values of a setting; None where there are none.
-        total: What all took together, in presentation.
+        total: What all took together, in words.
         priced: Whether some row has a cost.
         unpriced: Models without prices, where others have some.
     """
@@ -143,7 +143,7 @@ def _ledger_table(rows: Iterable[TableRow], priced: bool, uncounted: bool) -> Ta
         ],
         groups=rows_of(rows),
         kind="leaders ledger",
-        choose="Presentation",
+        choose="Family",
     )
 
 

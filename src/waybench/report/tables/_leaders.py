@@ -46,10 +46,10 @@ class Leader:
         group: Model, task and settings.
         model_page: File name of the model's page.
         page: File name of the page of its results.
-        differs: The settings in which it differs from others at this task, in presentation.
+        differs: The settings in which it differs from others at this task, in words.
         family: The family's name.
         title: The environment's title.
-        apart: What keeps its scores out of others' tables, in presentation.
+        apart: What keeps its scores out of others' tables, in words.
         metric: What the score is, with its unit.
         score: The score.
         interval: Its interval, as text.
@@ -288,7 +288,7 @@ def leader_tables(found: Leaders, *, alone: bool = False) -> list[Table]:
                     columns=_columns(found, alone),
                     groups=rows_of(_row(line, found, alone) for line in lines),
                     kind="leaders scores",
-                    choose="Presentation",
+                    choose="Family",
                 )
             )
     return tables
