@@ -122,6 +122,8 @@ def breaches(found: Import) -> Iterator[str]:
         yield f"{mine} has no line in MAY_IMPORT: add one"
     elif part not in MAY_IMPORT[mine] | {mine} and not (part == "__version__" and mine):
         yield f"{mine or 'waybench'} does not import {part or 'waybench'}"
+    if mine == "stats" and part == "core" and theirs[2:] != ["Stream"]:
+        yield "stats holds numbers only: of core it takes Stream"
     environment = found.where.split(".")[2:3]
     if mine == part == "envs" and environment and not environment[0].startswith("_") and theirs[2:3] != environment:
         yield "one environment never imports another, nor the catalogue"
@@ -232,6 +234,7 @@ def test_one_module_of_the_analysis_asks_inspect() -> None:
         ("report._x", "from waybench.view import serve"),
         ("view._x", "from waybench.report import write_report"),
         ("cli._x", "import starlette.applications"),
+        ("stats._x", "from waybench.core import Metric"),
         ("testing._x", "from waybench.envs.maze import Maze"),
         ("novelty._x", "import waybench.core"),
         ("envs.maze._x", "import_module('waybench.envs.bandit')"),
@@ -257,6 +260,7 @@ def test_a_breach_is_found(where: str, text: str) -> None:
         ("envs._index", "from waybench.core import Entry\nEntry('maze/alicia', 1, 'waybench.envs.maze:ALICIA', '')"),
         ("cli._app", "COMMAND = 'waybench.cli._run:run'"),
         ("report._x", "KEY = 'waybench.schema'"),
+        ("stats._x", "from waybench.core import Stream"),
         ("gym._x", "import gymnasium"),
         ("eval._x", "from inspect_ai.model import get_model\nfrom waybench.envs import registry"),
         ("cli._x", "from waybench import __version__\nfrom waybench.report import write"),

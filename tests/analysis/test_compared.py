@@ -13,7 +13,7 @@ from waybench.analysis import (
     LoggedEpisode,
     change_text,
     estimate,
-    example_changes,
+    examples_effects,
     labels,
     margins,
     mean_text,
@@ -79,7 +79,7 @@ def test_changes_are_paired_by_item() -> None:
     bare, shown = items("guessnum", 4), items("guessnum", 4, examples=2)
     before = [off(item, by) for item, by in zip(bare[:3], (9, 8, 7), strict=True)]
     after = [off(item, by) for item, by in zip(shown[1:], (6, 6, 1), strict=True)]
-    (change,) = example_changes(rows([*before, *after]))
+    (change,) = examples_effects(rows([*before, *after]))
     # Items 1 and 2 are in both: 8 to 6 and 7 to 6.
     size = bare[0].instance.high - bare[0].instance.low
     assert (change.items, change.level, change.group.examples) == (2, 6, 2)
@@ -93,7 +93,7 @@ def test_changes_are_those_of_the_averages_where_all_items_are_in_both() -> None
     bare = searched("noisy-0.4", "cavedfs", count=12, teacher_guided=True, model="m")
     shown = searched("noisy-0.1", "cavedfs", count=12, teacher_guided=True, model="m", examples=3)
     old, new = estimate([*bare, *shown])
-    (change,) = example_changes(rows([*bare, *shown]))
+    (change,) = examples_effects(rows([*bare, *shown]))
     for name, mean_ in change.metrics.items():
         assert mean_.value == pytest.approx(new.metrics[name].value - old.metrics[name].value)
     moved = change.curves["follows"]
@@ -102,16 +102,16 @@ def test_changes_are_those_of_the_averages_where_all_items_are_in_both() -> None
     assert moved.low < moved.value
     # Of the same episodes nothing changes, and nothing is uncertain.
     again = [replace(e, record=replace(e.record, examples=(e.record.instance,))) for e in bare]
-    (none,) = example_changes(rows([*bare, *again]))
+    (none,) = examples_effects(rows([*bare, *again]))
     assert (none.curves["follows"].value, none.metrics["acc"].value) == (0, 0)
 
 
 def test_what_cannot_be_compared_has_no_change() -> None:
     shown = searched("oracle", examples=2)
-    assert example_changes(rows(shown)) == []
-    assert example_changes(rows([*shown, *searched("oracle", max_retries=0)])) == []
+    assert examples_effects(rows(shown)) == []
+    assert examples_effects(rows([*shown, *searched("oracle", max_retries=0)])) == []
     lost = [replace(e, record=failed(e.record)) for e in searched("oracle")]
-    assert example_changes(rows([*shown, *lost])) == []
+    assert examples_effects(rows([*shown, *lost])) == []
 
 
 def test_lower_is_better_in_ranks_and_tables() -> None:

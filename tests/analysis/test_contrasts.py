@@ -15,24 +15,22 @@ from tests.analysis.test_frames import group, row
 from tests.envs.tilemap.maps import after
 from tests.envs.tilemap.maps import said as move
 from waybench.analysis import (
-    Answers,
     Cluster,
-    Contrast,
+    Comparison,
     ItemKey,
+    ItemScores,
     Verdict,
-    answers,
-    contrast_json,
-    contrast_text,
-    contrasts,
-    differ,
-    difference,
+    compare_sides,
+    comparisons_json,
+    comparisons_text,
     dominant,
     failure,
+    item_scores,
     rows,
     verdict_sentence,
 )
 from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
-from waybench.stats._statsmodels import holm
+from waybench.stats import holm, paired_difference, paired_test
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
 LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")
@@ -48,11 +46,11 @@ def made(
     metric: Metric = SHARE,
     failures: Mapping[ItemKey, Sequence[FailureKind]] = NO_FAILURES,
     **settings: Any,
-) -> Answers:
+) -> ItemScores:
     """Return answers with given values at items 0, 1, ..."""
     listed = list(values)
     keys = [key(number, clusters[number] if clusters else number) for number in range(len(listed))]
-    return Answers(
+    return ItemScores(
         model=model,
         task=test,
         test=test,
@@ -73,8 +71,8 @@ def key(number: int, cluster: Hashable = None) -> ItemKey:
     return ItemKey(0, str(number), "", Cluster(str(number if cluster is None else cluster)))
 
 
-def one(first: Iterable[float], second: Iterable[float], margin: float = 0.05, **more: Any) -> Contrast:
-    (found,), left = contrasts([made(first, "a", **more)], [made(second, "b", **more)], margin)
+def one(first: Iterable[float], second: Iterable[float], margin: float = 0.05, **more: Any) -> Comparison:
+    (found,), left = compare_sides([made(first, "a", **more)], [made(second, "b", **more)], margin)
     assert left == []
     return found
 
@@ -114,12 +112,12 @@ def test_few_pairs_that_differ_by_hand() -> None:
 
 def test_turned_round() -> None:
     found, other = one(*table(5, 9, 1, 3)), one(*reversed(table(5, 9, 1, 3)))
-    turned = found.turned
+    turned = found.swapped
     assert (turned.verdict, other.verdict) == (Verdict.SECOND, Verdict.SECOND)
     assert (turned.first_mean, turned.second_mean) == (other.first_mean, other.second_mean)
     for mean, wanted in ((turned.difference, other.difference), (turned.narrow, other.narrow)):
         assert (mean.value, mean.low, mean.high) == pytest.approx((wanted.value, wanted.low, wanted.high))
-    assert turned.turned == found
+    assert turned.swapped == found
 
 
 def test_darwins_maize() -> None:
@@ -127,9 +125,9 @@ def test_darwins_maize() -> None:
     # 32,768 sums that signs can make 863 are as great as theirs, 314. His t interval is 0.03 to 41.8 (t = 2.148).
     apart = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     assert sum(apart) == 314
-    found = differ(apart, [0] * 15, range(15))
+    found = paired_test(apart, [0] * 15, range(15))
     assert found == (2 * 863 / 32768, "sign-flip", True)
-    mean = difference(apart, [0] * 15, range(15))
+    mean = paired_difference(apart, [0] * 15, range(15))
     assert mean is not None and mean.low is not None and mean.high is not None
     assert mean.value / (mean.high - mean.value) * stats.t.ppf(0.975, 14) == pytest.approx(2.148, abs=5e-4)
 
@@ -142,7 +140,7 @@ def test_holms_procedure() -> None:
 def test_adjusted_over_all_comparisons() -> None:
     first, second = table(5, 9, 1, 3)
     tests = "wxyz"
-    found, _ = contrasts([made(first, "a", test=t) for t in tests], [made(second, "b", test=t) for t in tests])
+    found, _ = compare_sides([made(first, "a", test=t) for t in tests], [made(second, "b", test=t) for t in tests])
     assert [each.adjusted for each in found] == pytest.approx([4 * 22 / 1024] * 4)
     assert {each.verdict for each in found} == {Verdict.NOT_SHOWN}
 
@@ -150,9 +148,9 @@ def test_adjusted_over_all_comparisons() -> None:
 def test_signs_of_two_values_are_mcnemars() -> None:
     first, second = table(3, 9, 2, 4)
     # A third value that makes no difference turns McNemar's test into one of signs.
-    flipped = differ([*first, 0.5], [*second, 0.5], range(19))
+    flipped = paired_test([*first, 0.5], [*second, 0.5], range(19))
     assert flipped.method == "sign-flip"
-    assert flipped.p == pytest.approx(differ(first, second, range(18)).p)
+    assert flipped.p == pytest.approx(paired_test(first, second, range(18)).p)
 
 
 def test_clusters_change_signs_together() -> None:
@@ -167,22 +165,22 @@ def test_clusters_change_signs_together() -> None:
 def test_many_clusters_are_sampled_the_same_way_each_time() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(0.3, 1, 60).tolist()
-    found = differ(values, [0.0] * 60, range(60))
+    found = paired_test(values, [0.0] * 60, range(60))
     assert (found.method, found.exact) == ("sign-flip", False)
-    assert found == differ(values, [0.0] * 60, range(60))
+    assert found == paired_test(values, [0.0] * 60, range(60))
     assert found.p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.01)
 
 
 def test_all_alike_has_a_width() -> None:
     # Of ten pairs none differs: of all, up to 28 % may (Wilson's interval for 0 of 10), in either direction.
-    alike = difference([0.5] * 10, [0.5] * 10, range(10), 0, 1)
+    alike = paired_difference([0.5] * 10, [0.5] * 10, range(10), 0, 1)
     assert alike is not None
     assert (alike.low, alike.high) == (pytest.approx(-0.2775, abs=5e-4), pytest.approx(0.2775, abs=5e-4))
-    solved = difference([1] * 10, [1] * 10, range(10), 0, 1)
+    solved = paired_difference([1] * 10, [1] * 10, range(10), 0, 1)
     # Bonett and Price: 0 +- 1.96 sqrt(2 / 12 / 12).
     assert solved is not None
     assert solved.high == pytest.approx(1.959964 * (2 / 144) ** 0.5)
-    unbounded = difference([3.0] * 10, [3.0] * 10, range(10))
+    unbounded = paired_difference([3.0] * 10, [3.0] * 10, range(10))
     assert unbounded is not None and unbounded.low is None
 
 
@@ -226,8 +224,8 @@ def test_what_a_verdict_says() -> None:
 
 
 def test_which_answers_belong_together() -> None:
-    def pairs(first: list[Answers], second: list[Answers]) -> tuple[set[tuple[Any, ...]], int]:
-        found, left = contrasts(first, second)
+    def pairs(first: list[ItemScores], second: list[ItemScores]) -> tuple[set[tuple[Any, ...]], int]:
+        found, left = compare_sides(first, second)
         named = {(c.first.model, c.first.settings.get("t"), c.second.model, c.second.settings.get("t")) for c in found}
         return named, len(left)
 
@@ -245,7 +243,7 @@ def test_which_answers_belong_together() -> None:
 def test_nothing_in_common() -> None:
     other = made([1.0] * 3, "b")
     other = replace(other, values={key(n + 10): 1.0 for n in range(3)})
-    found, (left,) = contrasts([made([1.0] * 3)], [other])
+    found, (left,) = compare_sides([made([1.0] * 3)], [other])
     assert found == []
     assert left.why == "they were asked no item in common"
 
@@ -253,9 +251,9 @@ def test_nothing_in_common() -> None:
 def test_what_is_left_out_is_counted() -> None:
     first = replace(made([1.0] * 8), missing=frozenset({key(20)}), undefined=frozenset({key(21)}))
     second = replace(made([0.0] * 10, "b"), missing=frozenset({key(21)}), undefined=frozenset({key(20), key(30)}))
-    found, left = contrasts([first], [second])
+    found, left = compare_sides([first], [second])
     assert found[0].difference.n == 8
-    text = contrast_text(found, left, 0.05, ("", "out"))
+    text = comparisons_text(found, left, 0.05, ("", "out"))
     assert "B: b in out" in text
     assert "Left out: 3 items that only B was asked." in text
     assert "Left out: 2 items missing for infrastructure errors (A 1, B 1)." in text
@@ -273,8 +271,8 @@ def test_how_each_fails() -> None:
 
     def told(first: dict[ItemKey, list[FailureKind]], second: dict[ItemKey, list[FailureKind]]) -> str:
         sides = [made([1.0, 0.0] * 20, "a", failures=first), made([0.0, 1.0] * 20, "b", failures=second)]
-        found, left = contrasts(sides[:1], sides[1:])
-        return contrast_text(found, left, 0.05, ("", ""))
+        found, left = compare_sides(sides[:1], sides[1:])
+        return comparisons_text(found, left, 0.05, ("", ""))
 
     assert "A fails by illegal moves (12 of 20 failures), B by length (9 of 14 failures)." in told(illegal, length)
     assert "A fails in none of 40 attempts, B by length (9 of 14 failures)." in told({}, length)
@@ -301,12 +299,12 @@ def test_what_does_not_count_has_not_failed() -> None:
 
 
 def test_an_environments_kinds_are_told_apart() -> None:
-    def maps(model: str, *replies: str) -> list[Answers]:
-        return answers(rows([logged(after(*replies).record(), model, "gtb")]))
+    def maps(model: str, *replies: str) -> list[ItemScores]:
+        return item_scores(rows([logged(after(*replies).record(), model, "gtb")]))
 
-    def told(first: list[Answers], second: list[Answers]) -> tuple[str, Any]:
-        found, left = contrasts(first, second)
-        return contrast_text(found, left, 0.05, ("", "")), contrast_json(found, left, 0.05)["comparisons"][0]
+    def told(first: list[ItemScores], second: list[ItemScores]) -> tuple[str, Any]:
+        found, left = compare_sides(first, second)
+        return comparisons_text(found, left, 0.05, ("", "")), comparisons_json(found, left, 0.05)["comparisons"][0]
 
     short, against = maps("a", *[move("move_right")] * 2), maps("b", *[move("move_up")] * 2)
     text, listed = told(short, against)
@@ -325,16 +323,16 @@ def test_real_episodes() -> None:
     good = played("oracle", levels=(5, 7), mazes=4, attempts=1, model="a")
     poor = played("null", levels=(5,), mazes=4, attempts=1, model="b")
     poor[0] = replace(poor[0], record=failed(poor[0].record))
-    first, second = answers(rows(good)), answers(rows(poor))
-    (found,), left = contrasts(first, second)
+    first, second = item_scores(rows(good)), item_scores(rows(poor))
+    (found,), left = compare_sides(first, second)
     assert left == []
     assert (found.difference.n, found.difference.value, found.name) == (3, 100, "Mazes (AliciaBench)")
     assert found.verdict is Verdict.TOO_FEW
-    text = contrast_text([found], left, 0.05, ("", ""))
+    text = comparisons_text([found], left, 0.05, ("", ""))
     assert "Left out: 4 items that only A was asked, level 7." in text
     assert "Left out: 1 item missing for infrastructure errors (A 0, B 1)." in text
     assert "A fails in none of 3 attempts, B by replies that could not be read (3 of 3 failures)." in text
-    told = json.loads(json.dumps(contrast_json([found], left, 0.05), allow_nan=False))
+    told = json.loads(json.dumps(comparisons_json([found], left, 0.05), allow_nan=False))
     (listed,) = told["comparisons"]
     assert (listed["verdict"], listed["items"], listed["second"]["missing"]) == ("too_few", 3, 1)
     assert (listed["first"]["only"], listed["second"]["failures"]) == (4, {"unparsed": 3})
@@ -343,9 +341,11 @@ def test_real_episodes() -> None:
 
 def test_questions_about_maps_are_clustered_and_unread_answers_left_out() -> None:
     maps = [corridor(f"m{places}", places) for places in (3, 4, 5)]
-    first = answers(rows(answered("oracle", maps, model="a")))
-    second = answers(rows(answered(lambda q: "oracle" if "room 0" in (q.source, q.target) else "", maps, model="b")))
-    (found,), _ = contrasts(first, second)
+    first = item_scores(rows(answered("oracle", maps, model="a")))
+    second = item_scores(
+        rows(answered(lambda q: "oracle" if "room 0" in (q.source, q.target) else "", maps, model="b"))
+    )
+    (found,), _ = compare_sides(first, second)
     # In `paper` an answer that cannot be read has no value.
     assert (found.difference.n, found.difference.clusters) == (2 * (2 + 3 + 4), 3)
     assert len(found.second.undefined) == 2 * (1 + 3 + 6)
@@ -354,12 +354,12 @@ def test_questions_about_maps_are_clustered_and_unread_answers_left_out() -> Non
 
 def test_other_metrics() -> None:
     made_rows = rows(played("oracle", levels=(5,), mazes=2, model="a"))
-    (solved,) = answers(made_rows, "solved")
+    (solved,) = item_scores(made_rows, "solved")
     assert set(solved.values.values()) == {1.0}
-    assert answers(made_rows, "raw_score")[0].metric.unit == "%"
+    assert item_scores(made_rows, "raw_score")[0].metric.unit == "%"
     with pytest.raises(UsageError, match="unknown metric 'scor': did you mean 'score'"):
-        answers(made_rows, "scor")
-    assert answers(made_rows, "nothing", needed=False) == []
+        item_scores(made_rows, "scor")
+    assert item_scores(made_rows, "nothing", needed=False) == []
 
 
 def test_attempts_are_averaged_and_their_number_does_not_matter() -> None:
@@ -370,16 +370,16 @@ def test_attempts_are_averaged_and_their_number_does_not_matter() -> None:
             found.append(replace(episode, record=replace(episode.record, attempt=number)))
         return found
 
-    first, second = answers(rows([*tries("a", False, True), *tries("b", False)]))
+    first, second = item_scores(rows([*tries("a", False, True), *tries("b", False)]))
     # What is expected of one attempt: the one before the perfect one.
     assert list(first.values.values()) == list(second.values.values()) == [0.0]
 
 
 def test_names_are_harmless() -> None:
     nasty = "m\x1b[2J\nB: tied\u202e"
-    first = answers(rows(played("null", levels=(5,), mazes=1, attempts=1, model=nasty)))
-    found, left = contrasts(first, [replace(one, model="b") for one in first])
-    text = contrast_text(found, [*left], 0.05, ("", ""))
+    first = item_scores(rows(played("null", levels=(5,), mazes=1, attempts=1, model=nasty)))
+    found, left = compare_sides(first, [replace(one, model="b") for one in first])
+    text = comparisons_text(found, [*left], 0.05, ("", ""))
     assert not {"\x1b", "\u202e"} & set(text)
     assert [line for line in text.splitlines() if line.startswith("B: ")] == ["B: b"]
 
@@ -453,7 +453,7 @@ def test_of_many_families_seldom_one_is_told_apart() -> None:
             mine, theirs, _ = EQUAL["graded" if family % 2 else "twenty"](rng)
             first.append(made(mine, "a", test=str(family)))
             second.append(made(theirs, "b", test=str(family)))
-        found, _ = contrasts(first, second)
+        found, _ = compare_sides(first, second)
         wrong += any(each.verdict in (Verdict.FIRST, Verdict.SECOND) for each in found)
     assert wrong / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
 
@@ -470,10 +470,10 @@ def test_intervals_of_pairs_hold_the_difference(count: int, first: float, second
         drawn = rng.random(count)
         mine = (drawn < first).astype(float)
         theirs = ((drawn >= first) & (drawn < first + second)).astype(float)
-        mean = difference(mine.tolist(), theirs.tolist(), range(count), 0, 1)
+        mean = paired_difference(mine.tolist(), theirs.tolist(), range(count), 0, 1)
         assert mean is not None and mean.low is not None and mean.high is not None
         held += mean.low <= first - second <= mean.high
-        narrow = difference(mine.tolist(), theirs.tolist(), range(count), 0, 1, confidence=0.9)
+        narrow = paired_difference(mine.tolist(), theirs.tolist(), range(count), 0, 1, confidence=0.9)
         assert narrow is not None and narrow.high is not None and narrow.low is not None
         tied += narrow.low >= -0.05 and narrow.high <= 0.05 and count >= 60
     assert held / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.analysis.test_frames import row
-from waybench.analysis import Cluster, Group, Row, effect_frame, effects, ledger, ledger_frame
+from waybench.analysis import Cluster, Group, Row, ledger, ledger_frame, setting_effect_frame, setting_effects
 
 ASKED = "openai/gpt-4o"
 
@@ -154,21 +154,21 @@ def test_an_effort_that_works() -> None:
         *rows_of(HIGH, [1000] * 12, reasoning=[600 + number for number in range(12)]),
         *rows_of(LOW, [500] * 12, reasoning=[300 + number for number in range(12)]),
     ]
-    (found,) = effects(some)
+    (found,) = setting_effects(some)
     assert (found.first, found.second) == (LOW, HIGH)
     assert found.change is not None
     assert found.change.value == pytest.approx((600 * 12 + 66) / (300 * 12 + 66) - 1)
     # Of 4,096 ways to flip twelve signs two are as extreme.
     assert found.p == found.adjusted == pytest.approx(2 / 4096)
     assert (found.verdict, found.counted, found.items, found.same) == ("effect", "reasoning", 12, 12)
-    assert found.told.startswith("reasoning tokens differ by +")
+    assert found.text.startswith("reasoning tokens differ by +")
 
 
 def test_a_setting_that_changed_nothing_to_the_letter() -> None:
     some = [*rows_of(LOW, [500] * 40), *rows_of(HIGH, [500] * 40)]
-    (found,) = effects(some)
+    (found,) = setting_effects(some)
     assert (found.verdict, found.p, found.counted) == ("no effect", 1.0, "output")
-    assert found.told == "no effect seen: replies the same on 40 of 40 items"
+    assert found.text == "no effect seen: replies the same on 40 of 40 items"
     assert found.values == ("reasoning effort: low", "reasoning effort: high")
 
 
@@ -176,22 +176,22 @@ def test_a_setting_whose_tokens_hardly_differ() -> None:
     tokens = [1000 + 37 * (number % 5) for number in range(40)]
     near = [count + (20 if number % 2 else -20) for number, count in enumerate(tokens)]
     other = [f"other {number}" for number in range(40)]
-    (found,) = effects([*rows_of(LOW, tokens), *rows_of(HIGH, near, replies=other)])
+    (found,) = setting_effects([*rows_of(LOW, tokens), *rows_of(HIGH, near, replies=other)])
     assert (found.verdict, found.same) == ("no effect", 0)
-    assert found.told == "no effect seen: output tokens differ by −0.6 to +0.6 %"
+    assert found.text == "no effect seen: output tokens differ by −0.6 to +0.6 %"
     # Of a seed it is to be expected that replies differ and their number of tokens does not.
     one, two = group(seed=1), group(seed=2)
-    (seeds,) = effects([*rows_of(one, tokens), *rows_of(two, near, replies=other)])
+    (seeds,) = setting_effects([*rows_of(one, tokens), *rows_of(two, near, replies=other)])
     assert seeds.verdict == "cannot tell"
 
 
 def test_few_items_do_not_tell() -> None:
     for count in (1, 2, 9):
-        (found,) = effects([*rows_of(LOW, [500] * count), *rows_of(HIGH, [500] * count)])
+        (found,) = setting_effects([*rows_of(LOW, [500] * count), *rows_of(HIGH, [500] * count)])
         assert found.verdict == "cannot tell"
-        assert found.told.startswith("cannot tell: ")
+        assert found.text.startswith("cannot tell: ")
     wide = [100, 900] * 8
-    (found,) = effects([*rows_of(LOW, wide), *rows_of(HIGH, wide[1:] + wide[:1], replies=["x"] * 16)])
+    (found,) = setting_effects([*rows_of(LOW, wide), *rows_of(HIGH, wide[1:] + wide[:1], replies=["x"] * 16)])
     assert found.verdict == "cannot tell"
 
 
@@ -201,33 +201,33 @@ def test_many_items_of_one_map_are_few() -> None:
         Row(**{**{name: getattr(each, name) for name in Row.__slots__}, "cluster": Cluster("map", "k1", 1)})
         for each in some
     ]
-    (found,) = effects(same)
+    (found,) = setting_effects(same)
     assert (found.items, found.clusters, found.verdict) == (40, 1, "cannot tell")
 
 
 def test_without_tokens_replies_alone_tell() -> None:
-    (found,) = effects([*rows_of(LOW, [None] * 12), *rows_of(HIGH, [None] * 12)])
+    (found,) = setting_effects([*rows_of(LOW, [None] * 12), *rows_of(HIGH, [None] * 12)])
     assert (found.verdict, found.change, found.p, found.adjusted) == ("no effect", None, None, None)
-    (found,) = effects([*rows_of(LOW, [None] * 12), *rows_of(HIGH, [None] * 12, replies=["y"] * 12)])
+    (found,) = setting_effects([*rows_of(LOW, [None] * 12), *rows_of(HIGH, [None] * 12, replies=["y"] * 12)])
     assert found.verdict == "cannot tell"
-    assert found.told == "cannot tell: replies the same on 0 of 12 items"
+    assert found.text == "cannot tell: replies the same on 0 of 12 items"
 
 
 def test_only_what_is_the_same_but_for_one_setting_is_compared() -> None:
     cold, warm = group(reasoning_effort="low", temperature=0.0), group(temperature=1.0, reasoning_effort="high")
-    assert effects([*rows_of(cold, [500] * 12), *rows_of(warm, [500] * 12)]) == []
+    assert setting_effects([*rows_of(cold, [500] * 12), *rows_of(warm, [500] * 12)]) == []
     # The order in which settings are given is no difference, and neither is the server, nor the wording, a setting.
     swapped = group(temperature=0.0, reasoning_effort="high")
-    (found,) = effects([*rows_of(cold, [500] * 12), *rows_of(swapped, [500] * 12)])
+    (found,) = setting_effects([*rows_of(cold, [500] * 12), *rows_of(swapped, [500] * 12)])
     assert found.name == "reasoning_effort"
     for name in ("server", "wording", "examples"):
         one, two = group(**{name: "a"}), group(**{name: "b"})
-        assert effects([*rows_of(one, [500] * 12), *rows_of(two, [500] * 12)]) == []
+        assert setting_effects([*rows_of(one, [500] * 12), *rows_of(two, [500] * 12)]) == []
 
 
 def test_a_default_comes_first_and_efforts_have_an_order() -> None:
     each = [group(reasoning_effort=effort) for effort in ("high", "minimal", "medium")] + [group()]
-    found = effects([one for of in each for one in rows_of(of, [500] * 12)])
+    found = setting_effects([one for of in each for one in rows_of(of, [500] * 12)])
     values = [one.values[0].rpartition(": ")[2] for one in found]
     assert values == ["default", "default", "default", "minimal", "minimal", "medium"]
     assert {one.adjusted for one in found} == {1.0}
@@ -236,7 +236,7 @@ def test_a_default_comes_first_and_efforts_have_an_order() -> None:
 def test_holm_over_the_values_of_a_setting() -> None:
     each = [group(temperature=number / 2) for number in range(3)]
     tokens = [[100 + number for number in range(7)], [200 + number for number in range(7)], [100, 110] * 3 + [105]]
-    found = effects([one for of, some in zip(each, tokens, strict=True) for one in rows_of(of, some)])
+    found = setting_effects([one for of, some in zip(each, tokens, strict=True) for one in rows_of(of, some)])
     raw = [one.p for one in found if one.p is not None]
     assert raw[0] == pytest.approx(2 / 2**7)
     # By hand: the least of three is tripled, the next doubled, and none may be less than the one before.
@@ -248,15 +248,15 @@ def test_holm_over_the_values_of_a_setting() -> None:
 def test_hostile_names_and_settings_are_only_text() -> None:
     of = [group("vendor/<script>\u202e", reasoning_effort=value) for value in ("<b>x</b>\x1b", "\ud800", 1.5, None)]
     some = [one for each in of for one in rows_of(each, [5] * 3)]
-    assert len(effects(some)) == 6
+    assert len(setting_effects(some)) == 6
     assert len(ledger_frame(ledger(some)).records()) == 4
-    assert {line["verdict"] for line in effect_frame(effects(some)).records()} == {"cannot tell"}
+    assert {line["verdict"] for line in setting_effect_frame(setting_effects(some)).records()} == {"cannot tell"}
 
 
 def test_errors_and_teachers_are_in_no_effect() -> None:
     def broken(of: Group) -> list[Row]:
         return [row(of, item=str(number), error=True, end="infrastructure_error") for number in range(12)]
 
-    assert effects([*rows_of(LOW, [500] * 12), *broken(HIGH)]) == []
+    assert setting_effects([*rows_of(LOW, [500] * 12), *broken(HIGH)]) == []
     taught = [row(of, guided=True, output_tokens=5) for of in (LOW, HIGH)]
-    assert effects(taught) == []
+    assert setting_effects(taught) == []

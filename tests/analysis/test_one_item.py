@@ -8,14 +8,14 @@ from tests.analysis.episodes import failed
 from tests.report.pages import site
 from waybench.analysis import (
     LoggedEpisode,
-    answers,
-    contrast_lines,
-    contrasts,
+    compare_sides,
+    comparison_lines,
     estimate,
     horizons,
+    item_scores,
     ledger,
     rows,
-    wordings,
+    wording_effects,
 )
 from waybench.core import EpisodeRecord, play_out, policy
 
@@ -46,14 +46,14 @@ def test_every_table_counts_one_item() -> None:
     first, second = attempts("a", "oracle"), attempts("b", "random")
     all_rows = rows([*first, *second])
     assert [(entry.items, entry.attempts) for entry in ledger(all_rows)] == [(1, 5)] * 2
-    one, other = answers(all_rows)
-    (made,), _ = contrasts([one], [other])
+    one, other = item_scores(all_rows)
+    (made,), _ = compare_sides([one], [other])
     assert made.items == 1
-    assert "over 1 item, 5 attempts, level 3." in next(contrast_lines(made))
+    assert "over 1 item, 5 attempts, level 3." in next(comparison_lines(made))
     higher = [*first, *attempts("a", "oracle", level=4)]
     assert {each.items for each in horizons(rows(higher))} == {2}
     worded = [*attempts("a", "random"), *attempts("a", "random", wording="two_questions")]
-    assert [each.items for each in wordings(rows(worded))] == [1]
+    assert [each.items for each in wording_effects(rows(worded))] == [1]
 
 
 def test_the_report_counts_one_item(tmp_path: Path) -> None:

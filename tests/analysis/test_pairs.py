@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.analysis.maps import answered, corridor, easy
-from waybench.analysis import Pair, comparable, pairs, rows
+from waybench.analysis import Comparison, Pair, matched, pairs, rows
 from waybench.envs.textmap import MapQuestion
 
 MAPS = [corridor(f"m{places}", places) for places in (3, 4, 5)]
@@ -23,8 +23,8 @@ def wrong_far(question: MapQuestion) -> str:
     return "oracle" if near else "constant"
 
 
-def by_metric(found: list[Pair]) -> dict[str, Pair]:
-    return {pair.metric: pair for pair in found}
+def by_metric(found: list[Pair]) -> dict[str, Comparison]:
+    return {pair.comparison.metric.name: pair.comparison for pair in found}
 
 
 def test_only_questions_that_both_answered_by_hand() -> None:
@@ -40,7 +40,7 @@ def test_only_questions_that_both_answered_by_hand() -> None:
     assert pair.difference.value == pytest.approx(6 / 9)
     assert pair.difference.clusters == 3
     assert pair.difference.low is not None
-    assert found["success_hard"].items == 9
+    assert found["success_hard"].difference.n == 9
     assert (pair.first.model, pair.second.model) == ("a", "b")
 
 
@@ -71,8 +71,8 @@ def test_three_models_make_three_pairs_of_each_metric() -> None:
     made = rows(episode for model in "abc" for episode in answered("oracle", MAPS, model=model))
     found = pairs(made, (*PARTS, "reasoning_easy", "nothing", "success"))
     assert {(pair.first.model, pair.second.model) for pair in found} == {("a", "b"), ("a", "c"), ("b", "c")}
-    assert {pair.metric for pair in found} == {*PARTS, "reasoning_easy"}
-    assert all((pair.difference.value, pair.first_mean.value) == (0, 1) for pair in found)
+    assert {pair.comparison.metric.name for pair in found} == {*PARTS, "reasoning_easy"}
+    assert all((pair.comparison.difference.value, pair.comparison.first_mean.value) == (0, 1) for pair in found)
     assert json.dumps([pair.to_json() for pair in found])
 
 
@@ -85,6 +85,6 @@ def test_only_what_was_asked_alike_is_compared() -> None:
         *answered("oracle", MAPS, "destination", model="e", most=1),
     ]
     made = rows(groups)
-    together = comparable(dict.fromkeys(row.group for row in made))
+    together = matched(dict.fromkeys(row.group for row in made))
     assert [[group.model for group in some] for some in together] == [["a", "b"], ["c"], ["d"], ["e"]]
     assert {(pair.first.model, pair.second.model) for pair in pairs(made, PARTS)} == {("a", "b")}

@@ -11,8 +11,8 @@ from scipy import stats
 from tests.analysis.episodes import failed, played
 from tests.analysis.maps import answered, corridor
 from waybench.analysis import ClusterVariables, Regression, regressions, row, rows, variables
-from waybench.analysis._regressions import line
 from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step, map_variables, name_scores
+from waybench.stats import regression_line
 
 MAPS = [corridor(f"m{places}", places, words=30 - 3 * places + places**2 % 5) for places in range(3, 10)]
 
@@ -109,7 +109,7 @@ def test_a_line_that_is_none_says_why() -> None:
 
 
 def test_line_by_hand() -> None:
-    found = line([1, 2, 3, 4, 5], [5, 4, 3, 2, 1])
+    found = regression_line([1, 2, 3, 4, 5], [5, 4, 3, 2, 1])
     assert not isinstance(found, str)
     assert found[0] == pytest.approx(-np.std([1, 2, 3, 4, 5], ddof=1))
     assert found[3] == pytest.approx(0, abs=1e-12)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.analysis.test_frames import row
-from waybench.analysis import Cluster, Group, Row, wording_frame, wording_table, wordings
+from waybench.analysis import Cluster, Group, Row, wording_effects, wording_frame, wording_table
 
 
 def group(wording: str | None, model: str = "vendor/model", **more: Any) -> Group:
@@ -36,26 +36,30 @@ THREE = [*scored(group("prose"), PROSE), *scored(group("ascii"), ASCII), *scored
 
 
 def test_three_wordings_by_hand() -> None:
-    (found,) = wordings(THREE)
+    (found,) = wording_effects(THREE)
     assert [one.name for one in found.wordings] == ["matrix", "ascii", "prose"]
     assert (found.reference, found.worst, found.items, found.left_out) == ("matrix", "ascii", 8, 0)
     assert [one.mean.value for one in found.wordings] == pytest.approx([47.5, 33.75, 47.5])
-    differences = [one.difference.value if one.difference else None for one in found.wordings]
+    differences = [one.comparison.difference.value if one.comparison else None for one in found.wordings]
     assert differences == [None, pytest.approx(-13.75), pytest.approx(0)]
     assert found.spread == pytest.approx(13.75)
     assert found.worst_of_items.value == pytest.approx((80 + 70 + 40 + 30 + 0 + 0 + 20 + 10) / 8)
     assert found.worst_of_items.value < min(one.mean.value for one in found.wordings)
     # Seven of eight differ, one of them upwards by 10: of the 128 ways to choose signs, those whose sum is as far from
     # 0 as -110 are those of at most 10 less than all (-130): all alike, and all but a 10.
-    assert found.wordings[1].p == pytest.approx(6 / 128)
-    assert found.wordings[1].adjusted == pytest.approx(12 / 128)
-    assert found.wordings[2].adjusted == 1.0
+    _, ascii_, prose = (one.comparison for one in found.wordings)
+    assert ascii_ and prose
+    assert ascii_.test.p == pytest.approx(6 / 128)
+    assert (ascii_.adjusted, prose.adjusted) == (pytest.approx(12 / 128), 1.0)
+    assert (ascii_.varies, ascii_.family_size) == ("wording", 2)
 
 
 def test_a_paired_interval_is_narrower_than_those_of_the_means() -> None:
-    (found,) = wordings([*scored(group("matrix"), MATRIX), *scored(group("ascii"), [max(0, s - 5) for s in MATRIX])])
-    difference, mean = found.wordings[1].difference, found.wordings[1].mean
-    assert difference is not None
+    (found,) = wording_effects(
+        [*scored(group("matrix"), MATRIX), *scored(group("ascii"), [max(0, s - 5) for s in MATRIX])]
+    )
+    assert found.wordings[1].comparison
+    difference, mean = found.wordings[1].comparison.difference, found.wordings[1].mean
     assert difference.low is not None
     assert difference.high is not None
     assert mean.low is not None
@@ -65,30 +69,30 @@ def test_a_paired_interval_is_narrower_than_those_of_the_means() -> None:
 
 
 def test_one_wording_alone_is_nothing_to_compare() -> None:
-    assert wordings(scored(group("matrix"), MATRIX)) == []
+    assert wording_effects(scored(group("matrix"), MATRIX)) == []
     assert wording_table(scored(group("matrix"), MATRIX)) == ""
     assert wording_table([]) == ""
     two_models = [*scored(group("matrix"), MATRIX), *scored(group("ascii", "other/model"), ASCII)]
-    assert wordings(two_models) == []
+    assert wording_effects(two_models) == []
     # Another protocol is another question, and so is another temperature.
     other = [*scored(group("matrix", protocol="paper"), MATRIX), *scored(group("ascii", protocol="sound"), ASCII)]
-    assert wordings(other) == []
-    assert wordings(scored(group(None), MATRIX)) == []
+    assert wording_effects(other) == []
+    assert wording_effects(scored(group(None), MATRIX)) == []
 
 
 def test_only_items_that_were_asked_in_all_count() -> None:
     errors = [None, *ASCII[1:6]]
-    (found,) = wordings([*scored(group("matrix"), MATRIX), *scored(group("ascii"), errors)])
+    (found,) = wording_effects([*scored(group("matrix"), MATRIX), *scored(group("ascii"), errors)])
     assert (found.items, found.left_out) == (5, 3)
     assert [one.errors for one in found.wordings] == [0, 1]
     assert found.wordings[0].mean.value == pytest.approx((80 + 60 + 40 + 20 + 0) / 5)
     assert found.wordings[1].mean.value == pytest.approx((90 + 40 + 30 + 0 + 0) / 5)
     nothing = [*scored(group("matrix"), MATRIX[:2]), *scored(group("ascii"), [None, None, 5.0])]
-    assert wordings(nothing) == []
+    assert wording_effects(nothing) == []
 
 
 def test_the_first_that_was_run_stands_in_for_the_default() -> None:
-    (found,) = wordings([*scored(group("prose"), PROSE), *scored(group("ascii"), ASCII)])
+    (found,) = wording_effects([*scored(group("prose"), PROSE), *scored(group("ascii"), ASCII)])
     assert found.reference == "ascii"
     assert found.group == group("ascii")
 
@@ -103,7 +107,7 @@ def test_where_lower_is_better_the_greatest_is_the_worst() -> None:
             for one, error in zip(scored(of, errors), errors, strict=True)
         ]
 
-    (found,) = wordings([*guessed("appendix", [0.1, 0.5, 0.0]), *guessed("code", [0.2, 0.1, 0.0])])
+    (found,) = wording_effects([*guessed("appendix", [0.1, 0.5, 0.0]), *guessed("code", [0.2, 0.1, 0.0])])
     assert found.worst == "appendix"
     assert found.worst_of_items.value == pytest.approx((0.2 + 0.5 + 0.0) / 3)
     assert found.spread == pytest.approx(0.1)
@@ -111,7 +115,7 @@ def test_where_lower_is_better_the_greatest_is_the_worst() -> None:
 
 def test_a_teachers_merit_is_in_no_wording() -> None:
     taught = [row(group(name), metrics={"score": 5.0}, guided=True) for name in ("matrix", "ascii")]
-    assert wordings(taught) == []
+    assert wording_effects(taught) == []
 
 
 def test_the_table_for_a_terminal() -> None:
@@ -139,7 +143,7 @@ def test_hostile_names_do_not_steer_a_terminal() -> None:
 
 
 def test_the_frame() -> None:
-    lines = wording_frame(wordings(THREE)).records()
+    lines = wording_frame(wording_effects(THREE)).records()
     assert [line["wording"] for line in lines] == ["matrix", "ascii", "prose"]
     assert [line["worst"] for line in lines] == [False, True, False]
     assert lines[0]["difference"] is None

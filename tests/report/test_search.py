@@ -11,7 +11,7 @@ import waybench
 from tests.analysis.episodes import SCORE
 from tests.analysis.searches import LEVELS, answered, items, searched
 from tests.report.pages import Page, site
-from waybench.analysis import LoggedEpisode, Measure, as_metric, estimate, example_changes, measure, rows
+from waybench.analysis import LoggedEpisode, Measure, as_metric, estimate, examples_effects, measure, rows
 from waybench.core import Metric
 from waybench.report import write_report
 from waybench.report._format import part, value_text
@@ -92,7 +92,7 @@ def test_change_by_examples(tmp_path: Path) -> None:
     home = site(tmp_path, [*shown, *bare]).home
     first, second = home.table("Base environments, Level 6.")[2:]
     assert (first[0], second[0]) == ("m", "m examples: 2")
-    (change,) = example_changes(rows([*bare, *shown]))
+    (change,) = examples_effects(rows([*bare, *shown]))
     moved = change.metrics["acc"].value
     assert second[3].split()[1] == f"+{moved:.3f}"
     assert f"changed by the examples: +{moved:.3f}, better (interval " in second[3]

@@ -99,7 +99,9 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     page = site(tmp_path, episodes).task
     table = page.table("Success on the questions that both answered.")
     assert table[0] == ["Model", "vendor/a", "vendor/b", "waybench/null"]
-    found = {pair.metric: pair for pair in pairs(rows(episodes), ("success_easy", "success_hard"))}
+    found = {
+        pair.comparison.metric.name: pair.comparison for pair in pairs(rows(episodes), ("success_easy", "success_hard"))
+    }
     easy_pair, hard_pair = found["success_easy"], found["success_hard"]
     a, b = easy_pair.first_mean.value, easy_pair.second_mean.value
     assert a == 1

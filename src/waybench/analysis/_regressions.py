@@ -3,17 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-import numpy as np
-from scipy import stats
-
 from waybench.analysis._estimates import by_cluster
 from waybench.analysis._explanatory import Variables
 from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.core import Json
 from waybench.envs import registry
-from waybench.stats import CONFIDENCE
-
-FEWEST = 5  # clusters, below which a line says nothing
+from waybench.stats import regression_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,32 +81,8 @@ def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Clu
 
 def _slope(variable: str, pairs: Sequence[tuple[float | None, float]]) -> Slope:
     both = [(value, rate) for value, rate in pairs if value is not None]
-    found = line([value for value, _ in both], [rate for _, rate in both])
+    found = regression_line([value for value, _ in both], [rate for _, rate in both])
     if isinstance(found, str):
         return Slope(variable=variable, clusters=len(both), why=found)
     beta, low, high, p = found
     return Slope(variable=variable, clusters=len(both), beta=beta, low=low, high=high, p=p)
-
-
-def line(variable: Sequence[float], rates: Sequence[float]) -> tuple[float, float, float, float] | str:
-    """Return the slope of a least-squares line, its 95 % confidence interval and its p-value, or why there is none.
-
-    The variable is standardised: less its mean, by its sample standard deviation (n - 1). So slopes of different
-    variables can be compared. Interval and p-value are those of Student's t with n - 2 degrees of freedom
-    (`scipy.stats.linregress`), each cluster being one observation, however many items it has.
-
-    Args:
-        variable: The variable's values.
-        rates: The figures.
-    """
-    if len(rates) < FEWEST:
-        return f"fewer than {FEWEST}"
-    x, y = np.asarray(variable, dtype=np.float64), np.asarray(rates, dtype=np.float64)
-    if np.allclose(x, x[0], rtol=1e-12, atol=1e-12):
-        return "the variable is the same for all"
-    if np.allclose(y, y[0], rtol=1e-12, atol=1e-12):
-        return "the score is the same for all"
-    fitted = stats.linregress((x - x.mean()) / x.std(ddof=1), y)
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(y) - 2)) * float(fitted.stderr)
-    beta = float(fitted.slope)
-    return beta, beta - reach, beta + reach, float(fitted.pvalue)

@@ -12,7 +12,7 @@ from waybench.cli._run import DEFAULT_OUT
 from waybench.core import UsageError, unknown
 
 if TYPE_CHECKING:
-    from waybench.analysis import Answers
+    from waybench.analysis import ItemScores
 
 _EXAMPLES = """\b
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
@@ -69,19 +69,19 @@ def compare(
     drawn as one); its p value after Holm's procedure over all tasks; and whether A or B is better, both are tied, or no
     difference is shown. What could not be had for infrastructure errors is left out and counted.
     """
-    from waybench.analysis import contrast_json, contrast_text, contrasts
+    from waybench.analysis import compare_sides, comparisons_json, comparisons_text
 
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
-    known = {some: read_answers(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
+    known = {some: read_scores(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
     models = [_model(side, known[side.folders]) for side in (first, second)]
     same = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
     if (first.folders, models[0]) == (second.folders, models[1]):
         raise same
-    answers = [
+    scores = [
         [one for one in known[side.folders] if model in ("", one.model) and _chosen(one.task, tasks)]
         for side, model in zip((first, second), models, strict=True)
     ]
-    found, left = contrasts(answers[0], answers[1], margin)
+    found, left = compare_sides(scores[0], scores[1], margin)
     if not found:
         raise UsageError(
             _nothing(left[0].why if left else "", [one.task for some in known.values() for one in some], tasks)
@@ -90,10 +90,10 @@ def compare(
         raise same
     if out is not None:
         with lines(out) as write:
-            write(json.dumps({"a": a, "b": b, **contrast_json(found, left, margin)}, allow_nan=False))
+            write(json.dumps({"a": a, "b": b, **comparisons_json(found, left, margin)}, allow_nan=False))
     if out != "-":
         places = ("", "") if first.folders == second.folders else (_place(first), _place(second))
-        click.echo(contrast_text(found, left, margin, places))
+        click.echo(comparisons_text(found, left, margin, places))
 
 
 def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:
@@ -127,13 +127,13 @@ def _place(side: Side) -> str:
     return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
 
 
-def read_answers(folders: tuple[Path, ...], metric: str) -> "list[Answers]":
+def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
     """Read what models came to, at our tasks and at others.
 
     Raises:
         UsageError: If there is nothing.
     """
-    from waybench.analysis import NoEpisodesError, Skipped, answers, foreign_answers, read_logs, rows
+    from waybench.analysis import NoEpisodesError, Skipped, foreign_scores, item_scores, read_logs, rows
 
     told: set[Skipped] = set()
 
@@ -142,13 +142,13 @@ def read_answers(folders: tuple[Path, ...], metric: str) -> "list[Answers]":
             told.add(problem)
             click.echo(f"waybench: {problem}", err=True)
 
-    others = foreign_answers(*folders, on_problem=tell)
+    others = foreign_scores(*folders, on_problem=tell)
     try:
         own = rows(read_logs(*folders, on_problem=tell), on_problem=tell)
     except NoEpisodesError:
         own = []
     theirs = [one for one in others if metric in ("", one.metric.name)]
-    ours = answers(own, metric, needed=not theirs) if own else []
+    ours = item_scores(own, metric, needed=not theirs) if own else []
     if ours or theirs:
         return [*ours, *theirs]
     if others:
@@ -157,7 +157,7 @@ def read_answers(folders: tuple[Path, ...], metric: str) -> "list[Answers]":
     raise UsageError(f"no scores in {where}: give a folder with logs of `waybench run` or of another Inspect task")
 
 
-def _model(side: Side, some: "list[Answers]") -> str:
+def _model(side: Side, some: "list[ItemScores]") -> str:
     """Return the full name of a side's model; "" for all of them.
 
     Raises:

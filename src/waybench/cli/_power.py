@@ -9,7 +9,7 @@ import click
 from waybench.core import UsageError, plural
 
 if TYPE_CHECKING:
-    from waybench.analysis import Plan
+    from waybench.stats import PowerAssumptions
 
 _EXAMPLES = """\b
 waybench power --detect 0.05                       a difference of five points in the share solved
@@ -68,76 +68,80 @@ def power(
     run of one model or more, knows better. By Holm's procedure over several families (tasks) the first one needs a p
     value of 5 % over their number; that worst case is given.
     """
-    from waybench.analysis import shares
+    from waybench.stats import assume_shares
 
     if (detect is None) == (items is None):
         raise UsageError("give either --detect or --items")
-    if pilot_folder:
-        plans, problems = _pilots(pilot_folder, metric, correlation)
-    else:
-        plans, problems = (
-            [
-                shares(
-                    rate,
-                    correlation=correlation,
-                    disagree=disagree,
-                    attempts=attempts,
-                    repeat=repeat,
-                    size=cluster,
-                    icc=icc,
-                )
-            ],
-            [],
-        )
-    blocks = ["\n".join(_lines(plan, detect, items, (alpha, power), families)) for plan in plans]
+    try:
+        if pilot_folder:
+            found, problems = _pilots(pilot_folder, metric, correlation)
+        else:
+            shares = assume_shares(
+                rate,
+                correlation=correlation,
+                disagree=disagree,
+                attempts=attempts,
+                repeat=repeat,
+                size=cluster,
+                icc=icc,
+            )
+            found, problems = [shares], []
+        blocks = ["\n".join(_lines(assumptions, detect, items, (alpha, power), families)) for assumptions in found]
+    except ValueError as error:  # assumptions that contradict each other; the message says which option to change
+        raise UsageError(str(error)) from error
     click.echo("\n\n".join([*blocks, *problems]))
 
 
-def _pilots(folder: Path, metric: str, correlation: float) -> "tuple[list[Plan], list[str]]":
+def _pilots(folder: Path, metric: str, correlation: float) -> "tuple[list[PowerAssumptions], list[str]]":
     from waybench.analysis import pilots
-    from waybench.cli._compare import read_answers
+    from waybench.cli._compare import read_scores
 
-    plans, problems = pilots(read_answers((folder,), metric), correlation)
-    if not plans:
+    found, problems = pilots(read_scores((folder,), metric), correlation)
+    if not found:
         raise UsageError(problems[0])
-    return plans, problems
+    return found, problems
 
 
 def _lines(
-    plan: "Plan", detect: float | None, items: int | None, levels: tuple[float, float], families: int
+    assumptions: "PowerAssumptions", detect: float | None, items: int | None, levels: tuple[float, float], families: int
 ) -> Iterator[str]:
     alpha, power = levels
-    if plan.name:
-        yield plan.name
+    if assumptions.name:
+        yield assumptions.name
     if detect is not None:
         yield f"To detect a difference of {detect:g} with a power of {power:g}, two-sided at {alpha:g}:"
-        yield from _needed(plan, detect, levels, families)
+        yield from _needed(assumptions, detect, levels, families)
     elif items is not None:
         yield f"With {plural(items, 'item')} and a power of {power:g}, two-sided at {alpha:g}:"
-        yield from _detectable(plan, items, levels, families)
-    yield f"  {'from the pilot' if plan.name else 'assumed'}: {plan.told}"
+        yield from _detectable(assumptions, items, levels, families)
+    yield f"  {'from the pilot' if assumptions.name else 'assumed'}: {assumptions.description}"
 
 
-def _needed(plan: "Plan", detect: float, levels: tuple[float, float], families: int) -> Iterator[str]:
-    from waybench.analysis import needed
+def _needed(
+    assumptions: "PowerAssumptions", detect: float, levels: tuple[float, float], families: int
+) -> Iterator[str]:
+    from waybench.stats import items_needed
 
     alpha, power = levels
-    found = needed(plan, detect, alpha=alpha, power=power)
-    yield f"  the same items for both models: {found.items:,}{_clusters(plan, found.clusters)}"
+    found = items_needed(assumptions, detect, alpha=alpha, power=power)
+    yield f"  the same items for both models: {found.items:,}{_clusters(assumptions, found.clusters)}"
     if families > 1:
-        strict = needed(plan, detect, alpha=alpha / families, power=power)
-        yield f"  in each of {families} families, at worst: {strict.items:,}{_clusters(plan, strict.clusters)}"
+        strict = items_needed(assumptions, detect, alpha=alpha / families, power=power)
+        yield f"  in each of {families} families, at worst: {strict.items:,}{_clusters(assumptions, strict.clusters)}"
     if found.unpaired is not None:
         yield f"  other items for each model: {found.unpaired:,} each"
 
 
-def _detectable(plan: "Plan", items: int, levels: tuple[float, float], families: int) -> Iterator[str]:
-    from waybench.analysis import detectable
+def _detectable(
+    assumptions: "PowerAssumptions", items: int, levels: tuple[float, float], families: int
+) -> Iterator[str]:
+    from waybench.stats import detectable_difference
 
     alpha, power = levels
-    yield f"  the same items for both models: {_shown(detectable(plan, items, alpha=alpha, power=power))}"
+    found = detectable_difference(assumptions, items, alpha=alpha, power=power)
+    yield f"  the same items for both models: {_shown(found)}"
     if families > 1:
-        strict = detectable(plan, items, alpha=alpha / families, power=power)
+        strict = detectable_difference(assumptions, items, alpha=alpha / families, power=power)
         yield f"  in each of {families} families, at worst: {_shown(strict)}"
 
 
@@ -145,5 +149,5 @@ def _shown(found: float | None) -> str:
     return "none, however large" if found is None else f"differences from {found:.3f}"
 
 
-def _clusters(plan: "Plan", clusters: int) -> str:
-    return f" in {plural(clusters, 'cluster')}" if plan.size > 1 else ""
+def _clusters(assumptions: "PowerAssumptions", clusters: int) -> str:
+    return f" in {plural(clusters, 'cluster')}" if assumptions.size > 1 else ""

@@ -20,9 +20,7 @@ from waybench.analysis import (
     agents,
     by_level,
     chosen,
-    effect_frame,
-    effects,
-    example_changes,
+    examples_effects,
     grouped,
     horizon_frame,
     is_embedded,
@@ -36,10 +34,12 @@ from waybench.analysis import (
     regressions,
     repeats,
     setting,
+    setting_effect_frame,
+    setting_effects,
     spread,
     success_curves,
+    wording_effects,
     wording_frame,
-    wordings,
 )
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
@@ -181,14 +181,14 @@ class _Site:
     def write(self, title: str) -> None:
         rows = self.found.rows
         compared = Compared(
-            changes=example_changes(rows),
+            changes=examples_effects(rows),
             repeats=repeats(rows),
             pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
             regressions=regressions(rows, self.found.variables),
-            wordings=wordings(rows),
+            wordings=wording_effects(rows),
             curves=success_curves(rows),
         )
-        took, changed = ledger(rows), effects(rows)
+        took, changed = ledger(rows), setting_effects(rows)
         for total in self.totals:
             self._results(total)
         played = agents(rows)
@@ -218,7 +218,12 @@ class _Site:
         self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
         reached = [horizon for curve in compared.curves for horizon in curve.horizons]
-        others = [horizon_frame(reached), ledger_frame(took), effect_frame(changed), wording_frame(compared.wordings)]
+        others = [
+            horizon_frame(reached),
+            ledger_frame(took),
+            setting_effect_frame(changed),
+            wording_frame(compared.wordings),
+        ]
         self.files(exports(rows, given, others, table, self.charts, self.templates))
         spent = ledger_page(took, changed, self.pages, self.model_pages)
         if spent:

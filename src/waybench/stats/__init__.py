@@ -1,4 +1,4 @@
-"""How success falls with difficulty: curves, how far a player reaches, and what to try next."""
+"""Statistics on plain numbers: intervals, paired tests, power, regression lines, psychometric curves."""
 
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,27 @@ from waybench.stats._variance import Levels, levels_of_variance
 
 if TYPE_CHECKING:
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
+    from waybench.stats._paired import ALPHA, PairedTest, paired_difference, paired_test, sign_flip_test
     from waybench.stats._permuted import EXACT_CLUSTERS, LEAST, cluster_sums, sign_flipped
+    from waybench.stats._power import (
+        FEWEST_ITEMS,
+        ItemsNeeded,
+        PowerAssumptions,
+        achieved_power,
+        assume_shares,
+        detectable_difference,
+        items_needed,
+        pilot_assumptions,
+    )
+    from waybench.stats._regressions import FEWEST_POINTS, regression_line
     from waybench.stats._statsmodels import holm, mcnemar, t_power, z_power
 
 __all__ = [
+    "ALPHA",
     "CONFIDENCE",
     "EXACT_CLUSTERS",
+    "FEWEST_ITEMS",
+    "FEWEST_POINTS",
     "LEAST",
     "REACH_CONFIDENCE",
     "STOPS",
@@ -25,24 +40,36 @@ __all__ = [
     "Fit",
     "Forecast",
     "Goal",
+    "ItemsNeeded",
     "Levels",
     "Mean",
     "Offer",
+    "PairedTest",
+    "PowerAssumptions",
     "Reach",
     "Seeker",
     "Shape",
     "State",
     "Trial",
     "Tried",
+    "achieved_power",
+    "assume_shares",
     "cluster_sums",
     "clustered_mean",
+    "detectable_difference",
     "fitted",
     "forecast",
     "holm",
+    "items_needed",
     "jackknifed",
     "levels_of_variance",
     "mcnemar",
+    "paired_difference",
+    "paired_test",
+    "pilot_assumptions",
     "quantiles",
+    "regression_line",
+    "sign_flip_test",
     "sign_flipped",
     "simulated",
     "t_power",
@@ -54,7 +81,19 @@ __getattr__ = late_names(
     __name__,
     {
         "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed"),
+        "_paired": ("ALPHA", "PairedTest", "paired_difference", "paired_test", "sign_flip_test"),
         "_permuted": ("EXACT_CLUSTERS", "LEAST", "cluster_sums", "sign_flipped"),
+        "_power": (
+            "FEWEST_ITEMS",
+            "ItemsNeeded",
+            "PowerAssumptions",
+            "achieved_power",
+            "assume_shares",
+            "detectable_difference",
+            "items_needed",
+            "pilot_assumptions",
+        ),
+        "_regressions": ("FEWEST_POINTS", "regression_line"),
         "_statsmodels": ("holm", "mcnemar", "t_power", "z_power"),
     },
 )

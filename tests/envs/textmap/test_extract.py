@@ -13,7 +13,7 @@ from tests.envs.textmap import edge
 from waybench.core import DataError, Episode, Item, Reply, Stream, play_out, policy
 from waybench.envs.textmap import Extraction, MapQuestion, PlaceMap, Step, extractions, load_map
 from waybench.envs.textmap.extract._instance import decode_extraction, named_extraction
-from waybench.envs.textmap.extract._triplet_graph import Sketch, result
+from waybench.envs.textmap.extract._triplet_graph import TripletGraph, result
 from waybench.envs.textmap.questions._answer import Hop
 from waybench.envs.textmap.questions._score import PAPER, SOUND
 
@@ -90,30 +90,30 @@ def test_true_triplets() -> None:
 
 def test_the_graph_of_triplets() -> None:
     moves = [TRUTH[0], TRUTH[1], Hop("HALL", "Out", "garden ")]
-    assert Sketch(moves, opposites=False).edges == {("hall", "up", "attic"), ("hall", "out", "garden")}
-    assert Sketch(moves, opposites=True).edges == {
+    assert TripletGraph(moves, opposites=False).edges == {("hall", "up", "attic"), ("hall", "out", "garden")}
+    assert TripletGraph(moves, opposites=True).edges == {
         ("hall", "up", "attic"),
         ("attic", "down", "hall"),
         ("hall", "out", "garden"),
         ("garden", "in", "hall"),
     }
     # What is said of a move counts more than what follows from another one.
-    told = Sketch([TRUTH[0], Hop("attic", "down", "cellar")], opposites=True)
+    told = TripletGraph([TRUTH[0], Hop("attic", "down", "cellar")], opposites=True)
     assert ("attic", "down", "cellar") in told.edges
     assert ("attic", "down", "hall") not in told.edges
 
 
 def test_the_search() -> None:
-    whole = Sketch(TRUTH, opposites=True)
+    whole = TripletGraph(TRUTH, opposites=True)
     assert whole.answer(ROUTE) == (TRUTH[2], TRUTH[7])
     assert whole.answer(DESTINATION) == (TRUTH[7], TRUTH[8])
-    without = Sketch([TRUTH[0], TRUTH[7]], opposites=False)
+    without = TripletGraph([TRUTH[0], TRUTH[7]], opposites=False)
     assert without.answer(ROUTE) == ()
-    assert Sketch([TRUTH[0], TRUTH[7]], opposites=True).answer(ROUTE) == (Hop("attic", "down", "hall"), TRUTH[7])
+    assert TripletGraph([TRUTH[0], TRUTH[7]], opposites=True).answer(ROUTE) == (Hop("attic", "down", "hall"), TRUTH[7])
     assert without.answer(DESTINATION) == ()  # nothing is known of climbing
     assert without.answer(replace(ROUTE, source="garden")) == ()
     # Of two places that a move is said to lead to, that is taken from which it goes on.
-    forked = Sketch([Hop("hall", "slide", "attic"), TRUTH[7], TRUTH[8]], opposites=False)
+    forked = TripletGraph([Hop("hall", "slide", "attic"), TRUTH[7], TRUTH[8]], opposites=False)
     assert forked.answer(DESTINATION) == (TRUTH[7], TRUTH[8])
 
 

@@ -1,18 +1,7 @@
-"""Comparisons of results on the same items."""
+"""Comparisons of groups of results on the same items."""
 
-from waybench.analysis.comparisons._answers import Answers, answers
-from waybench.analysis.comparisons._changes import Change, example_changes
-from waybench.analysis.comparisons._contrast_text import (
-    ContrastCells,
-    comparison_json,
-    contrast_cells,
-    contrast_json,
-    contrast_lines,
-    contrast_text,
-    verdict_sentence,
-)
-from waybench.analysis.comparisons._contrasts import ALPHA, Contrast, Unpaired, Verdict, bounded, contrasts, versus
-from waybench.analysis.comparisons._effects import EFFECT, NO_EFFECT, UNCLEAR, Effect, effect_frame, effects
+from waybench.analysis.comparisons._comparison import Comparison, Verdict, bounded, compare
+from waybench.analysis.comparisons._examples import ExamplesEffect, examples_effects
 from waybench.analysis.comparisons._failures import (
     Failures,
     dominant,
@@ -21,58 +10,79 @@ from waybench.analysis.comparisons._failures import (
     failures,
     has_fixed_length,
 )
-from waybench.analysis.comparisons._foreign import foreign_answers
-from waybench.analysis.comparisons._pairs import Pair, comparable, pairs
-from waybench.analysis.comparisons._wordings import (
-    Worded,
-    Wordings,
+from waybench.analysis.comparisons._foreign import foreign_scores
+from waybench.analysis.comparisons._groups import MODEL, matched
+from waybench.analysis.comparisons._item_scores import ItemScores, item_scores, values_of
+from waybench.analysis.comparisons._models import Pair, Unpaired, compare_pairs, compare_sides, pairs
+from waybench.analysis.comparisons._setting_effects import (
+    EFFECT,
+    NO_EFFECT,
+    UNCLEAR,
+    SettingEffect,
+    setting_effect_frame,
+    setting_effects,
+)
+from waybench.analysis.comparisons._text import (
+    ComparisonCells,
+    comparison_cells,
+    comparison_json,
+    comparison_lines,
+    comparisons_json,
+    comparisons_text,
     difference_text,
     p_text,
+    verdict_sentence,
+)
+from waybench.analysis.comparisons._wordings import (
+    WordingEffect,
+    WordingScore,
+    wording_effects,
     wording_frame,
     wording_table,
-    wordings,
 )
 
 __all__ = [
-    "ALPHA",
     "EFFECT",
+    "MODEL",
     "NO_EFFECT",
     "UNCLEAR",
-    "Answers",
-    "Change",
-    "Contrast",
-    "ContrastCells",
-    "Effect",
+    "Comparison",
+    "ComparisonCells",
+    "ExamplesEffect",
     "Failures",
+    "ItemScores",
     "Pair",
+    "SettingEffect",
     "Unpaired",
     "Verdict",
-    "Worded",
-    "Wordings",
-    "answers",
+    "WordingEffect",
+    "WordingScore",
     "bounded",
-    "comparable",
+    "compare",
+    "compare_pairs",
+    "compare_sides",
+    "comparison_cells",
     "comparison_json",
-    "contrast_cells",
-    "contrast_json",
-    "contrast_lines",
-    "contrast_text",
-    "contrasts",
+    "comparison_lines",
+    "comparisons_json",
+    "comparisons_text",
     "difference_text",
     "dominant",
-    "effect_frame",
-    "effects",
-    "example_changes",
+    "examples_effects",
     "failure",
     "failure_kinds",
     "failures",
-    "foreign_answers",
+    "foreign_scores",
     "has_fixed_length",
+    "item_scores",
+    "matched",
     "p_text",
     "pairs",
+    "setting_effect_frame",
+    "setting_effects",
+    "values_of",
     "verdict_sentence",
-    "versus",
+    "wording_effects",
     "wording_frame",
     "wording_table",
-    "wordings",
 ]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench.analysis._items import ItemKey
 from waybench.analysis._rows import Cluster
-from waybench.analysis.comparisons._answers import Answers
+from waybench.analysis.comparisons._item_scores import ItemScores
 from waybench.analysis.logs import Log, Seen, Skipped, as_number, newest, read_samples, runs, settings_of_any, to_stderr
 from waybench.core import REFUSED, TRUNCATED, TURN_LIMIT, UNPARSED, WRONG, EpisodeRecord, FailureKind, Json, Metric
 
@@ -29,8 +29,8 @@ class _Scored(NamedTuple):
     seen: Seen
 
 
-def foreign_answers(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[Answers]:
-    """Read what models came to at tasks that are not ours, from all of Inspect's logs in some directories.
+def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[ItemScores]:
+    """Read the scores of models at tasks that are not ours, from all of Inspect's logs in some directories.
 
     Each score is a test of its own, and so is each entry of a score that holds several. Samples of one id are one item:
     their epochs are averaged. A sample that ended with an error is missing; one that was scored counts, whatever limit
@@ -68,7 +68,7 @@ def _samples(logs: Sequence[Log]) -> dict[ItemKey, list[_Scored]]:
     return dict(found)
 
 
-def _of_scorers(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iterator[Answers]:
+def _of_scorers(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iterator[ItemScores]:
     numbers = {
         key: [dict(_numbers(one.seen)) if not one.seen.error else {} for one in some] for key, some in items.items()
     }
@@ -84,7 +84,7 @@ def _of_scorers(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iter
         values = {key: fmean(some) for key, some in known.items() if some}
         missing = frozenset(key for key, some in items.items() if all(one.seen.error for one in some))
         share = all(0 <= number <= 1 for some in known.values() for number in some)
-        yield Answers(
+        yield ItemScores(
             model=str(header.eval.model),
             task=task,
             test=(task, name),

@@ -9,7 +9,7 @@ from waybench.contrib.game_maps._names import called, name_places
 from waybench.contrib.game_maps._titles import is_dark, tells
 from waybench.contrib.game_maps._walk import Visit, walk
 from waybench.core import UsageError
-from waybench.envs.textmap import NEVER, Edge, Made, Move, PlaceMap, edges_made
+from waybench.envs.textmap import NEVER, Edge, Move, PlaceMap, Traversal, edges_of_traversals
 
 MOST_STEPS = NEVER - 1  # the last number that does not stand for "never"
 
@@ -87,7 +87,7 @@ def _learn(
     stays: list[str | None] = []
     arrivals: list[int] = []
     told: list[int] = []
-    made: list[Made] = []
+    made: list[Traversal] = []
     inferred: dict[Move, int] = {}
     led_back: set[Move] = set()
     for visit in visits:
@@ -96,7 +96,7 @@ def _learn(
             before = stays[-1] if stays else None
             if before is not None and here is not None and visit.action:
                 move = (before, visit.action, here)
-                made.append(Made(visit.step.number, move, (len(stays) - 1, len(stays))))
+                made.append(Traversal(visit.step.number, move, (len(stays) - 1, len(stays))))
                 # Where it did not lead back, as through a door that fell shut, it may do so another time.
                 backs = () if move in led_back else visit.backs
                 for back in [back for back, there in backs if there is not None and names.get(there) == before][:1]:
@@ -107,7 +107,7 @@ def _learn(
             told.append(NEVER)
         if here is not None and tells(visit.step.observation, known_as[here]):
             told[-1] = min(told[-1], visit.step.number)
-    return edges_made(made, _told_later(stays, arrivals, told), inferred)
+    return edges_of_traversals(made, _told_later(stays, arrivals, told), inferred)
 
 
 def _told_later(stays: Sequence[str | None], arrivals: Sequence[int], told: Sequence[int]) -> list[int]:

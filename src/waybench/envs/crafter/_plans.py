@@ -1,35 +1,24 @@
-"""What the oracle can have in mind: each plan returns the next action for it, or None where it has nothing to do."""
+"""Plans of the oracle to stay alive: each returns the next action for it, or None where it has nothing to do."""
 
 from collections.abc import Iterator
 
 from waybench.envs.crafter._ids import (
     ACHIEVEMENTS,
-    COAL,
-    COALS,
     COW,
-    DIAMOND,
     DO,
     DRINK,
     ENERGY,
     FOOD,
-    FURNACE,
     GRASS,
     HEALTH,
-    IRON,
-    IRON_PICKAXE,
-    IRON_SWORD,
-    IRONS,
     KIND,
     LAVA,
     MADE,
-    MAKE_WOOD_PICKAXE,
     MOST,
     NOOP,
     PATH,
-    PLACE_FURNACE,
     PLACE_PLANT,
     PLACE_STONE,
-    PLACE_TABLE,
     PLANT,
     SAND,
     SAPLING,
@@ -37,23 +26,17 @@ from waybench.envs.crafter._ids import (
     SKELETON,
     SLEEP,
     STONE,
-    STONE_PICKAXE,
-    STONE_SWORD,
     STONES,
-    TABLE,
-    TREE,
     WAIT,
     WATER,
-    WOOD,
     WOOD_PICKAXE,
-    WOOD_SWORD,
     ZOMBIE,
 )
 from waybench.envs.crafter._view import BACK, FAR, STEPS, Cell, View
 
 _LOW = 3  # of food, drink or health: something has to be done
 _RIPE = 300  # a plant can be eaten once it has grown for longer
-_NEAR = 12  # from a plant, so that it goes on growing: beings further than 17 away do nothing
+NEAR = 12  # from a plant, so that it goes on growing: beings further than 17 away do nothing
 _DARK = 0.6  # daylight below which zombies are many
 _GRASSY = 60  # of 121 cells
 
@@ -223,7 +206,7 @@ def tend(view: View) -> int | None:
     plants = _plants(view)
     if view.body[STONES] >= 1 and plants:
         x, y = view.at
-        near = [cell for cell in plants if abs(cell[0] - x) + abs(cell[1] - y) <= _NEAR]
+        near = [cell for cell in plants if abs(cell[0] - x) + abs(cell[1] - y) <= NEAR]
         for plant in near[:1]:
             gaps = [cell for _, cell in view.around(plant) if view.ground(cell) in (GRASS, SAND, PATH)]
             for gap in gaps:
@@ -231,11 +214,11 @@ def tend(view: View) -> int | None:
                 if action is not None:
                     return action
     if not plants and view.body[SAPLING] and (view.body[STONES] >= 4 or not made(view, "place_plant")):
-        return _sow(view)
+        return sow(view)
     return None
 
 
-def _sow(view: View) -> int | None:
+def sow(view: View) -> int | None:
     """Put a sapling on the nearest grass."""
     if view.ground(view.front) == GRASS and view.front not in view.beings:
         return PLACE_PLANT
@@ -274,131 +257,9 @@ def wait_for_plant(view: View) -> int | None:
     plants = _plants(view)
     if not plants:
         if view.body[SAPLING]:
-            return _mine(view, STONE) if view.body[STONES] < 4 else _sow(view)
+            return view.use(view.cells(STONE)) if view.body[STONES] < 4 else sow(view)
         return view.use(view.cells(GRASS))
     x, y = view.at
-    if min(abs(cell[0] - x) + abs(cell[1] - y) for cell in plants) > _NEAR:
+    if min(abs(cell[0] - x) + abs(cell[1] - y) for cell in plants) > NEAR:
         return view.use(map(place, plants))
     return shelter(view)
-
-
-# Achievements, one after another.
-
-
-def progress(view: View) -> int | None:
-    """Go for the next achievement."""
-    for step in (_sapling, _first_tools, _stone_tools, _iron_tools, _diamond, _hunt):
-        action = step(view)
-        if action is not None:
-            return action
-    return None
-
-
-def _sapling(view: View) -> int | None:
-    if not made(view, "collect_sapling"):
-        return view.use(view.cells(GRASS))
-    return _sow(view) if not made(view, "place_plant") and view.body[SAPLING] else None
-
-
-def _first_tools(view: View) -> int | None:
-    body = view.body
-    missing = [item for item in (WOOD_PICKAXE, WOOD_SWORD) if not body[item]]
-    if not missing:
-        return None
-    return _at_table(view, wood=len(missing)) or _make(missing[0])
-
-
-def _make(item: int) -> int:
-    return MAKE_WOOD_PICKAXE + item - WOOD_PICKAXE
-
-
-def _stone_tools(view: View) -> int | None:
-    body = view.body
-    missing = [item for item in (STONE_PICKAXE, STONE_SWORD) if not body[item]]
-    if not made(view, "place_stone") and body[STONES]:
-        return _put(view, PLACE_STONE)
-    if not missing:
-        return None
-    if body[WOOD] < 6 and not (view.by_table and body[STONES] and body[WOOD]) and _woods(view, 15):
-        return view.use(view.cells(TREE))
-    if body[STONES] < len(missing):
-        return _mine(view, STONE)
-    return _at_table(view, wood=len(missing)) or _make(missing[0])
-
-
-def _woods(view: View, most: int) -> bool:
-    way = view.toward(view.cells(TREE))
-    return way is not None and way[2] <= most
-
-
-def _mine(view: View, kind: int) -> int | None:
-    return view.use(view.cells(kind))
-
-
-def _iron_tools(view: View) -> int | None:
-    body = view.body
-    missing = [item for item in (IRON_PICKAXE, IRON_SWORD) if not body[item]]
-    if body[STONES] >= 4 and not made(view, "place_furnace"):
-        return _put(view, PLACE_FURNACE)
-    for kind, item in ((COAL, COALS), (IRON, IRONS)):
-        known = "collect_coal" if kind == COAL else "collect_iron"
-        if body[item] < len(missing) or not made(view, known):
-            action = _mine(view, kind)
-            if action is not None:
-                return action
-    if not missing or not body[COALS] or not body[IRONS]:
-        return None
-    if body[STONES] < 5 and not view.near(view.at, FURNACE):
-        return _mine(view, STONE)
-    action = _at_table(view, wood=min(len(missing), body[IRONS], body[COALS]))
-    if action is not None:
-        return action
-    return _make(missing[0]) if view.near(view.at, FURNACE) else _put(view, PLACE_FURNACE)
-
-
-def _at_table(view: View, wood: int) -> int | None:
-    """Get some wood, and to a table, the nearest or a new one; None if all that is done."""
-    if view.by_table:
-        return view.use(view.cells(TREE)) if view.body[WOOD] < 1 else None
-    tables = view.cells(TABLE)
-    way = view.toward(tables)
-    if way is not None and way[2] <= _NEAR and view.body[WOOD] >= wood:
-        return view.enter(way[0], way[1]) if way[2] > 1 else way[0]
-    if view.body[WOOD] < wood + 2:
-        return view.use(view.cells(TREE))
-    return _put(view, PLACE_TABLE)
-
-
-def _put(view: View, action: int) -> int | None:
-    """Place something in front, or turn to where it can be placed; a table nearby is not left."""
-    if view.ground(view.front) in (GRASS, SAND, PATH) and view.front not in view.beings:
-        return action
-    if view.digs(view.front):
-        return DO
-    stays, leaves = list[int](), list[int]()
-    for way, cell in view.around(view.at):
-        if view.digs(cell):
-            stays.append(way)
-        elif view.free(cell):
-            (stays if not view.by_table or view.near(cell, TABLE) else leaves).append(way)
-    return (stays + leaves or [None])[0]
-
-
-def _diamond(view: View) -> int | None:
-    if made(view, "collect_diamond") or not view.body[IRON_PICKAXE]:
-        return None
-    return _mine(view, DIAMOND)
-
-
-def _hunt(view: View) -> int | None:
-    """Go for what has not been met by the way: water, cows, zombies, skeletons."""
-    if not made(view, "collect_drink"):
-        action = view.use(view.cells(WATER))
-        if action is not None:
-            return action
-    for name, kind in (("eat_cow", COW), ("defeat_skeleton", SKELETON), ("defeat_zombie", ZOMBIE)):
-        if not made(view, name) and view.body[HEALTH] > 4:
-            action = view.use(places(view, kind))
-            if action is not None:
-                return action
-    return None

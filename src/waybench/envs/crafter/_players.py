@@ -2,6 +2,7 @@
 
 from waybench.core import Stream
 from waybench.envs.crafter import _plans as plans
+from waybench.envs.crafter._achievements import progress
 from waybench.envs.crafter._engine import World
 from waybench.envs.crafter._ids import COW, DO, DRINK, FOOD, LAVA, NOOP, SOUTH, TREE, WATER, WEST
 from waybench.envs.crafter._instance import Wilds
@@ -14,7 +15,7 @@ _ORACLE = (
     plans.survive,
     plans.tend,
     plans.shelter_at_night,
-    plans.progress,
+    progress,
     plans.wait_for_plant,
     plans.shelter,
 )

@@ -4,55 +4,26 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Any
 
+from waybench._package_data import read_text
 from waybench.core import (
-    OF_THE_ITEM,
     Environment,
-    EpisodeRecord,
     Json,
     Limits,
-    Metric,
     Option,
     Play,
     Presentation,
     level_axis,
-    outcome_metric,
     proof_axis,
 )
 from waybench.envs.maze._drawing import board, draw
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, Plan
 from waybench.envs.maze._instance import Maze, decode, prove
+from waybench.envs.maze._metrics import METRICS
 from waybench.envs.maze._players import PLAYERS, noisy_success
 from waybench.envs.maze._source import OPTIONS, MazeSource
 from waybench.envs.maze._typed import TYPED_HELP, format_typed, parse_typed
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
-
-ABOUT = """\
-A maze is told to the player as text, and the player answers with JSON: a list of movements that leads from the
-entrance to the exit. What is not viable is answered with the reason and the map as it is now; after three requests
-the attempt is over. The score is 100 for a shortest path and falls with every step beyond it. The dimension can grow
-without end, so that the benchmark cannot be saturated, and no knowledge of the world helps.
-
-A re-implementation of AliciaBench after its author's description. Settled by us, for the description leaves it open:
-
-* **Mazes.** Rooms lie at odd rows and columns. A spanning tree joins them, and a share `loops` of the walls that it
-  leaves is opened, at least one. Entrance and exit are on the top and the bottom side, unless `sides` says otherwise. A
-  maze's id is its dimension and its number in two digits: 501 to 510, 701, ...
-* **Sets.** The first ten mazes of a set differ from each other for certain (the first 16 at N = 9, and up to 64
-  beyond). From top to bottom there are only 20 mazes at N = 5 and, with the default `loops`, 1476 at N = 7, so two keys
-  share mazes there; from N = 9 on (2.8 million) they do but by rare chance.
-* **Conversation.** One attempt is one conversation: the earlier replies and the answers to them stay in it.
-* **Exit.** The prompt does not say where the exit is, as published; `exit_hint` adds that sentence.
-* **Unparsed replies.** A reply without a JSON object with a list of movements, or with an unknown direction, with
-  cells that are no whole number of at least 1, or with a key that stands twice, moves nothing and uses up its request;
-  the answer says what was wrong. Of several objects the last one counts.
-* **Illegal movements.** A movement that would cross a wall or leave the matrix is dropped as a whole, and all later
-  ones of that reply with it; those before it stay.
-* **Steps** are the cells moved in all requests of the attempt; an illegal movement adds none.
-* **Score.** Below 0 (more than twice the minimum steps) it counts as 0, beside the unclamped `raw_score`.
-* **Ladder.** The task goes on to the next dimension if any maze of this one was reached in some attempt, whatever its
-  score. There is no top dimension: `max_dimension` is a safety cap.
-"""
 
 PLAY_OPTIONS = (
     Option(
@@ -84,75 +55,6 @@ def _play(options: Mapping[str, Json]) -> Play[Maze, MazeState, Plan]:
     return Play(MazeGame(requests), MazeWording(REPRESENTATIONS[options["wording"]], hint), Limits(turns=requests))
 
 
-def _steps(record: EpisodeRecord) -> float:
-    return float(sum(turn.events.get("moved", 0) for turn in record.turns))
-
-
-def _reached(record: EpisodeRecord) -> float:
-    return float(record.end == "solved")
-
-
-def _raw_score(record: EpisodeRecord) -> float:
-    minimum = record.proof["minimum"]
-    return (1 - (_steps(record) - minimum) / minimum) * 100 if _reached(record) else 0.0
-
-
-def _requests(record: EpisodeRecord) -> int:
-    return record.options["requests"]
-
-
-_ANY_LENGTH = "a reply can name any number of movements"
-
-METRICS = (
-    Metric(
-        name="score",
-        of=lambda record: max(0.0, _raw_score(record)),
-        title="Score",
-        unit="%",
-        low=0,
-        high=100,
-        doc="raw_score, but at least 0.",
-    ),
-    Metric(
-        name="raw_score",
-        of=_raw_score,
-        title="Raw score",
-        unit="%",
-        high=100,
-        unbounded=_ANY_LENGTH,
-        doc="(1 - (steps - minimum) / minimum) * 100 if the exit was reached, otherwise 0 (AliciaBench's description).",
-    ),
-    Metric(name="reached", of=_reached, title="Reached", low=0, high=1, doc="1 if the exit was reached."),
-    Metric(
-        name="steps",
-        of=_steps,
-        title="Steps",
-        low=0,
-        unbounded=_ANY_LENGTH,
-        better="",
-        doc="Cells moved in all requests of the attempt.",
-    ),
-    Metric(
-        name="minimum",
-        of=lambda record: float(record.proof["minimum"]),
-        title="Minimum steps",
-        low=1,
-        unbounded=OF_THE_ITEM,
-        better="",
-        doc="Cells on a shortest path, the entrance not counted.",
-    ),
-    Metric(
-        name="requests",
-        of=lambda record: float(len(record.turns)),
-        title="Requests",
-        range=lambda record: (0, _requests(record)),
-        better="lower",
-        doc="Requests used.",
-    ),
-    outcome_metric("unparsed", "Replies that were no list of movements.", most=_requests),
-    outcome_metric("illegal", "Replies with a movement into a wall or outside.", most=_requests),
-)
-
 PRESENTATION = Presentation(
     title="Mazes (AliciaBench)",
     level="dimension",
@@ -171,7 +73,7 @@ ALICIA: Environment[Maze, MazeState, Plan] = Environment(
     id="maze/alicia",
     version=1,
     title="Mazes (AliciaBench)",
-    about=ABOUT,
+    about=read_text(__file__, "about.md"),
     options=PLAY_OPTIONS,
     source_options=OPTIONS,
     smallest_level=5,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from waybench._package_data import read_text
 from waybench.core import Environment, Json, Limits, Metric, Option, Play, Presentation, UsageError, proof_axis
-from waybench.envs.tilemap._about import about
 from waybench.envs.tilemap._board import Place, Plan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
 from waybench.envs.tilemap._failures import FAILURES, failure
@@ -112,13 +112,20 @@ PRESENTATION = Presentation(
 
 
 def _environment(
-    name: str, title: str, metrics: tuple[Metric, ...], *, single: bool = False, predicts: bool = False
+    name: str,
+    title: str,
+    metrics: tuple[Metric, ...],
+    task: str,
+    more: str = "",
+    *,
+    single: bool = False,
+    predicts: bool = False,
 ) -> Environment[TileMap, Place, Plan]:
     return Environment(
         id=f"tilemap/{name}",
         version=2,
         title=title,
-        about=about(name),
+        about=read_text(__file__, "about.md").format(first=f"The player leads an agent over {task}.", more=more),
         options=OPTIONS,
         source_options=WORLD_OPTIONS,
         smallest_level=1,
@@ -141,6 +148,28 @@ def _environment(
     )
 
 
-GTB = _environment("gtb", "Tile maps (GameTraversalBenchmark)", METRICS)
-STEPWISE = _environment("stepwise", "Tile maps, one move at a time", METRICS, single=True)
-STATE = _environment("state", "Tile maps, foreseeing the map", STATE_METRICS, predicts=True)
+GTB = _environment(
+    "gtb",
+    "Tile maps (GameTraversalBenchmark)",
+    METRICS,
+    "a map of tiles from objective to objective, with one whole plan each time",
+)
+STEPWISE = _environment(
+    "stepwise",
+    "Tile maps, one move at a time",
+    METRICS,
+    "a map of tiles from objective to objective, one move at a time",
+    "* **Single moves.** A reply is JSON with one action or none, in both protocols. An objective is done\n"
+    "  with when the player stands on it, or after as many replies as its shortest path has moves, and ten.\n",
+    single=True,
+)
+STATE = _environment(
+    "state",
+    "Tile maps, foreseeing the map",
+    STATE_METRICS,
+    "a map of tiles with whole plans, and draws the map that each leaves",
+    "* **Foreseeing.** A reply is JSON with the actions and the map, in both protocols. `cells` is the share\n"
+    "  of the map's cells that the drawing has right, `moved` that of the cells which change in truth or in the\n"
+    "  drawing. The score is that of the plan alone.\n",
+    predicts=True,
+)

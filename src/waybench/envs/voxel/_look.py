@@ -1,4 +1,4 @@
-"""What is seen from a place: a fan of rays, the blocks around, and what hangs together in them. Compiled.
+"""Ray casting and connected components of the visible blocks. Compiled.
 
 The chunks are made before (`_generate.ready`), and nothing here calls what makes them: a loop is compiled again when
 its own file changes, and not when that of another one does.
@@ -133,7 +133,7 @@ def around(pool: Bytes, tags: Ints, air: int, bedrock: int, x: int, y: int, z: i
 
 @compiled
 def components(codes: Ints, corners: bool, background: int, near: Floats, found: Ints) -> int:
-    """Find what hangs together: neighbouring places of the same code.
+    """Find connected components: neighbouring places of the same code.
 
     Args:
         codes: What is where; three axes.

@@ -70,7 +70,7 @@ class Raw(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Places of the same kind that hang together.
+    """A connected component: neighbouring places of the same kind.
 
     Attributes:
         name: What is there.
@@ -157,7 +157,7 @@ def describe(raw: Raw, *, published: bool) -> str:
 
 
 def _parts(codes: Any, names: Sequence[str], *, published: bool, near: Any = None) -> Iterator[Part]:
-    """Yield what hangs together, the first place first; on the screen at corners too."""
+    """Yield the connected components, the first place first; on the screen, corners connect too."""
     from waybench.envs.voxel import _parts as parts  # numpy and numba, which nothing else here needs
 
     for code, cells, x, y, z, row, column, away in parts.parts_of(codes, near, grouped=published):

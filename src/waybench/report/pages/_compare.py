@@ -9,30 +9,34 @@ from typing import Any
 from markupsafe import Markup
 
 from waybench.analysis import (
+    MODEL,
     Cluster,
+    Comparison,
     Estimate,
     Group,
     ItemKey,
+    Pair,
     Row,
     at_items,
     change_text,
-    count_items,
+    compare,
     differing,
     grouped,
     labels,
-    mean_difference,
     measure,
     one_line,
     ranked,
+    values_of,
     whole_items,
 )
 from waybench.core import End, Environment, Metric, Presentation
 from waybench.report._format import heading
-from waybench.report.pages._verdicts import Verdict, Verdicts
+from waybench.report.pages._verdicts import Verdicts, sentences
+from waybench.report.tables import ComparisonTable, model_table
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparePage:
     """A page's contents.
 
     Attributes:
@@ -43,16 +47,16 @@ class Comparison:
             attempt's page), each null where there is none; `differences` by the two models' numbers: of how many
             items, and their mean with its interval's ends; `verdicts` likewise: what is to be said of each two that
             were compared; `alike`: for each model a number that those share which were asked the same.
-        names: The models, as their names are short.
-        verdicts: On each two that were compared.
+        verdicts: The comparisons of each two that were compared.
+        table: The same as a table.
         bounded: Whether these are not each two that were asked the same.
     """
 
     metric: str
     lower: bool
     data: Markup
-    names: Mapping[Group, str]
-    verdicts: list[Verdict]
+    verdicts: list[Pair]
+    table: ComparisonTable
     bounded: bool
 
 
@@ -63,7 +67,7 @@ def comparison(
     estimates: Sequence[Estimate],
     pages: Mapping[Group, str],
     verdicts: Verdicts,
-) -> Comparison | None:
+) -> ComparePage | None:
     """Return the page of an environment; None if there are no two models at any item.
 
     Args:
@@ -116,23 +120,26 @@ def comparison(
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
-    return Comparison(
+    return ComparePage(
         metric=heading(metric),
         lower=metric.better == "lower",
         data=Markup(text.replace("<", "\\u003c")),
-        names=names,
         verdicts=judged,
+        table=model_table(judged, names, presentation.items),
         bounded=verdicts.bounded(groups),
     )
 
 
-def _verdicts(groups: Sequence[Group], some: Sequence[Verdict]) -> dict[str, list[str]]:
+def _verdicts(groups: Sequence[Group], some: Sequence[Pair]) -> dict[str, list[str]]:
     """Return what is to be said of each two models, by their numbers, the first one being A."""
     place = {group: number for number, group in enumerate(groups)}
     found: dict[str, list[str]] = {}
     for each in some:
         one, other = place[each.first], place[each.second]
-        found |= {f"{one} {other}": each.lines, f"{other} {one}": each.turned}
+        found |= {
+            f"{one} {other}": sentences(each.comparison),
+            f"{other} {one}": sentences(each.comparison.swapped),
+        }
     return found
 
 
@@ -165,17 +172,20 @@ def _differences(
     groups: Sequence[Group], best: Mapping[Group, Mapping[ItemKey, Row]], metric: Metric
 ) -> dict[str, tuple[int, list[str]]]:
     """Return for each two models at how many items both have scores, their mean difference, and its interval."""
-    values = {
-        group: {key: value for key, row in some.items() if (value := row.metrics[metric.name]) is not None}
+    scores = {
+        group: values_of(
+            group, metric, {key: value for key, row in some.items() if (value := row.metrics[metric.name]) is not None}
+        )
         for group, some in best.items()
     }
     found: dict[str, tuple[int, list[str]]] = {}
     for (number, one), (other_number, other) in combinations(enumerate(groups), 2):
-        mean = mean_difference(values[one], values[other], metric)
-        if mean is not None:
-            ends = [change_text(end, metric) for end in (mean.low, mean.high) if end is not None]
-            turned = [change_text(-end, metric) for end in (mean.high, mean.low) if end is not None]
-            both = count_items(values[one].keys() & values[other].keys())
-            found[f"{number} {other_number}"] = both, [change_text(mean.value, metric), *ends]
-            found[f"{other_number} {number}"] = both, [change_text(-mean.value, metric), *turned]
+        if made := compare(scores[one], scores[other], MODEL):
+            found[f"{number} {other_number}"] = made.items, _ends(made)
+            found[f"{other_number} {number}"] = made.items, _ends(made.swapped)
     return found
+
+
+def _ends(made: Comparison) -> list[str]:
+    mean = made.difference
+    return [change_text(value, made.metric) for value in (mean.value, mean.low, mean.high) if value is not None]

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import (
-    Change,
     Estimate,
+    ExamplesEffect,
     Group,
     Pair,
     Regression,
     Repeats,
     SuccessCurve,
-    Wordings,
+    WordingEffect,
     differing,
     grouped,
     is_perfect,
@@ -25,9 +25,8 @@ from waybench.report._files import task_page
 from waybench.report._presentations import family_of, presentation_of
 from waybench.report.charts import Figure, level_figures, step_figures, undrawn
 from waybench.report.pages._overview import in_order, overviews
-from waybench.report.pages._wordings import WordingTable, wording_tables
 from waybench.report.tables import (
-    PairTable,
+    ComparisonTable,
     Reach,
     SlopeTable,
     Table,
@@ -41,6 +40,7 @@ from waybench.report.tables import (
     side_by_side,
     slope_tables,
     spread_table,
+    wording_table,
 )
 
 
@@ -72,11 +72,11 @@ class Compared:
         curves: How success falls with difficulty.
     """
 
-    changes: Sequence[Change]
+    changes: Sequence[ExamplesEffect]
     repeats: Sequence[Repeats]
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
-    wordings: Sequence[Wordings]
+    wordings: Sequence[WordingEffect]
     curves: Sequence[SuccessCurve]
 
     def of(self, place: "Place") -> "Compared":
@@ -121,7 +121,7 @@ class Section:
         slopes: Its tables of regressions.
         conduct: Its table of how it went.
         variation: Its tables of how much scores move: between sets, repeats and attempts.
-        wordings: Its tables of wordings, one for each player that was asked in several.
+        wordings: Its table of wordings; None where no player was given several.
         unconfirmed: Models with episodes that do not replay.
         not_simulated: Models with episodes whose records could not be simulated again here.
     """
@@ -140,11 +140,11 @@ class Section:
     metrics: list[Table]
     aggregates: list[Table]
     averages: Table | None
-    pairs: list[PairTable]
+    pairs: list[ComparisonTable]
     slopes: list[SlopeTable]
     conduct: Table
     variation: list[Table]
-    wordings: list[WordingTable]
+    wordings: ComparisonTable | None
     unconfirmed: list[Marked]
     not_simulated: list[Marked]
 
@@ -245,7 +245,7 @@ def _section(
         slopes=slope_tables(env, presentation, list(groups), compared.regressions, pages),
         conduct=conduct_table(presentation, groups, total_of, pages),
         variation=[table for table in variation if table],
-        wordings=wording_tables(env, compared.wordings, pages),
+        wordings=wording_table(env, presentation, compared.wordings, pages),
         unconfirmed=[each for each in marked if each.total.unconfirmed],
         not_simulated=[each for each in marked if each.total.not_simulated],
     )

@@ -6,18 +6,15 @@ from math import fsum
 from typing import Any
 
 from waybench.analysis import (
-    EFFECT,
     NO_EFFECT,
     NOTHING,
-    UNCLEAR,
-    Effect,
     Group,
     LedgerEntry,
+    SettingEffect,
     asked,
     differing,
     grouped,
     one_line,
-    p_text,
     setting,
     setting_order,
 )
@@ -28,20 +25,18 @@ from waybench.report._presentations import presentation_of
 from waybench.report.tables import (
     Cell,
     Column,
+    ComparisonTable,
     Note,
     Table,
     TableRow,
-    count_cell,
     model_cell,
-    name_of,
     notes,
     number_cell,
     parts,
     rows_of,
+    setting_table,
 )
 from waybench.stats import CONFIDENCE, Mean
-
-_VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,7 @@ class LedgerPage:
     """
 
     table: Table
-    effects: Table | None
+    effects: ComparisonTable | None
     total: str
     priced: bool
     unpriced: list[str]
@@ -65,7 +60,7 @@ class LedgerPage:
 
 def ledger_page(
     entries: Sequence[LedgerEntry],
-    effects: Sequence[Effect],
+    effects: Sequence[SettingEffect],
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
 ) -> LedgerPage | None:
@@ -89,7 +84,7 @@ def ledger_page(
     uncounted = any(entry.known < entry.attempts for entry in own)
     return LedgerPage(
         table=_ledger_table(rows, bool(priced), uncounted),
-        effects=_effect_table([each for each in effects if not each.first.embedded], pages),
+        effects=setting_table((each for each in effects if not each.first.embedded), pages),
         total=_total(own),
         priced=bool(priced),
         unpriced=list(dict.fromkeys(e.group.model for e in own if e.known and e.group.model not in priced)),
@@ -102,13 +97,13 @@ def _place(entry: LedgerEntry) -> tuple[Any, ...]:
     return presentation_of(group.env).title, group.env, group.model, values
 
 
-def _marks(effects: Iterable[Effect]) -> dict[Group, list[str]]:
+def _marks(effects: Iterable[SettingEffect]) -> dict[Group, list[str]]:
     found: dict[Group, list[str]] = {}
     for each in effects:
         if each.verdict == NO_EFFECT:
             one, other = each.values
             against = one.rpartition(": ")[2]
-            found.setdefault(each.second, []).append(f"{other}: {each.told} (against {against})")
+            found.setdefault(each.second, []).append(f"{other}: {each.text} (against {against})")
     return found
 
 
@@ -215,51 +210,6 @@ def _rate(mean: Mean | None, text: Callable[[float], str]) -> Cell:
         return number_cell(NOTHING, None)
     ends = "" if mean.low is None or mean.high is None else f"{text(mean.low)} – {text(mean.high)}"
     return replace(number_cell(text(mean.value), mean.value), notes=notes([ends], "interval"))
-
-
-def _effect_table(effects: Sequence[Effect], pages: Mapping[Group, str]) -> Table | None:
-    """Return the table of settings with two values that were compared; None if there are none."""
-    if not effects:
-        return None
-    caption = (
-        "Two values of a setting of the same model on the same items, all else being the same. Tokens: by how much "
-        f"those of the second value differ from those of the first, with the {100 * CONFIDENCE:.0f} % interval; p is "
-        "of a test that flips the signs of the items’ differences, adjusted by Holm’s procedure for all values of the "
-        "setting. “No effect seen”: no difference is shown, and all replies are the same, or the interval of a setting "
-        "that is there to move tokens is within 10 %, at ten items or more. Other replies may come of chance alone."
-    )
-    return Table(
-        id="effects",
-        title="Does a setting change anything?",
-        caption=(Note(caption),),
-        columns=[
-            Column(heading="Model"),
-            Column(heading="First", kind="name"),
-            Column(heading="Second", kind="name"),
-            *(Column(heading=each) for each in ("Items", "Same replies", "Tokens of the second", "p", "Verdict")),
-        ],
-        groups=rows_of(_effect_row(each, pages) for each in effects),
-        kind="effects",
-    )
-
-
-def _effect_row(effect: Effect, pages: Mapping[Group, str]) -> TableRow:
-    values = [
-        Cell(text=one_line(value, 60), link=f"results/{pages[group]}", kind="name")
-        for value, group in zip(effect.values, (effect.first, effect.second), strict=True)
-    ]
-    title = Note(registry.load(effect.first.env).title)
-    return TableRow(
-        Cell(text=name_of(effect.first.model), notes=(title,)),
-        [
-            *values,
-            count_cell(effect.items),
-            count_cell(effect.same),
-            Cell(text=effect.tokens.replace(" tokens differ by", "") or NOTHING),
-            Cell(text=p_text(effect.adjusted)),
-            Cell(text=_VERDICTS[effect.verdict], kind="flag" if effect.verdict == NO_EFFECT else ""),
-        ],
-    )
 
 
 def _total(own: Sequence[LedgerEntry]) -> str:

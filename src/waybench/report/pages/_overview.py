@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from waybench.analysis import (
-    Change,
     Estimate,
+    ExamplesEffect,
     Group,
     as_metric,
     better_text,
@@ -45,7 +45,7 @@ Cells = Mapping[str, Estimate]  # environment -> estimate
 def overviews(
     presentation: Presentation,
     estimates: Sequence[Estimate],
-    changes: Iterable[Change],
+    changes: Iterable[ExamplesEffect],
     pages: Mapping[Group, str],
     name: str,
 ) -> list[Table]:
@@ -91,7 +91,7 @@ def _table(
     title: str,
     presentation: Presentation,
     estimates: Sequence[Estimate],
-    changes: Mapping[tuple[Group, int], Change],
+    changes: Mapping[tuple[Group, int], ExamplesEffect],
     pages: Mapping[Group, str],
 ) -> Table:
     guided = estimates[0].guided
@@ -240,7 +240,7 @@ def _mean(estimate: Estimate, metric: Metric) -> Mean | None:
 def _entry(
     estimate: Estimate | None,
     metric: Metric,
-    changes: Mapping[tuple[Group, int], Change],
+    changes: Mapping[tuple[Group, int], ExamplesEffect],
     pages: Mapping[Group, str],
     *,
     first: bool,

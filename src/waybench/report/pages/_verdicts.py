@@ -1,55 +1,32 @@
-"""What the comparisons of models two by two come to, at all tasks."""
+"""The comparisons of models two by two, at all tasks of a report."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
 from waybench.analysis import (
-    Answers,
-    Contrast,
-    ContrastCells,
+    Comparison,
     Estimate,
     Group,
+    ItemScores,
+    Pair,
     Row,
-    answers,
-    comparable,
+    compare_pairs,
+    comparison_cells,
     comparison_json,
-    contrast_cells,
-    contrast_lines,
+    comparison_lines,
     grouped,
+    item_scores,
+    matched,
     ranked,
-    versus,
 )
-from waybench.analysis import Verdict as Outcome
 from waybench.core import UsageError
 
-MOST = 12  # models that were asked the same, up to which each two of them are compared
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a comparison comes to, in words.
-
-    Attributes:
-        first: The one, which the words call A.
-        second: The other, which they call B.
-        cells: Its line of a table.
-        lines: What is to be said of it, the first one being the verdict with its test.
-        turned: The same with A and B exchanged.
-        certain: Whether one is shown to be better.
-    """
-
-    first: Group
-    second: Group
-    cells: ContrastCells
-    lines: list[str]
-    turned: list[str]
-    certain: bool
+MOST = 12  # models that were given the same, up to which each two of them are compared
 
 
 class Verdicts:
-    """The comparisons of a report: of each two models that were asked the same, up to `MOST` of them.
+    """The comparisons of a report: of each two models that were given the same, up to `MOST` of them.
 
     Where there are more, each is compared with the best one and with its neighbours in rank.
     """
@@ -62,27 +39,21 @@ class Verdicts:
             estimates: All estimates by level.
         """
         own = grouped(rows, lambda row: row.group)
-        order = ranked(estimates)
-        given = {group: found for group in order if (found := _answers(own.get(group, ())))}
-        self._alike = {group: number for number, some in enumerate(comparable(given)) for group in some}
-        whose = {id(found): group for group, found in given.items()}
-        pairs: list[tuple[Group, Group]] = []
-        self._bounded: set[int] = set()
-        for number, some in enumerate(comparable(given)):
-            pairs += chosen(some)
-            if len(some) > MOST:
-                self._bounded.add(number)
-        made = versus([(given[one], given[other]) for one, other in pairs])
-        found = {(whose[id(each.first)], whose[id(each.second)]): each for each in made}
-        self._found = {pair: found[pair] for pair in pairs if pair in found}
+        given = {group: found for group in ranked(estimates) if (found := _scores(own.get(group, ())))}
+        alike = matched(given)
+        self._alike = {group: number for number, some in enumerate(alike) for group in some}
+        self._bounded = {number for number, some in enumerate(alike) if len(some) > MOST}
+        pairs = [pair for some in alike for pair in chosen(some)]
+        made = compare_pairs((given[one], given[other]) for one, other in pairs)
+        self._found = [Pair(*pair, one) for pair, one in zip(pairs, made, strict=True) if one]
 
-    def among(self, groups: Sequence[Group]) -> list[Verdict]:
-        """Return the verdicts on each two of some groups, the better ranked one first."""
+    def among(self, groups: Sequence[Group]) -> list[Pair]:
+        """Return the comparisons of each two of some groups, the better ranked one first."""
         wanted = set(groups)
-        return [_verdict(*pair, one) for pair, one in self._found.items() if wanted.issuperset(pair)]
+        return [each for each in self._found if wanted.issuperset(each[:2])]
 
     def alike(self, group: Group) -> int | None:
-        """Return what groups have in common that were asked the same; None without anything to compare."""
+        """Return a number that groups share which were given the same; None without anything to compare."""
         return self._alike.get(group)
 
     def bounded(self, groups: Iterable[Group]) -> bool:
@@ -90,12 +61,12 @@ class Verdicts:
         return any(self._alike.get(group) in self._bounded for group in groups)
 
     def to_json(self, pages: Mapping[Group, str]) -> list[dict[str, Any]]:
-        """Return the comparisons as JSON values, the groups being told by their pages.
+        """Return the comparisons as JSON values, with the groups' pages in place of the groups.
 
         Args:
             pages: File names of the groups' pages.
         """
-        return [_told(pair, one, pages) for pair, one in self._found.items()]
+        return [_to_json(each, pages) for each in self._found]
 
 
 def chosen(some: Sequence[Group]) -> list[tuple[Group, Group]]:
@@ -110,38 +81,28 @@ def chosen(some: Sequence[Group]) -> list[tuple[Group, Group]]:
     return [*((best, other) for other in others), *pairwise(others)]
 
 
-def _answers(rows: Iterable[Row]) -> Answers | None:
-    """Return what a group came to; None where nothing counts, or where what it is judged by is no item's value."""
+def sentences(comparison: Comparison) -> list[str]:
+    """Return the statements about a comparison, the first one being the verdict with its test."""
+    verdict, *rest = comparison_lines(comparison, settings=False)
+    lines = [verdict[0].upper() + verdict[1:], *rest]
+    if comparison.family_size > 1:
+        told = f"After Holm's procedure over the {comparison.family_size} tasks that both were given: p "
+        lines.insert(1, f"{told}{comparison_cells(comparison).p}.")
+    return lines
+
+
+def _scores(rows: Iterable[Row]) -> ItemScores | None:
+    """Return a group's scores; None where nothing is included, or where its headline is no item's value."""
     try:
-        return next(iter(answers(rows)), None)
+        return next(iter(item_scores(rows)), None)
     except UsageError:
         return None
 
 
-def _verdict(first: Group, second: Group, contrast: Contrast) -> Verdict:
-    return Verdict(
-        first=first,
-        second=second,
-        cells=contrast_cells(contrast),
-        lines=_lines(contrast),
-        turned=_lines(contrast.turned),
-        certain=contrast.verdict in (Outcome.FIRST, Outcome.SECOND),
-    )
-
-
-def _lines(contrast: Contrast) -> list[str]:
-    verdict, *rest = contrast_lines(contrast, settings=False)
-    lines = [verdict[0].upper() + verdict[1:], *rest]
-    if contrast.together > 1:
-        told = f"After Holm's procedure over the {contrast.together} tasks that both were given: p "
-        lines.insert(1, f"{told}{contrast_cells(contrast).p}.")
-    return lines
-
-
-def _told(pair: tuple[Group, Group], contrast: Contrast, pages: Mapping[Group, str]) -> dict[str, Any]:
-    told: dict[str, Any] = comparison_json(contrast)
-    for side, group in zip(("first", "second"), pair, strict=True):
-        # There are many of them, so models are told by their pages.
-        kept = {name: value for name, value in told[side].items() if name not in ("model", "task", "settings")}
-        told[side] = {"page": f"results/{pages[group]}", **kept}
-    return {**told, "metric": told["metric"]["name"], "together": contrast.together}
+def _to_json(each: Pair, pages: Mapping[Group, str]) -> dict[str, Any]:
+    found: dict[str, Any] = comparison_json(each.comparison)
+    for side, group in (("first", each.first), ("second", each.second)):
+        # There are many of them, so pages stand for the groups.
+        kept = {name: value for name, value in found[side].items() if name not in ("model", "task", "settings")}
+        found[side] = {"page": f"results/{pages[group]}", **kept}
+    return {**found, "metric": found["metric"]["name"], "together": each.comparison.family_size}

@@ -2,13 +2,14 @@
 
 from waybench.report.tables._aggregates import of_model, side_by_side
 from waybench.report.tables._cluster_tables import averages, clusters, prompt
-from waybench.report.tables._compared import PairTable, SlopeTable, pair_tables, slope_tables
+from waybench.report.tables._comparisons import ComparisonTable, model_table, pair_tables, setting_table, wording_table
 from waybench.report.tables._failed import Failed
 from waybench.report.tables._horizon_tables import Reach, leading_of, reach_of_model, reaches
 from waybench.report.tables._leaders import Leaders, leader_tables, leaders
 from waybench.report.tables._levels import LoggedError, error_table, level_table
 from waybench.report.tables._markdown import markdown, readme_table
 from waybench.report.tables._scores import conduct_table, score_table
+from waybench.report.tables._slopes import SlopeTable, slope_tables
 from waybench.report.tables._table import (
     BLANK,
     Cell,
@@ -38,12 +39,12 @@ __all__ = [
     "BLANK",
     "Cell",
     "Column",
+    "ComparisonTable",
     "Failed",
     "HeaderGroup",
     "Leaders",
     "LoggedError",
     "Note",
-    "PairTable",
     "Reach",
     "RowGroup",
     "SlopeTable",
@@ -66,6 +67,7 @@ __all__ = [
     "mean_cell",
     "metric_column",
     "model_cell",
+    "model_table",
     "name_of",
     "notes",
     "number_cell",
@@ -79,8 +81,10 @@ __all__ = [
     "repeat_table",
     "rows_of",
     "score_table",
+    "setting_table",
     "side_by_side",
     "slope_tables",
     "spread_table",
     "value_cell",
+    "wording_table",
 ]

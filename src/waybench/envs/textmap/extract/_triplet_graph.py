@@ -15,7 +15,7 @@ Said = tuple[Hop | None, ...]
 """The triplets of a player, in the order of the steps; None where none could be read."""
 
 
-class Sketch:
+class TripletGraph:
     """The graph of some triplets; names are the same but for case, width and blanks.
 
     Args:
@@ -137,12 +137,12 @@ def result(instance: Extraction, said: Said, mode: str, rules: Rules) -> Result:
     """
     read = [hop for hop in said if hop is not None]
     given = [*instance.truth[:EXAMPLES], *read] if mode == "steps" and read else read
-    sketch, bare = Sketch(given, opposites=True), Sketch(given, opposites=False)
+    graph, bare = TripletGraph(given, opposites=True), TripletGraph(given, opposites=False)
     answered = tuple(
         Answered(
             "destination" if question.path else "route",
             question.labels.difficulty(question.cutoff),
-            _worth(instance, question, sketch, rules),
+            _worth(instance, question, graph, rules),
             _worth(instance, question, bare, rules),
         )
         for question in instance.questions
@@ -155,8 +155,8 @@ def result(instance: Extraction, said: Said, mode: str, rules: Rules) -> Result:
         answered,
         fmean(right),
         fmean(right[number] for number in moves) if moves else None,
-        len(sketch.edges & every) / len(sketch.edges) if sketch.edges else None,
-        len(sketch.edges & known) / len(known) if known else None,
+        len(graph.edges & every) / len(graph.edges) if graph.edges else None,
+        len(graph.edges & known) / len(known) if known else None,
     )
 
 
@@ -186,6 +186,6 @@ def said_right(truth: Trajectory, said: Said, *, in_place: bool) -> list[float]:
     return right
 
 
-def _worth(instance: Extraction, question: Question, sketch: Sketch, rules: Rules) -> float:
-    answer: Sequence[Hop] = sketch.answer(question)
+def _worth(instance: Extraction, question: Question, graph: TripletGraph, rules: Rules) -> float:
+    answer: Sequence[Hop] = graph.answer(question)
     return success(instance.map, question, answer, rules, any_reached=not rules.similar) if answer else 0.0

@@ -39,7 +39,7 @@ from waybench.envs.textmap.map._prefix import (
 )
 from waybench.envs.textmap.map._shares import Of, event, share
 from waybench.envs.textmap.map._similar import LONGEST, distance, similarity
-from waybench.envs.textmap.map._traversals import Made, Move, edges_made
+from waybench.envs.textmap.map._traversals import Move, Traversal, edges_of_traversals
 
 if TYPE_CHECKING:
     from waybench.envs.textmap.map._kernel import Ints
@@ -61,7 +61,6 @@ __all__ = [
     "Ints",
     "Labels",
     "Locate",
-    "Made",
     "MapInstance",
     "Move",
     "Names",
@@ -71,11 +70,12 @@ __all__ = [
     "Routes",
     "Rule",
     "Step",
+    "Traversal",
     "all_names",
     "cut",
     "distance",
     "edge_labels",
-    "edges_made",
+    "edges_of_traversals",
     "event",
     "fitting_cut",
     "load_map",

@@ -9,7 +9,7 @@ Move = tuple[str, str, str]
 """Where it begins, what is typed, where it ends."""
 
 
-class Made(NamedTuple):
+class Traversal(NamedTuple):
     """A move of the walkthrough.
 
     Attributes:
@@ -23,37 +23,39 @@ class Made(NamedTuple):
     stays: tuple[int, int]
 
 
-def edges_made(made: Sequence[Made], told: Sequence[int], inferred: Mapping[Move, int]) -> tuple[Edge, ...]:
+def edges_of_traversals(
+    traversals: Sequence[Traversal], told: Sequence[int], inferred: Mapping[Move, int]
+) -> tuple[Edge, ...]:
     """Return the moves of a map, in the order in which they become known.
 
     Args:
-        made: The moves of the walkthrough, in its order.
+        traversals: The moves of the walkthrough, in its order.
         told: For each stay at a place the step at which its name is told; `NEVER` if it is not.
-        inferred: For each move that can be inferred, from which made one, by its number in `made`.
+        inferred: For each move that can be inferred, from which made one, by its number in `traversals`.
     """
-    named = _named(made, list(told))
+    named = _named(traversals, list(told))
     times: dict[Move, list[int]] = {}
-    for number, each in enumerate(made):
+    for number, each in enumerate(traversals):
         times.setdefault(each.move, []).append(number)
     edges: list[Edge] = []
     for move in times.keys() | inferred.keys():
-        forward, forward_named = _first(made, named, times.get(move, ()))
+        forward, forward_named = _first(traversals, named, times.get(move, ()))
         start = inferred.get(move)
-        backs = () if start is None else [number for number in times[made[start].move] if number >= start]
-        back, back_named = _first(made, named, backs)
+        backs = () if start is None else [number for number in times[traversals[start].move] if number >= start]
+        back, back_named = _first(traversals, named, backs)
         source, action, target = move
         edges.append(Edge(source, target, action, forward, back, forward_named, back_named))
     return tuple(sorted(edges, key=lambda edge: (edge.known, edge.forward, edge[:3])))
 
 
-def _first(made: Sequence[Made], named: Sequence[int], numbers: Sequence[int]) -> tuple[int, int]:
+def _first(traversals: Sequence[Traversal], named: Sequence[int], numbers: Sequence[int]) -> tuple[int, int]:
     """Return the step at which one of some moves is first made, and first with the names of both places known."""
     if not numbers:
         return NEVER, NEVER
-    return made[numbers[0]].step, min(named[number] for number in numbers)
+    return traversals[numbers[0]].step, min(named[number] for number in numbers)
 
 
-def _named(made: Sequence[Made], told: list[int]) -> list[int]:
+def _named(traversals: Sequence[Traversal], told: list[int]) -> list[int]:
     """Return for each move that is made the step at which its two places are known by name.
 
     A name that is not told during a stay is known all the same if the place was reached by a move whose places were
@@ -61,7 +63,7 @@ def _named(made: Sequence[Made], told: list[int]) -> list[int]:
     """
     found: list[int] = []
     known: dict[Move, int] = {}
-    for step, move, (left, entered) in made:
+    for step, move, (left, entered) in traversals:
         told[entered] = min(told[entered], max(step, known.get(move, NEVER)))
         found.append(max(step, told[left], told[entered]))
         known[move] = min(known.get(move, NEVER), found[-1])

@@ -65,7 +65,7 @@ def make_layout(style: WorldStyle, regions: int, rng: Stream) -> Layout:
 
     Args:
         style: What it is to be like.
-        regions: Number of regions; each is a run of places that hang together.
+        regions: Number of regions; each is a run of connected places.
         rng: Random numbers.
     """
     count = style.places

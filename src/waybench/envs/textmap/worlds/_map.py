@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap.map import NEVER, Made, Move, PlaceMap, Step, edges_made
+from waybench.envs.textmap.map import NEVER, Move, PlaceMap, Step, Traversal, edges_of_traversals
 from waybench.envs.textmap.worlds._data import World, opposite
 from waybench.envs.textmap.worlds._play import Play
 
@@ -24,7 +24,7 @@ def map_of(world: World, steps: Sequence[Step]) -> PlaceMap:
         UsageError: If the world does not answer as the walkthrough has it.
     """
     made, told, places, inferred = _played(world, steps)
-    edges = edges_made(made, told, inferred)
+    edges = edges_of_traversals(made, told, inferred)
     rng = Stream("textmap/order", world.seed)
     listed = sorted(places)
     actions = sorted({edge.action for edge in edges})
@@ -33,7 +33,7 @@ def map_of(world: World, steps: Sequence[Step]) -> PlaceMap:
     return PlaceMap(world.name, tuple(listed), tuple(actions), edges, tuple(steps))
 
 
-def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int], set[str], dict[Move, int]]:
+def _played(world: World, steps: Sequence[Step]) -> tuple[list[Traversal], list[int], set[str], dict[Move, int]]:
     """Play a walkthrough again.
 
     Returns:
@@ -45,7 +45,7 @@ def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int],
     _compare(world, steps[0] if steps else None, Step(0, "Init", turn.text))
     names = [place.name.lower() for place in world.places]
     now, told, places = turn.after, [0 if turn.named else NEVER], {names[turn.after.place]}
-    made: list[Made] = []
+    made: list[Traversal] = []
     inferred: dict[Move, int] = {}
     tried: set[Move] = set()
     for number, step in enumerate(steps[1:], 1):
@@ -55,7 +55,7 @@ def _played(world: World, steps: Sequence[Step]) -> tuple[list[Made], list[int],
         if now.place != before.place:
             source, target = names[before.place], names[now.place]
             move = (source, step.action, target)
-            made.append(Made(number, move, (len(told) - 1, len(told))))
+            made.append(Traversal(number, move, (len(told) - 1, len(told))))
             told.append(NEVER)
             places.add(target)
             back = None if move in tried else opposite(step.action)

@@ -1,13 +1,15 @@
-"""What in-context examples change: the same items with and without them."""
+"""The effect of in-context examples: the same items with and without them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from waybench.analysis._curves import contributions
 from waybench.analysis._items import ItemKey, at_items, count_items, item_values
-from waybench.analysis._paired import mean_difference
 from waybench.analysis._ranges import over
 from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
+from waybench.analysis.comparisons._comparison import compare
+from waybench.analysis.comparisons._groups import matched
+from waybench.analysis.comparisons._item_scores import values_of
 from waybench.core import Json, Series
 from waybench.envs import registry
 from waybench.stats import Mean, clustered_mean
@@ -16,16 +18,16 @@ Items = Mapping[ItemKey, Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What the in-context examples of a group change at one level, against the same model and settings without any.
+class ExamplesEffect:
+    """What in-context examples change at one level, against the same model and settings without any.
 
     Attributes:
         group: The group with examples.
         level: The level.
-        items: Items with attempts that count in both groups; no other ones are compared.
-        metrics: Of every metric, the mean over these items of the value with examples minus the value without, what a
-            single attempt gives being compared; with an interval for pairs.
-        curves: Of every series, the mean of its curve over the steps with examples minus the one without.
+        items: Items with attempts that are included in both groups; no others are compared.
+        metrics: For each metric, the mean over these items of the value with examples minus the value without (of what
+            a single attempt gives), with an interval for pairs.
+        curves: For each series, the mean of its curve over the steps with examples minus the one without.
     """
 
     group: Group
@@ -35,51 +37,51 @@ class Change:
     curves: Mapping[str, Mean]
 
     def to_json(self) -> dict[str, Json]:
-        """Return the change as JSON values."""
+        """Return the effect as JSON values."""
         return {**asdict(self), "group": self.group.to_json()}
 
 
-def example_changes(all_rows: Iterable[Row]) -> list[Change]:
-    """Return what the examples change, for every group and level with examples that was run without them too.
+def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
+    """Return the effects of examples, for every group and level with examples that was run without them too.
 
     Items are paired by level, id and instance.
     """
     by_group = {
         group: grouped(own, lambda row: row.level) for group, own in grouped(all_rows, lambda row: row.group).items()
     }
-    found: list[Change] = []
+    bare = {group: one for some in matched(by_group, EXAMPLES) for one in some if not one.examples for group in some}
+    found: list[ExamplesEffect] = []
     for group, by_level in by_group.items():
-        bare = group.without(EXAMPLES)
-        if bare == group or bare not in by_group:
-            continue
-        for level, own in sorted(by_level.items()):
-            with_, without = at_items(own), at_items(by_group[bare].get(level, []))
-            both = [key for key in with_ if key in without]
-            if both:
-                pair = {key: with_[key] for key in both}, {key: without[key] for key in both}
-                found.append(_change(group, level, *pair))
+        if group.examples and group in bare:
+            for level, own in sorted(by_level.items()):
+                with_, without = at_items(own), at_items(by_group[bare[group]].get(level, []))
+                both = [key for key in with_ if key in without]
+                if both:
+                    pair = {key: with_[key] for key in both}, {key: without[key] for key in both}
+                    found.append(_effect(group, bare[group], level, *pair))
     return found
 
 
-def _change(group: Group, level: int, with_: Items, without: Items) -> Change:
+def _effect(group: Group, bare: Group, level: int, with_: Items, without: Items) -> ExamplesEffect:
     env = registry.load(group.env)
     played = [row for items in (with_, without) for item in items.values() for row in item]
     metrics: dict[str, Mean] = {}
     for metric in (over(one, played) for one in env.metrics):
         new, old = (
-            item_values(some, env.metrics[0], lambda row, name=metric.name: row.metrics[name])
-            for some in (with_, without)
+            values_of(of, metric, item_values(items, env.metrics[0], lambda row, name=metric.name: row.metrics[name]))
+            for of, items in ((group, with_), (bare, without))
         )
-        mean = mean_difference(new, old, metric)
-        if mean is not None:
-            metrics[metric.name] = mean
+        if comparison := compare(new, old, EXAMPLES):
+            metrics[metric.name] = comparison.difference
     curves = {
         one.name: mean for one in env.series if (mean := _curve_change(over(one, played), with_, without)) is not None
     }
-    return Change(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
+    return ExamplesEffect(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
 
 
 def _curve_change(series: Series, with_: Items, without: Items) -> Mean | None:
+    """Return the difference of two means of curves over their steps, each linearised (`contributions`)."""
+
     def has(item: Sequence[Row]) -> bool:
         return any(row.series.get(series.name) for row in item)
 

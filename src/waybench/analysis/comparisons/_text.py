@@ -1,4 +1,4 @@
-"""Comparisons of two players as text and as JSON."""
+"""Comparisons as text and as JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -10,9 +10,10 @@ from waybench.analysis._numbers import NOTHING, change_text, mean_text
 from waybench.analysis._rows import grouped
 from waybench.analysis._table import aligned
 from waybench.analysis._text import one_line, width
-from waybench.analysis.comparisons._answers import Answers
-from waybench.analysis.comparisons._contrasts import Contrast, Unpaired, Verdict
+from waybench.analysis.comparisons._comparison import Comparison, Verdict
 from waybench.analysis.comparisons._failures import Failures, dominant
+from waybench.analysis.comparisons._item_scores import ItemScores
+from waybench.analysis.comparisons._models import Unpaired
 from waybench.core import Json, Metric, plural
 from waybench.stats import LEAST, Mean
 
@@ -31,7 +32,9 @@ _SHORT = {
 }
 
 
-def contrast_text(found: Sequence[Contrast], left: Iterable[Unpaired], margin: float, places: tuple[str, str]) -> str:
+def comparisons_text(
+    found: Sequence[Comparison], left: Iterable[Unpaired], margin: float, places: tuple[str, str]
+) -> str:
     """Return comparisons as aligned tables of plain text, one for each two models, and what is to be said of each.
 
     Args:
@@ -48,7 +51,7 @@ def contrast_text(found: Sequence[Contrast], left: Iterable[Unpaired], margin: f
             for letter, model, place in zip("AB", models, places, strict=True)
         )
         blocks += ["\n".join(sides), _table(some, several)]
-        blocks += ["\n".join([_title(one), *(f"  {line}" for line in contrast_lines(one))]) for one in some]
+        blocks += ["\n".join([_title(one), *(f"  {line}" for line in comparison_lines(one))]) for one in some]
     verdicts = {one.verdict for one in found}
     notes = [text.format(margin=margin) for verdict, text in _LEGEND.items() if verdict in verdicts]
     if any(one.metric.better == "lower" for one in found):
@@ -69,19 +72,19 @@ def _name(text: str) -> str:
     return one_line(text, LONGEST) or "(no name)"
 
 
-def _title(contrast: Contrast) -> str:
-    lower = " ↓" if contrast.metric.better == "lower" else ""
-    return f"{one_line(f'{contrast.name}: {contrast.metric.title}', 2 * LONGEST)}{lower}"
+def _title(one: Comparison) -> str:
+    lower = " ↓" if one.metric.better == "lower" else ""
+    return f"{one_line(f'{one.name}: {one.metric.title}', 2 * LONGEST)}{lower}"
 
 
-def _table(some: Sequence[Contrast], several: bool) -> str:
+def _table(some: Sequence[Comparison], several: bool) -> str:
     lines = [["", "items", "A", "B", "A − B", "95 % interval", "Holm" if several else "p", "verdict"]]
-    lines += [[_title(one), *contrast_cells(one)] for one in some]
+    lines += [[_title(one), *comparison_cells(one)] for one in some]
     size = max(width(line[-1]) for line in lines)
     return aligned([[*line[:-1], line[-1] + " " * (size - width(line[-1]))] for line in lines])
 
 
-class ContrastCells(NamedTuple):
+class ComparisonCells(NamedTuple):
     """A comparison's line of a table, as text.
 
     Attributes:
@@ -103,22 +106,22 @@ class ContrastCells(NamedTuple):
     verdict: str
 
 
-def contrast_cells(contrast: Contrast) -> ContrastCells:
+def comparison_cells(one: Comparison) -> ComparisonCells:
     """Return a comparison's line of a table."""
-    first, second = (mean_text(mean.value, contrast.metric) for mean in (contrast.first_mean, contrast.second_mean))
-    return ContrastCells(
-        items=str(contrast.items),
+    first, second = (mean_text(mean.value, one.metric) for mean in (one.first_mean, one.second_mean))
+    return ComparisonCells(
+        items=str(one.items),
         first=first,
         second=second,
-        difference=_change(contrast.difference.value, contrast.metric),
-        interval=_interval(contrast),
-        p=_p(contrast, contrast.adjusted),
-        verdict=_SHORT[contrast.verdict].format(merit=_merit(contrast)),
+        difference=_change(one.difference.value, one.metric),
+        interval=_between(one.difference, one.metric),
+        p=_p(one, one.adjusted),
+        verdict=_SHORT[one.verdict].format(merit=_merit(one)),
     )
 
 
-def _p(contrast: Contrast, value: float) -> str:
-    if not contrast.test.exact and contrast.test.p <= LEAST:
+def _p(one: Comparison, value: float) -> str:
+    if not one.test.exact and one.test.p <= LEAST:
         return f"≤{value:.4f}"
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
@@ -135,63 +138,68 @@ def _between(mean: Mean, metric: Metric) -> str:
     return f"{_change(mean.low, metric)} to {_change(mean.high, metric)}"
 
 
-def _interval(contrast: Contrast) -> str:
-    return _between(contrast.difference, contrast.metric)
+def difference_text(difference: Mean, metric: Metric) -> str:
+    """Return a difference with its interval: "−12.5 (−20.1 to −4.9)"."""
+    shown = change_text(difference.value, metric)
+    if difference.low is None or difference.high is None:
+        return shown
+    return f"{shown} ({change_text(difference.low, metric)} to {change_text(difference.high, metric)})"
 
 
-def _merit(contrast: Contrast) -> str:
-    return "better" if contrast.metric.better else "higher"
+def p_text(p: float | None) -> str:
+    """Return a p value with two digits that count: "0.012", "< 0.001"."""
+    return NOTHING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
-def verdict_sentence(contrast: Contrast) -> str:
+def _merit(one: Comparison) -> str:
+    return "better" if one.metric.better else "higher"
+
+
+def verdict_sentence(one: Comparison) -> str:
     """Return a verdict with what it means: "no difference shown (could be −3.0 to +1.2)"."""
-    metric, found, margin = contrast.metric, contrast.difference, contrast.margin
-    if contrast.verdict in (Verdict.FIRST, Verdict.SECOND):
-        side = "A" if contrast.verdict is Verdict.FIRST else "B"
-        ends = _interval(contrast)
-        return f"{side} is {_merit(contrast)}: A − B is {_change(found.value, metric)} ({ends})"
+    metric, found, margin = one.metric, one.difference, one.margin
+    if one.verdict in (Verdict.FIRST, Verdict.SECOND):
+        side = "A" if one.verdict is Verdict.FIRST else "B"
+        ends = _between(one.difference, one.metric)
+        return f"{side} is {_merit(one)}: A − B is {_change(found.value, metric)} ({ends})"
     within = "" if margin is None else f"±{mean_text(margin, metric)}"
-    if contrast.verdict is Verdict.TIED:
-        return f"tied within {within} (90 % interval {_between(contrast.narrow, metric)})"
-    what = "too few to tell" if contrast.verdict is Verdict.TOO_FEW else "no difference shown"
-    could = "by how much is not known" if found.low is None else f"could be {_interval(contrast)}"
-    more = f"; a tie within {within} takes {contrast.needed:,} items" if contrast.nearly_tied else ""
+    if one.verdict is Verdict.TIED:
+        return f"tied within {within} (90 % interval {_between(one.narrow, metric)})"
+    what = "too few to tell" if one.verdict is Verdict.TOO_FEW else "no difference shown"
+    could = "by how much is not known" if found.low is None else f"could be {_between(one.difference, one.metric)}"
+    more = f"; a tie within {within} takes {one.needed:,} items" if one.nearly_tied else ""
     return f"{what} ({could}{more})"
 
 
-def contrast_lines(contrast: Contrast, *, settings: bool = True) -> Iterator[str]:
+def comparison_lines(one: Comparison, *, settings: bool = True) -> Iterator[str]:
     """Yield what is to be said of a comparison, line by line, the first one being the verdict with its test.
 
     Args:
-        contrast: The comparison; its sides are called A and B.
+        one: The comparison; its sides are called A and B.
         settings: Whether to say how the settings differ.
     """
-    yield f"{verdict_sentence(contrast)}; {_by(contrast)}."
+    yield f"{verdict_sentence(one)}; {_by(one)}."
     if settings:
-        yield from _settings(contrast)
-    yield from _left_out(contrast)
-    if contrast.other_words:
+        yield from _settings(one)
+    yield from _left_out(one)
+    if one.other_words:
         yield (
-            f"Note: {contrast.other_words} of {len(contrast.keys)} samples have the same id and another input: compare "
+            f"Note: {one.other_words} of {len(one.keys)} samples have the same id and another input: compare "
             "them only if they ask the same."
         )
-    yield from _failing(contrast)
+    yield from _failing(one)
 
 
-def _by(contrast: Contrast) -> str:
-    name = {"mcnemar": "McNemar's test", "sign-flip": "sign-flip test"}[contrast.test.method]
-    how = "exact " if contrast.test.exact else "simulated "
-    test = f"{how}p {_p(contrast, contrast.test.p)} by {name}"
-    items, clusters, values = contrast.items, contrast.difference.clusters, contrast.difference.n
+def _by(one: Comparison) -> str:
+    name = {"mcnemar": "McNemar's test", "sign-flip": "sign-flip test"}[one.test.method]
+    how = "exact " if one.test.exact else "simulated "
+    test = f"{how}p {_p(one, one.test.p)} by {name}"
+    items, clusters, values = one.items, one.difference.clusters, one.difference.n
     if values > items:  # attempts at a single item are what was drawn
-        of = f"{_items(items)}, {plural(values, 'attempt')}"
+        of = f"{plural(items, 'item')}, {plural(values, 'attempt')}"
     else:
-        of = f"{_items(items)} in {plural(clusters, 'cluster')}" if clusters != items else _items(items)
-    return f"{test} over {of}{_levels(contrast.keys)}"
-
-
-def _items(number: int) -> str:
-    return plural(number, "item")
+        of = f"{plural(items, 'item')} in {plural(clusters, 'cluster')}" if clusters != items else plural(items, "item")
+    return f"{test} over {of}{_levels(one.keys)}"
 
 
 def _levels(keys: Iterable[ItemKey]) -> str:
@@ -201,36 +209,36 @@ def _levels(keys: Iterable[ItemKey]) -> str:
     return f", level {levels[0]}" if len(levels) == 1 else f", levels {levels[0]} to {levels[-1]}"
 
 
-def _settings(contrast: Contrast) -> Iterator[str]:
-    mine, theirs = contrast.first.settings, contrast.second.settings
+def _settings(one: Comparison) -> Iterator[str]:
+    mine, theirs = one.first.settings, one.second.settings
     names = [name for name in {**mine, **theirs} if repr(mine.get(name)) != repr(theirs.get(name))]
     for letter, some in (("A", mine), ("B", theirs)):
         if names:
             yield f"{letter} with {one_line(', '.join(setting(name, some.get(name)) for name in names), 2 * LONGEST)}."
 
 
-def _left_out(contrast: Contrast) -> Iterator[str]:
-    first, second = contrast.first, contrast.second
-    for letter, one, other in (("A", first, second), ("B", second, first)):
-        if alone := one.asked - other.asked:
-            yield f"Left out: {_items(count_items(alone))} that only {letter} was asked{_levels(alone)}."
-    common = contrast.common
+def _left_out(one: Comparison) -> Iterator[str]:
+    first, second = one.first, one.second
+    for letter, side, other in (("A", first, second), ("B", second, first)):
+        if alone := side.item_keys - other.item_keys:
+            yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was asked{_levels(alone)}."
+    common = one.common
     for reason, mine, theirs in (
         ("missing for infrastructure errors", first.missing & common, second.missing & common),
         ("without a value, as where no answer could be read", first.undefined & common, second.undefined & common),
     ):
         if mine or theirs:
             sides = f"A {count_items(mine):,}, B {count_items(theirs):,}"
-            yield f"Left out: {_items(count_items(mine | theirs))} {reason} ({sides})."
+            yield f"Left out: {plural(count_items(mine | theirs), 'item')} {reason} ({sides})."
 
 
-def _failing(contrast: Contrast) -> Iterator[str]:
-    sides = [(letter, *contrast.failures(side)) for letter, side in (("A", contrast.first), ("B", contrast.second))]
+def _failing(one: Comparison) -> Iterator[str]:
+    sides = [(letter, *one.failures(side)) for letter, side in (("A", one.first), ("B", one.second))]
     if not any(kinds for _, kinds, _ in sides):
         return
     if all(Failures(attempts, kinds).at_its_end for _, kinds, attempts in sides):
         return
-    order = [*contrast.first.failure_kinds, *contrast.second.failure_kinds]
+    order = [*one.first.failure_kinds, *one.second.failure_kinds]
     most = [dominant(kinds.elements(), order) for _, kinds, _ in sides]
     if most[0] and most[1] and most[0][0] == most[1][0]:
         parts = [
@@ -248,13 +256,13 @@ def _failing(contrast: Contrast) -> Iterator[str]:
 
 
 def _left(one: Unpaired) -> str:
-    side, answers = "A" if one.first else "B", one.answers
-    items = count_items(answers.asked)
-    named = one_line(f"{answers.name}: {answers.metric.title}, {answers.model}", 2 * LONGEST)
-    return f"{side}: {named}, {_items(items)} ({one.why})"
+    side, scores = "A" if one.first else "B", one.scores
+    items = count_items(scores.item_keys)
+    named = one_line(f"{scores.name}: {scores.metric.title}, {scores.model}", 2 * LONGEST)
+    return f"{side}: {named}, {plural(items, 'item')} ({one.why})"
 
 
-def contrast_json(found: Iterable[Contrast], left: Iterable[Unpaired], margin: float) -> dict[str, Json]:
+def comparisons_json(found: Iterable[Comparison], left: Iterable[Unpaired], margin: float) -> dict[str, Json]:
     """Return comparisons as JSON values; what is not known is null.
 
     Args:
@@ -269,10 +277,10 @@ def contrast_json(found: Iterable[Contrast], left: Iterable[Unpaired], margin: f
         "not_compared": [
             {
                 "side": "first" if one.first else "second",
-                **_side(one.answers),
-                "name": one.answers.name,
-                "metric": one.answers.metric.name,
-                "items": len(one.answers.asked),
+                **_side(one.scores),
+                "name": one.scores.name,
+                "metric": one.scores.metric.name,
+                "items": len(one.scores.item_keys),
                 "why": one.why,
             }
             for one in left
@@ -280,11 +288,11 @@ def contrast_json(found: Iterable[Contrast], left: Iterable[Unpaired], margin: f
     }
 
 
-def _side(answers: Answers) -> dict[str, Json]:
-    return {"model": answers.model, "task": answers.task, "settings": dict(answers.settings)}
+def _side(scores: ItemScores) -> dict[str, Json]:
+    return {"model": scores.model, "task": scores.task, "settings": dict(scores.settings)}
 
 
-def comparison_json(one: Contrast) -> dict[str, Json]:
+def comparison_json(one: Comparison) -> dict[str, Json]:
     """Return a comparison as JSON values; what is not known is null."""
     common = one.common
     return {
@@ -292,7 +300,7 @@ def comparison_json(one: Contrast) -> dict[str, Json]:
         "metric": _metric(one.metric),
         "items": one.items,
         "clusters": one.difference.clusters,
-        "difference": _mean(one.difference),
+        "difference": asdict(one.difference),
         "interval_90": [one.narrow.low, one.narrow.high],
         "test": one.test._asdict(),
         "p_holm": one.adjusted,
@@ -303,8 +311,8 @@ def comparison_json(one: Contrast) -> dict[str, Json]:
         **{
             name: {
                 **_side(side),
-                "mean": _mean(mean),
-                "only": len(side.asked - other.asked),
+                "mean": asdict(mean),
+                "only": len(side.item_keys - other.item_keys),
                 "missing": len(side.missing & common),
                 "undefined": len(side.undefined & common),
                 "attempts": one.failures(side)[1],
@@ -316,10 +324,6 @@ def comparison_json(one: Contrast) -> dict[str, Json]:
             )
         },
     }
-
-
-def _mean(mean: Mean) -> dict[str, Json]:
-    return asdict(mean)
 
 
 def _metric(metric: Metric) -> dict[str, Json]:

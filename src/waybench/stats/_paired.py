@@ -1,6 +1,6 @@
-"""Two sets of values at the same items, compared item by item: the mean difference, and whether there is one."""
+"""Paired values: the mean difference, and a test of whether there is one."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.analysis._items import ItemKey
-from waybench.core import Metric
-from waybench.stats import CONFIDENCE, EXACT_CLUSTERS, Mean, cluster_sums, clustered_mean, mcnemar, sign_flipped
+from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean
+from waybench.stats._permuted import EXACT_CLUSTERS, cluster_sums, sign_flipped
+from waybench.stats._statsmodels import mcnemar
+
+ALPHA = 0.05  # level of a test; a p value that is adjusted for several tests is compared with it, too
 
 
 class PairedTest(NamedTuple):
-    """A test of whether two players differ.
+    """A two-sided test of paired values.
 
     Attributes:
         p: The two-sided p value.
@@ -27,33 +29,7 @@ class PairedTest(NamedTuple):
     exact: bool
 
 
-def mean_difference(
-    new: Mapping[ItemKey, float], old: Mapping[ItemKey, float], metric: Metric, confidence: float = CONFIDENCE
-) -> Mean | None:
-    """Return the mean over the items that are in both of the new value minus the old one, with an interval for pairs.
-
-    Args:
-        new: Values of a metric by item.
-        old: Others.
-        metric: The metric.
-        confidence: The interval's confidence.
-
-    Returns:
-        The mean; None if no item is in both.
-    """
-    both = [key for key in new if key in old]
-    return difference(
-        [new[key] for key in both],
-        [old[key] for key in both],
-        [key.cluster for key in both],
-        # A set's figure may be a share of something, an item's value is not: its bounds are the metric's own.
-        metric.low,
-        metric.high,
-        confidence,
-    )
-
-
-def difference(
+def paired_difference(
     new: Sequence[float],
     old: Sequence[float],
     clusters: Sequence[Hashable],
@@ -74,7 +50,7 @@ def difference(
     Args:
         new: Values.
         old: The others, in the same order.
-        clusters: Of each pair, what it was drawn with.
+        clusters: The cluster that each pair was drawn with.
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
         confidence: The interval's confidence.
@@ -109,22 +85,34 @@ def _adjusted_wald(apart: NDArray[np.float64], confidence: float) -> tuple[float
     return float(around[0]), float(around[1])
 
 
-def differ(new: Sequence[float], old: Sequence[float], clusters: Sequence[Hashable]) -> PairedTest:
+def paired_test(new: Sequence[float], old: Sequence[float], clusters: Sequence[Hashable]) -> PairedTest:
     """Test whether two sets of values at the same items differ, two-sided.
 
     Where each cluster is a single pair and no more than two values occur, such as solved and not, it is McNemar's test
     in its exact form, of the pairs that differ (McNemar, Psychometrika 12, 1947). Otherwise it is a permutation test of
-    the clusters' signs (`sign_flipped`), of all changes of sign where few clusters differ.
+    the clusters' signs (`sign_flip_test`), which is exact where few clusters differ.
 
     Args:
         new: Values.
         old: The others, in the same order.
-        clusters: Of each pair, what it was drawn with.
+        clusters: The cluster that each pair was drawn with.
     """
     apart = _apart(new, old)
     single = len(set(clusters)) == len(clusters)
     if single and len({*new, *old}) <= 2:
         won, lost = int((apart > 0).sum()), int((apart < 0).sum())
         return PairedTest(mcnemar(won, lost), "mcnemar", True)
-    exact = len(cluster_sums(apart.tolist(), clusters)) <= EXACT_CLUSTERS
-    return PairedTest(sign_flipped(apart.tolist(), clusters), "sign-flip", exact)
+    return sign_flip_test(new, old, clusters)
+
+
+def sign_flip_test(new: Sequence[float], old: Sequence[float], clusters: Sequence[Hashable]) -> PairedTest:
+    """Return the permutation test of the clusters' signs, whatever the values are (`sign_flipped`).
+
+    Args:
+        new: Values.
+        old: The others, in the same order.
+        clusters: The cluster that each pair was drawn with.
+    """
+    apart = _apart(new, old).tolist()
+    exact = len(cluster_sums(apart, clusters)) <= EXACT_CLUSTERS
+    return PairedTest(sign_flipped(apart, clusters), "sign-flip", exact)

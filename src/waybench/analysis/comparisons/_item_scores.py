@@ -1,4 +1,4 @@
-"""What one player came to at one test, item by item: of our episodes, or of the logs of any task."""
+"""The scores of one group at one test, item by item: of our episodes, or of the logs of any task."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from waybench.analysis._ranges import over
 from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis._text import one_line
 from waybench.analysis.comparisons._failures import failure, failure_kinds
-from waybench.analysis.comparisons._pairs import asked
+from waybench.analysis.comparisons._groups import comparison_key
 from waybench.core import GENERAL_FAILURES, End, EpisodeRecord, FailureKind, Json, Metric, UsageError, unknown
 from waybench.envs import registry
 
@@ -18,53 +18,66 @@ SOLVED = "solved"  # what every environment can be compared by, beside its metri
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """What one player, with one set of settings, came to at one test.
+class ItemScores:
+    """The scores of one model, with one set of settings, at one test.
 
     Attributes:
         model: The model as the user named it.
         task: The task's name.
-        test: What was asked, and what it is judged by: only answers to the same test are compared.
+        test: Identifies the test: only scores of the same test are compared.
         name: The test's name.
-        told: What tells the test from others of this name, as words by name.
-        settings: How the model was asked, and whatever else is not the test's.
+        details: What distinguishes the test from others of this name, as words by name.
+        settings: How the model was run, and whatever else is not the test's.
         metric: What a value is.
         inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
         values: What a single attempt gives on average, by item.
         missing: Items of which all attempts ended in infrastructure errors.
         undefined: Items that were tried and have no value, as where no answer could be read.
-        failures: How the attempts that failed did, by item.
+        failures: The kinds of failure of the attempts that failed, by item.
         failure_kinds: All kinds in which an attempt at the test can fail.
-        attempts: Number of attempts that count, by item.
-        inputs: What stands for the words that were shown, by item; none where an item's instance says it.
-        logs: The logs that it comes from.
+        attempts: Number of attempts that are included, by item.
+        inputs: Stands for the text that was shown, by item; none where an item's instance identifies it.
+        logs: The logs that the scores come from.
     """
 
     model: str
     task: str
     test: Hashable
     name: str
-    told: Mapping[str, str] = field(default_factory=dict[str, str])
-    settings: Mapping[str, Json]
+    details: Mapping[str, str] = field(default_factory=dict[str, str])
+    settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
     metric: Metric
     inferred: bool = False
     values: Mapping[ItemKey, float]
-    missing: frozenset[ItemKey]
-    undefined: frozenset[ItemKey]
-    failures: Mapping[ItemKey, Sequence[FailureKind]]
+    missing: frozenset[ItemKey] = frozenset()
+    undefined: frozenset[ItemKey] = frozenset()
+    failures: Mapping[ItemKey, Sequence[FailureKind]] = field(default_factory=dict[ItemKey, Sequence[FailureKind]])
     failure_kinds: Sequence[FailureKind] = GENERAL_FAILURES
-    attempts: Mapping[ItemKey, int]
+    attempts: Mapping[ItemKey, int] = field(default_factory=dict[ItemKey, int])
     inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
-    logs: frozenset[str]
+    logs: frozenset[str] = frozenset()
 
     @property
-    def asked(self) -> set[ItemKey]:
-        """All items that it was asked."""
+    def item_keys(self) -> set[ItemKey]:
+        """All items that it was given."""
         return {*self.values, *self.missing, *self.undefined}
 
 
-def answers(all_rows: Iterable[Row], metric: str = "", *, needed: bool = True) -> list[Answers]:
-    """Return what every model with its settings came to at every test.
+def values_of(group: Group, metric: Metric, values: Mapping[ItemKey, float]) -> ItemScores:
+    """Return a group's scores where no more than its values is needed.
+
+    Args:
+        group: The group.
+        metric: What a value is.
+        values: The values by item.
+    """
+    return ItemScores(
+        model=group.model, task=group.task, test=metric.name, name=group.env, metric=metric, values=values
+    )
+
+
+def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = True) -> list[ItemScores]:
+    """Return the scores of every model with its settings at every test.
 
     Args:
         all_rows: The rows.
@@ -76,14 +89,14 @@ def answers(all_rows: Iterable[Row], metric: str = "", *, needed: bool = True) -
         UsageError: If no environment has a needed metric, or a single item has no value of it.
     """
     by_group = grouped((row for row in all_rows if not row.aside), lambda row: row.group)
-    found = [one for group, some in by_group.items() if (one := _answers(group, some, metric))]
+    found = [one for group, some in by_group.items() if (one := _scores(group, some, metric))]
     if by_group and needed and not found:
         envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}
         raise UsageError(unknown("metric", metric, {SOLVED, *(m.name for env in envs.values() for m in env.metrics)}))
     return found
 
 
-def _answers(group: Group, some: Sequence[Row], name: str) -> Answers | None:
+def _scores(group: Group, some: Sequence[Row], name: str) -> ItemScores | None:
     env = registry.load(group.env)
     items = at_items(some)
     judged = measure(env, any(row.guided for row in some))
@@ -100,14 +113,14 @@ def _answers(group: Group, some: Sequence[Row], name: str) -> Answers | None:
         values = item_values(items, env.metrics[0], lambda row, name=metric.name: row.metrics[name])
     metric = over(metric, some)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
-    test = asked(group)
+    test = comparison_key(group)
     own = {option for option, _ in test[-1]}
-    return Answers(
+    return ItemScores(
         model=group.model,
         task=group.task,
         test=(test, metric.name),
         name=env.title,
-        told={
+        details={
             "version": str(group.version),
             "key": group.key,
             **{option: one_line(str(value), LONGEST) for option, value in group.options if option in own},

@@ -1,0 +1,241 @@
+"""Comparisons of two groups of results on the same items that differ in one thing.
+
+Whatever differs (the model, the wording, the in-context examples, a setting of the model), a comparison is the same:
+groups are matched that have all else in common (`matched`), their scores are paired item by item
+(`compare`) and tested, the p values being adjusted within a family of tests (`with_tests`).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from waybench.analysis._items import ItemKey, count_items
+from waybench.analysis._rows import grouped
+from waybench.analysis.comparisons._item_scores import ItemScores
+from waybench.core import FailureKind, Metric
+from waybench.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
+
+MARGIN = 0.05  # of ties, as a share of the metric's range
+_FEWEST_ITEMS = 3  # over the margin, for a tie: see `Comparison.verdict`
+
+
+_UNTESTED = PairedTest(1.0, "", True)
+
+Test = Callable[[Sequence[float], Sequence[float], Sequence[Hashable]], PairedTest]
+
+
+class Verdict(StrEnum):
+    """The conclusion from a comparison."""
+
+    FIRST = "first"
+    SECOND = "second"
+    TIED = "tied"
+    NOT_SHOWN = "not_shown"
+    TOO_FEW = "too_few"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two groups of results at the items where both have a score.
+
+    Attributes:
+        varies: What the groups differ in: `MODEL`, or the name of an option or a setting.
+        first: The scores of the one group.
+        second: Those of the other group; of the reference, where there is one.
+        name: What both were given, with what distinguishes it from others of the same title.
+        metric: What a score is.
+        keys: The items.
+        first_mean: The first group's mean at these items, of what a single attempt gives.
+        second_mean: The second group's.
+        difference: The first group's mean minus the second group's, with its 95 % interval for pairs.
+        margin: The greatest difference in a tie; None where the metric is unbounded and has none.
+        method: How it is tested.
+        family: Comparisons of one family have their p values adjusted together.
+        test: The test of whether there is a difference; p is 1 before it is made (`with_tests`).
+        adjusted: The p value after Holm's procedure over the family.
+        family_size: Number of comparisons in the family.
+    """
+
+    varies: str
+    first: ItemScores
+    second: ItemScores
+    name: str
+    metric: Metric
+    keys: tuple[ItemKey, ...]
+    first_mean: Mean
+    second_mean: Mean
+    difference: Mean
+    margin: float | None
+    method: Test = paired_test
+    family: Hashable = None
+    test: PairedTest = _UNTESTED
+    adjusted: float = 1.0
+    family_size: int = 1
+
+    @property
+    def common(self) -> set[ItemKey]:
+        """The items that both were given."""
+        return self.first.item_keys & self.second.item_keys
+
+    @property
+    def items(self) -> int:
+        """Number of the items at which both have a score."""
+        return count_items(self.keys)
+
+    @property
+    def narrow(self) -> Mean:
+        """The difference with its 90 % interval, which decides about ties."""
+        found = paired_difference(*self._values, confidence=1 - 2 * ALPHA)
+        assert found is not None
+        return found
+
+    @property
+    def relative(self) -> Mean:
+        """The difference as a share of the second group's total, 0.1 being 10 % more, with the interval of a ratio."""
+        mine, theirs, clusters, _, _ = self._values
+        ratio = clustered_mean(mine, clusters, 0.0, None, theirs)
+        assert ratio is not None
+        low, high = (None if end is None else end - 1 for end in (ratio.low, ratio.high))
+        return replace(ratio, value=ratio.value - 1, low=low, high=high)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The conclusion.
+
+        A difference is shown if the adjusted p value is below 5 %. If it is not, a tie is shown if the difference's
+        90 % interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
+        Biopharmaceutics 15, 1987), and if there are at least 3 items over the margin: what happens to none of n items
+        may still happen to 3 / n of all (Hanley and Lippman-Hand, JAMA 249, 1983), and an interval from items that are
+        nearly alike does not know that. From fewer than six clusters no test at 5 % can show a difference, for all
+        possible results have a chance of 1 in 16 or more.
+        """
+        if self.adjusted < ALPHA:
+            higher = self.difference.value > 0
+            return Verdict.FIRST if higher != (self.metric.better == "lower") else Verdict.SECOND
+        if self.nearly_tied and self.difference.n >= self.needed:
+            return Verdict.TIED
+        return Verdict.TOO_FEW if 2.0 ** (1 - self.difference.clusters) >= ALPHA else Verdict.NOT_SHOWN
+
+    @property
+    def nearly_tied(self) -> bool:
+        """Whether the 90 % interval is within the margin, whatever the number of items."""
+        if self.margin is None:
+            return False
+        narrow = self.narrow
+        return narrow.low is not None and -self.margin <= narrow.low and (narrow.high or 0.0) <= self.margin
+
+    @property
+    def needed(self) -> int:
+        """Number of items that a tie takes; 0 where the metric is unbounded and has none."""
+        if self.margin is None or self.metric.low is None or self.metric.high is None:
+            return 0
+        return math.ceil(_FEWEST_ITEMS * (self.metric.high - self.metric.low) / self.margin - 1e-9)
+
+    @property
+    def other_words(self) -> int:
+        """Number of items whose input differs between the two."""
+        return sum(self.first.inputs.get(key) != self.second.inputs.get(key) for key in self.keys)
+
+    @property
+    def swapped(self) -> "Comparison":
+        """The same comparison with the two sides exchanged."""
+        mean = self.difference
+        low, high = (None if end is None else -end for end in (mean.high, mean.low))
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            first_mean=self.second_mean,
+            second_mean=self.first_mean,
+            difference=replace(mean, value=-mean.value, low=low, high=high),
+        )
+
+    def failures(self, side: ItemScores) -> tuple[Counter[FailureKind], int]:
+        """Return how one of the two fails at these items, and the number of its attempts at them."""
+        kinds = Counter(kind for key in self.keys for kind in side.failures.get(key, ()))
+        return kinds, sum(side.attempts.get(key, 0) for key in self.keys)
+
+    def run_test(self) -> PairedTest:
+        """Test whether there is a difference."""
+        return self.method(*self._values[:3])
+
+    @property
+    def _values(self) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
+        return _paired(self.first, self.second, self.keys, self.metric)
+
+
+def compare(
+    first: ItemScores,
+    second: ItemScores,
+    varies: str,
+    *,
+    name: str = "",
+    metric: Metric | None = None,
+    keys: Iterable[ItemKey] | None = None,
+    margin: float = MARGIN,
+    method: Test = paired_test,
+    family: Hashable = None,
+) -> Comparison | None:
+    """Compare two groups' scores item by item.
+
+    Args:
+        first: The one group's.
+        second: The other's, or the reference's.
+        varies: What the groups differ in.
+        name: What both were given.
+        metric: What a score is, with its bounds; by default the first group's metric (`bounded`).
+        keys: The items; by default all at which both have a score.
+        margin: What counts as a tie, as a share of the metric's range.
+        method: How to test for a difference.
+        family: Comparisons of one family have their p values adjusted together (`with_tests`).
+
+    Returns:
+        The comparison; None if there is no item at which both have a score.
+    """
+    metric = metric or bounded((first, second))
+    both = tuple(sorted(key for key in first.values if key in second.values) if keys is None else keys)
+    mine, theirs, clusters, low, high = _paired(first, second, both, metric)
+    means = [clustered_mean(values, clusters, low, high) for values in (mine, theirs)]
+    difference = paired_difference(mine, theirs, clusters, low, high)
+    if means[0] is None or means[1] is None or difference is None:
+        return None
+    return Comparison(
+        varies=varies,
+        first=first,
+        second=second,
+        name=name,
+        metric=metric,
+        keys=both,
+        first_mean=means[0],
+        second_mean=means[1],
+        difference=difference,
+        margin=None if low is None or high is None else margin * (high - low),
+        method=method,
+        family=family,
+    )
+
+
+def _paired(
+    first: ItemScores, second: ItemScores, keys: Sequence[ItemKey], metric: Metric
+) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
+    # The figure of a set may be a share of something. An item's score is not: its bounds are the metric's own.
+    mine, theirs = ([side.values[key] for key in keys] for side in (first, second))
+    return mine, theirs, [key.cluster for key in keys], metric.low, metric.high
+
+
+def with_tests(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Test comparisons, and adjust the p values by Holm's procedure within each family; their order is kept."""
+    found = list(comparisons)
+    for places in grouped(range(len(found)), lambda place: found[place].family).values():
+        tests = [found[place].run_test() for place in places]
+        for place, test, p in zip(places, tests, holm([test.p for test in tests]), strict=True):
+            found[place] = replace(found[place], test=test, adjusted=p, family_size=len(places))
+    return found
+
+
+def bounded(scores: Sequence[ItemScores]) -> Metric:
+    """Return the metric of one test's scores, with bounds that are inferred where they are not known."""
+    share = all(one.inferred and all(0 <= value <= 1 for value in one.values.values()) for one in scores)
+    return replace(scores[0].metric, low=0, high=1) if share else scores[0].metric

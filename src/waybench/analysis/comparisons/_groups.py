@@ -1,0 +1,30 @@
+"""Which groups of results are compared: those that differ in one thing and have all else in common."""
+
+from collections.abc import Iterable
+
+from waybench.analysis._labels import rest
+from waybench.analysis._rows import EXAMPLES, Group, grouped
+from waybench.envs import registry
+
+MODEL = "model"  # what varies, where it is not an option
+
+
+def comparison_key(group: Group) -> tuple[str, int, str, tuple[tuple[str, str], ...]]:
+    """Return what models must have in common to be compared: environment, version, set of items, and its options.
+
+    How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
+    """
+    env = registry.load(group.env)
+    names = {option.name for option in (*env.options, *env.source_options)} | {EXAMPLES}
+    options = sorted((name, repr(value)) for name, value in group.options if name in names)
+    return group.env, group.version, group.key, tuple(options)
+
+
+def matched(groups: Iterable[Group], varies: str = MODEL) -> list[list[Group]]:
+    """Return lists of groups that differ in one thing only, in order of first appearance.
+
+    Args:
+        groups: The groups. One that differs from no other in this thing alone is a list of its own.
+        varies: `MODEL`, or the name of an option.
+    """
+    return list(grouped(groups, comparison_key if varies == MODEL else lambda group: rest(group, varies)).values())

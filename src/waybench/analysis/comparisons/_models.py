@@ -1,0 +1,192 @@
+"""Comparisons of models at the same test."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from waybench.analysis._items import at_items, measured
+from waybench.analysis._ranges import over
+from waybench.analysis._rows import Group, Row, grouped
+from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
+from waybench.analysis.comparisons._groups import MODEL, matched
+from waybench.analysis.comparisons._item_scores import ItemScores, values_of
+from waybench.core import Json
+from waybench.envs import registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpaired:
+    """Scores that could not be compared.
+
+    Attributes:
+        scores: The scores.
+        first: Whether they are the first side's.
+        why: Why.
+    """
+
+    scores: ItemScores
+    first: bool
+    why: str
+
+
+def compare_sides(
+    first: Sequence[ItemScores], second: Sequence[ItemScores], margin: float = MARGIN
+) -> tuple[list[Comparison], list[Unpaired]]:
+    """Compare two sides at all tests that both were given; all comparisons are one family.
+
+    Where a side has several groups of scores at a test, those belong together that have the same model and settings,
+    otherwise the same settings, otherwise the same model, and otherwise those of which there is one left on either
+    side.
+
+    Args:
+        first: The one side.
+        second: The other.
+        margin: What counts as a tie, as a share of the metric's range.
+
+    Returns:
+        The comparisons, in the first side's order, and what could not be compared.
+    """
+    found: list[Comparison] = []
+    left: list[Unpaired] = []
+    mine, theirs = (grouped(side, lambda scores: scores.test) for side in (first, second))
+    names = _names([*first, *second])
+    for test in dict.fromkeys([*mine, *theirs]):
+        pairs, rest = _sides_matched(mine.get(test, []), theirs.get(test, []))
+        left += rest
+        for one, other in pairs:
+            made = compare(one, other, MODEL, name=names[test], margin=margin)
+            if made is None:
+                left += [Unpaired(scores=one, first=True, why=_nothing(one, other))]
+            else:
+                found.append(made)
+    return with_tests(found), left
+
+
+def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]], margin: float = MARGIN) -> list[Comparison | None]:
+    """Compare pairs of models, each with all its settings; the tests of each two models are one family.
+
+    Args:
+        pairs: Scores of the same test.
+        margin: What counts as a tie, as a share of the metric's range.
+
+    Returns:
+        For each pair its comparison; None if there is no item at which both have a value.
+    """
+    listed = list(pairs)
+    names = _names(one for pair in listed for one in pair)
+    made = [
+        compare(
+            one, other, MODEL, name=names[one.test], margin=margin, family=frozenset((_player(one), _player(other)))
+        )
+        for one, other in listed
+    ]
+    found = iter(with_tests([one for one in made if one is not None]))
+    return [None if one is None else next(found) for one in made]
+
+
+class Pair(NamedTuple):
+    """Two models at the same set of items, with the same options of play.
+
+    Attributes:
+        first: The one model.
+        second: The other one.
+        comparison: Their comparison at the items where the metric is defined for both.
+    """
+
+    first: Group
+    second: Group
+    comparison: Comparison
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the pair as JSON values."""
+        one = self.comparison
+        means = {name: asdict(getattr(one, name)) for name in ("first_mean", "second_mean", "difference")}
+        groups = {"first": self.first.to_json(), "second": self.second.to_json()}
+        return {**groups, "metric": one.metric.name, **means, "items": one.difference.n}
+
+
+def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Pair]:
+    """Return all pairs of groups that can be compared, for some metrics (MANGO, Tables 1, 9, 11 and 12).
+
+    They are in order of first appearance, and a pair without a common item is left out. Items are the same if their
+    level, id and instance are; a question about another prefix of a walkthrough is another one.
+
+    Args:
+        all_rows: The rows.
+        names: The metrics; those that an environment does not have are passed over, and so are shares
+            (`Metric.per`), for which a single item has no weight of its own.
+    """
+    own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}
+    found: list[Pair] = []
+    for some in matched(own):
+        metrics = registry.load(some[0].env).metrics
+        played = [row for group in some for item in own[group].values() for row in item]
+        for metric in (over(one, played) for one in metrics if one.name in names and one.per is None):
+            scores = {
+                group: values_of(group, metric, measured(own[group], metrics[0], metric).values) for group in some
+            }
+            for first, second in combinations(some, 2):
+                if comparison := compare(scores[first], scores[second], MODEL):
+                    found.append(Pair(first, second, comparison))
+    return found
+
+
+def _names(scores: Iterable[ItemScores]) -> dict[Hashable, str]:
+    """Return a name for each test, with what distinguishes it from the others of its title."""
+    found: dict[Hashable, str] = {}
+    for title, some in grouped(scores, lambda one: one.name).items():
+        details = {one.test: one.details for one in some}
+        names = dict.fromkeys(name for each in details.values() for name in each)
+        differing = [name for name in names if len({each.get(name) for each in details.values()}) > 1]
+        for test, each in details.items():
+            rest = [f"{name.replace('_', ' ')}: {each[name]}" for name in differing if name in each]
+            found[test] = ", ".join([title, *rest])
+    return found
+
+
+def _sides_matched(
+    first: Sequence[ItemScores], second: Sequence[ItemScores]
+) -> tuple[list[tuple[ItemScores, ItemScores]], list[Unpaired]]:
+    """Return which scores at one test are compared with which, and those that are left."""
+    pairs: list[tuple[ItemScores, ItemScores]] = []
+    mine, theirs = list(first), list(second)
+    for same in _SAME:
+        ours, others = grouped(mine, same), grouped(theirs, same)
+        for key, (one, *more) in ours.items():
+            if not more and len(others.get(key, ())) == 1:
+                pairs.append((one, others[key][0]))
+        taken = {id(one) for pair in pairs for one in pair}
+        mine = [one for one in mine if id(one) not in taken]
+        theirs = [one for one in theirs if id(one) not in taken]
+    why = "there are several with other settings: compare models by name, or give --task"
+    missing = "the other side has nothing like it"
+    sides = ((mine, theirs or second, True), (theirs, mine or first, False))
+    left = [
+        Unpaired(scores=one, first=is_first, why=why if rivals else missing)
+        for some, rivals, is_first in sides
+        for one in some
+    ]
+    return pairs, left
+
+
+def _settings(scores: ItemScores) -> str:
+    return repr(sorted((name, repr(value)) for name, value in scores.settings.items()))
+
+
+def _player(scores: ItemScores) -> tuple[str, str]:
+    return scores.model, _settings(scores)
+
+
+_SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
+    _player,
+    _settings,
+    lambda scores: scores.model,
+    lambda scores: None,
+)
+
+
+def _nothing(one: ItemScores, other: ItemScores) -> str:
+    if not one.item_keys & other.item_keys:
+        return "they were asked no item in common"
+    return "there is no item at which both have a value"

@@ -1,0 +1,155 @@
+"""What extracted triplets and the answers of their graph are measured by (MANGO, section C.4)."""
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from statistics import fmean
+
+from waybench.core import EpisodeRecord, Json, Metric
+from waybench.envs.textmap.extract._instance import Extraction, decode_extraction
+from waybench.envs.textmap.extract._triplet_graph import Answered, Result, Said, result, wanted
+from waybench.envs.textmap.map import Of, share
+from waybench.envs.textmap.questions import PAPER, SOUND, Rules, read_hops
+
+
+def rules_of(protocol: str) -> Rules:
+    """Return by which rules answers are scored."""
+    return PAPER if protocol == PAPER.name else SOUND
+
+
+def turns_of(task: Extraction, mode: str) -> int:
+    """Return the number of turns of an episode."""
+    return len(wanted(task, mode)) if mode == "steps" else 1
+
+
+def prove(task: Extraction) -> dict[str, Json]:
+    """Return what is known of an extraction.
+
+    Returns:
+        steps: steps that are shown;
+        moves: how many of them lead to another place;
+        questions: how many are asked of the graph;
+        ceiling: success of the true triplets' graph by exact names.
+    """
+    best = result(task, task.truth, "whole", SOUND).success
+    moves = sum(hop.before != hop.after for hop in task.truth)
+    return {"steps": task.cutoff, "moves": moves, "questions": len(task.questions), "ceiling": best}
+
+
+@lru_cache(maxsize=64)
+def _task(text: str) -> Extraction:
+    return decode_extraction(json.loads(text))
+
+
+def task_of(record: EpisodeRecord) -> Extraction:
+    """Return a record's walkthrough and questions."""
+    return _task(json.dumps(record.instance))
+
+
+def said_in(record: EpisodeRecord) -> Said:
+    """Return a record's triplets; those that were put in the place of what was said count."""
+    mode = record.options["mode"]
+    said: Said = ()
+    for turn in record.turns:
+        taken = turn.action if turn.executed is None else turn.executed
+        hops = () if taken is None else read_hops(taken)
+        said += hops if mode == "whole" or len(hops) == 1 else (None,)
+    return said
+
+
+def _result(record: EpisodeRecord) -> Result:
+    """Return what came of a record's triplets."""
+    return result(task_of(record), said_in(record), record.options["mode"], rules_of(record.options["protocol"]))
+
+
+def _best(record: EpisodeRecord) -> float:
+    task, mode = task_of(record), record.options["mode"]
+    return result(task, wanted(task, mode), mode, rules_of(record.options["protocol"])).success
+
+
+def _success(record: EpisodeRecord) -> float:
+    return _result(record).success
+
+
+def _among(fits: Callable[[Answered], bool]) -> Of:
+    def of(record: EpisodeRecord) -> float | None:
+        values = [each.success for each in _result(record).answered if fits(each)]
+        return fmean(values) if values else None
+
+    return of
+
+
+def _parsed(record: EpisodeRecord) -> float:
+    """Return the share of the turns that were asked for in which triplets could be read."""
+    read = sum(turn.action is not None for turn in record.turns)
+    return read / turns_of(task_of(record), record.options["mode"])
+
+
+METRICS = (
+    Metric(
+        name="success",
+        of=_success,
+        title="Success",
+        low=0,
+        high=1,
+        ceiling=_best,
+        doc="Mean success of the answers that the search finds in the graph of the triplets and their opposites; 0 "
+        "for a question that it cannot answer (section C.4).",
+    ),
+    share("ceiling", _best, "Ceiling", "Success with the true triplets.", better=""),
+    share(
+        "success_easy",
+        _among(lambda each: each.difficulty == "easy"),
+        "Success, easy",
+        "The same of easy questions: all moves of some way, or of the given one, were made.",
+    ),
+    share(
+        "success_hard",
+        _among(lambda each: each.difficulty == "hard"),
+        "Success, hard",
+        "The same of hard questions: some move has to be inferred from its opposite.",
+    ),
+    share(
+        "success_route",
+        _among(lambda each: each.kind == "route"),
+        "Success, routes",
+        "The same of questions for a route.",
+    ),
+    share(
+        "success_destination",
+        _among(lambda each: each.kind == "destination"),
+        "Success, destinations",
+        "The same of questions for a destination.",
+    ),
+    share(
+        "success_bare",
+        lambda record: fmean(each.bare for each in _result(record).answered),
+        "Success without opposites",
+        "Success of the answers in the graph of the triplets alone.",
+    ),
+    share(
+        "triplets",
+        lambda record: _result(record).triplets,
+        "Triplets",
+        "Share of the steps that are asked for whose triplet is right.",
+    ),
+    share(
+        "triplets_moving",
+        lambda record: _result(record).moving,
+        "Triplets, moves",
+        "The same of the steps that lead to another place.",
+    ),
+    share("parsed", _parsed, "Parsed", "Share of the turns in which triplets could be read."),
+    share(
+        "precision",
+        lambda record: _result(record).precision,
+        "Edge precision",
+        "Share of the graph's moves, opposites included, that are moves of the map; not defined if it has none.",
+    ),
+    share(
+        "recall",
+        lambda record: _result(record).recall,
+        "Edge recall",
+        "Share of the map's moves that were made or can be inferred in what was shown that the graph has.",
+    ),
+)

@@ -1,0 +1,326 @@
+"""The power of paired tests: how many items a comparison needs."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean, pvariance, variance
+from typing import TypeVar
+
+import numpy as np
+from scipy import optimize, stats
+
+from waybench.stats._paired import ALPHA
+from waybench.stats._statsmodels import t_power, z_power
+
+K = TypeVar("K")
+
+POWER = 0.8
+FEW = 30  # items of a pilot, of which little can be said
+FEWEST_ITEMS = 5  # in a pilot
+FEWEST_CLUSTERS = 6  # from fewer no test of signs at 5 % can show a difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerAssumptions:
+    """Assumptions about two models' values at the same items, on a scale from 0 to 1.
+
+    Attributes:
+        name: What they are about; "" for none in particular.
+        variance: A difference in means -> the variance of an item's difference between the models.
+        apart: A difference in means -> the variance of one item's value, the mean of both models'.
+        disagree: A difference in means -> the share of items of which exactly one model solves; None where values are
+            not only solved and not.
+        size: Items in a cluster.
+        effect: The design effect: how many times as large clusters make the variance of a mean.
+        description: Where they come from, in words.
+    """
+
+    name: str = ""
+    variance: Callable[[float], float]
+    apart: Callable[[float], float]
+    disagree: Callable[[float], float] | None = None
+    size: float = 1.0
+    effect: float = 1.0
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsNeeded:
+    """How many items a comparison takes.
+
+    Attributes:
+        items: Items, each given to both models.
+        clusters: Clusters that these come in.
+        unpaired: Items for each model, if they were not the same ones; None where a pilot does not tell.
+    """
+
+    items: int
+    clusters: int
+    unpaired: int | None
+
+
+def assume_shares(
+    rate: float,
+    *,
+    correlation: float = 0.5,
+    disagree: float | None = None,
+    attempts: int = 1,
+    repeat: float | None = None,
+    size: float = 1.0,
+    icc: float = 0.0,
+) -> PowerAssumptions:
+    """Return assumptions for shares of solved items.
+
+    The better model solves more by the difference that is looked for, or the other one less where that is beyond 1.
+    With K attempts at an item the variance of a model's value is p (1 - p) (1 + (K - 1) r) / K, with r the correlation
+    of its attempts at one item; that is the split into an item's part and an attempt's part of Miller, "Adding Error
+    Bars to Evals" (arXiv:2411.00640), section 5. The design effect of clusters is 1 + (m - 1) ICC (Kish, Survey
+    Sampling, 1965).
+
+    Args:
+        rate: Share of items that the one model solves.
+        correlation: Correlation between both models' outcomes of single attempts at the same item.
+        disagree: Share of items of which exactly one model solves, in place of a correlation; for single attempts.
+        attempts: Attempts at each item.
+        repeat: Correlation between one model's attempts at the same item; by default halfway from `correlation` to 1.
+        size: Items in a cluster.
+        icc: Correlation between the differences at two items of one cluster.
+
+    Raises:
+        ValueError: If it cannot be.
+    """
+    if disagree is not None and attempts > 1:
+        raise ValueError("a share of disagreement is that of single attempts: give a correlation with several attempts")
+    within = (1 + correlation) / 2 if repeat is None else repeat
+    if within < correlation:
+        raise ValueError("attempts of one model at an item agree at least as much as those of two: raise --repeat")
+
+    def alone(p: float) -> float:
+        return p * (1 - p) * (1 + (attempts - 1) * within) / attempts
+
+    def apart(delta: float) -> float:
+        return (alone(rate) + alone(_other(rate, delta))) / 2
+
+    def spread(delta: float) -> float:
+        if disagree is not None:
+            return disagree - delta**2
+        other = _other(rate, delta)
+        together = correlation * math.sqrt(rate * (1 - rate) * other * (1 - other))
+        return alone(rate) + alone(other) - 2 * together
+
+    def differing(delta: float) -> float:
+        return _possible(rate, delta, spread(delta) + delta**2)
+
+    return PowerAssumptions(
+        variance=spread,
+        apart=apart,
+        disagree=differing if attempts == 1 else None,
+        size=size,
+        effect=1 + (size - 1) * icc,
+        description=", ".join(
+            [
+                f"one model solves {rate:g} of the items",
+                f"outcomes correlate by {correlation:g}" if disagree is None else f"they disagree on {disagree:g}",
+                *([f"{attempts} attempts, which correlate by {within:g}"] if attempts > 1 else ["one attempt at each"]),
+                *([f"{size:g} items in a cluster, which correlate by {icc:g}"] if size > 1 else []),
+            ]
+        ),
+    )
+
+
+def _other(rate: float, delta: float) -> float:
+    other = rate + delta if rate + delta <= 1 else rate - delta
+    if other < 0:
+        raise ValueError(f"a difference of {delta:g} from a share of {rate:g} is beyond 0 and 1: choose another --rate")
+    return other
+
+
+def _possible(rate: float, delta: float, disagree: float) -> float:
+    """Return a share of disagreement if there can be such: of both who is right alone is a share of who is right."""
+    low, high = sorted((rate, _other(rate, delta)))
+    least, most = high - low, min(low + high, 2 - low - high)
+    if not least <= disagree <= most + 1e-12:
+        raise ValueError(
+            f"models that solve {low:g} and {high:g} disagree on {least:g} to {most:g} of the items, not {disagree:g}: "
+            "change --rate, --disagree or --correlation"
+        )
+    return disagree
+
+
+def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *, alpha: float = ALPHA) -> float:
+    """Return the power that so many items, given to both models, have for a difference.
+
+    Of what is solved or not, in clusters of one item, it is that of McNemar's test (Connor, Biometrics 43, 1987,
+    207-211): z_b = (d sqrt(n) - z_a sqrt(D)) / sqrt(D - d^2), with D the share of items on which the models disagree.
+    Otherwise it is that of a t test of the clusters' mean differences. It is 0 for fewer than six clusters, of which
+    no test of signs at 5 % shows a difference.
+
+    Args:
+        assumptions: What is assumed.
+        delta: The difference, on the scale from 0 to 1.
+        items: Number of items.
+        alpha: The level of the two-sided test.
+
+    Raises:
+        ValueError: If there can be no such difference.
+    """
+    clusters = items / assumptions.size
+    if clusters < FEWEST_CLUSTERS:
+        return 0.0
+    if assumptions.disagree and assumptions.size == 1:
+        share = assumptions.disagree(delta)
+        spare = delta * math.sqrt(items) - float(stats.norm.isf(alpha / 2)) * math.sqrt(share)
+        error = math.sqrt(max(0.0, share - delta**2))
+        return float(stats.norm.cdf(spare / error)) if error > 1e-9 else float(spare >= 0)
+    error = math.sqrt(max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size)
+    return t_power(delta / error, clusters, alpha) if error > 1e-9 else 1.0
+
+
+def items_needed(
+    assumptions: PowerAssumptions, delta: float, *, alpha: float = ALPHA, power: float = POWER
+) -> ItemsNeeded:
+    """Return how many items it takes to detect a difference: the least with this power (`achieved_power`).
+
+    Unpaired it is that of a z test of two means.
+
+    Args:
+        assumptions: What is assumed.
+        delta: The difference, on the scale from 0 to 1.
+        alpha: The level of the two-sided test.
+        power: The chance of showing the difference.
+
+    Raises:
+        ValueError: If there can be no such difference.
+    """
+    clusters = _least(
+        lambda n: achieved_power(assumptions, delta, n * assumptions.size, alpha=alpha), FEWEST_CLUSTERS, power
+    )
+    error = math.sqrt(assumptions.apart(delta) * assumptions.effect)
+    alone = _least(lambda n: z_power(delta / error, n, alpha), FEWEST_CLUSTERS, power) if error else None
+    return ItemsNeeded(items=math.ceil(clusters * assumptions.size - 1e-9), clusters=clusters, unpaired=alone)
+
+
+def _least(power_of: Callable[[float], float], fewest: int, power: float) -> int:
+    """Return the least number from some on with a power, which grows with the number."""
+    most = fewest
+    while power_of(most) < power:
+        most *= 2
+    if most == fewest:
+        return fewest
+    # Not statsmodels' own solver: with a high power and a strict level it returns numbers that are no solution.
+    return math.ceil(float(optimize.brentq(lambda n: power_of(n) - power, most / 2, most)) - 1e-6)
+
+
+def detectable_difference(
+    assumptions: PowerAssumptions, items: int, *, alpha: float = ALPHA, power: float = POWER
+) -> float | None:
+    """Return the least difference that so many items, given to both models, detect; None if none is.
+
+    Args:
+        assumptions: What is assumed.
+        items: Number of items.
+        alpha: The level of the two-sided test.
+        power: The chance of showing the difference.
+    """
+
+    def short(delta: float) -> float:
+        try:
+            return power - achieved_power(assumptions, delta, items, alpha=alpha)
+        except ValueError:  # there can be no such difference
+            return power
+
+    # Power grows with the difference, up to where it becomes impossible.
+    grid = np.geomspace(1e-4, 1, 200).tolist()
+    first = next((number for number, delta in enumerate(grid) if short(delta) <= 0), None)
+    if not first:
+        return None if first is None else grid[0]
+    return float(optimize.bisect(short, grid[first - 1], grid[first], xtol=1e-5))
+
+
+def pilot_assumptions(
+    name: str,
+    values: Sequence[Mapping[K, float]],
+    cluster: Callable[[K], Hashable],
+    correlation: float,
+    *,
+    single: bool,
+) -> PowerAssumptions:
+    """Return assumptions from a pilot: variances, disagreement and the design effect of clusters.
+
+    Of several models these are means over all pairs at the items that both have. Of a single one there is its variance;
+    the other model's is taken to be as large, and a correlation is assumed. A small pilot is wrong by chance: variances
+    and disagreement are the upper ends of one-sided 80 % intervals (Browne, Statistics in Medicine 14, 1995, 1933).
+
+    Args:
+        name: What the pilot is about.
+        values: Each model's values by item, from 0 to 1; one model at least has `FEWEST_ITEMS`.
+        cluster: Item -> the cluster that it was drawn with.
+        correlation: The correlation that is assumed if there is a single model.
+        single: Whether there is at most one attempt at each item.
+    """
+    spread = fmean(_at_most(pvariance(one.values()), len(one)) for one in values if len(one) >= FEWEST_ITEMS)
+    two_valued = single and all(value in (0, 1) for one in values for value in one.values())
+    pairs = [
+        [(cluster(key), one[key] - other[key]) for key in one if key in other] for one, other in combinations(values, 2)
+    ]
+    pairs = [pair for pair in pairs if len(pair) >= FEWEST_ITEMS]
+    if pairs:
+        each = [_of_pair(pair) for pair in pairs]
+        variance, disagree, effect, size = (fmean(numbers) for numbers in zip(*each, strict=True))
+        description = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "two models"
+    else:
+        most = max(values, key=len)
+        _, _, effect, size = _of_pair([(cluster(key), value) for key, value in most.items()])
+        variance = disagree = 2 * pvariance(most.values()) * (1 - correlation)
+        description = f"one model, outcomes correlate by {correlation:g} (assumed)"
+    items = round(fmean(map(len, pairs or values)))
+    variance = _at_most(variance, round(items / size))
+    disagree = _share_at_most(disagree, round(items / size))
+    differing = (
+        f", disagreeing on at most {disagree:.3g} of them"
+        if two_valued
+        else f", differences with a variance of at most {variance:.3g}"
+    )
+    clusters = f", {size:.3g} in a cluster with a design effect of {effect:.3g}" if size > 1 else ""
+    guess = ", a rough guess from so few" if items < FEW else ""
+    return PowerAssumptions(
+        name=name,
+        variance=lambda delta: max(disagree, delta) - delta**2 if two_valued else variance,
+        apart=lambda delta: spread,
+        disagree=(lambda delta: max(disagree, delta)) if two_valued else None,
+        size=size,
+        effect=effect,
+        description=f"{description}, {items:,} items{differing}{clusters}{guess}",
+    )
+
+
+def _at_most(spread: float, count: int) -> float:
+    """Return the upper end of a variance's one-sided 80 % interval."""
+    return spread * (count - 1) / float(stats.chi2.isf(0.8, count - 1)) if count > 1 else spread
+
+
+def _share_at_most(share: float, count: int) -> float:
+    """Return the upper end of a share's one-sided 80 % interval (Clopper and Pearson, Biometrika 26, 1934)."""
+    least = stats.binomtest(min(count, round(share * count)), count, alternative="less")
+    return float(least.proportion_ci(0.8, method="exact").high)
+
+
+def _of_pair(pair: Sequence[tuple[Hashable, float]]) -> tuple[float, float, float, float]:
+    """Return the variance of some values, the share that are not 0, their design effect and the size of a cluster.
+
+    The design effect is how many times as large as for independent values the clustered variance of their mean is
+    (Kish, Survey Sampling, 1965), at least 1: a pilot says too little for less.
+    """
+    numbers = [value for _, value in pair]
+    clusters: defaultdict[Hashable, list[float]] = defaultdict(list)
+    for cluster, value in pair:
+        clusters[cluster].append(value)
+    average, count, groups = fmean(numbers), len(numbers), len(clusters)
+    spread = pvariance(numbers)
+    effect = 1.0
+    if 1 < groups < count and spread:
+        residuals = math.fsum(math.fsum(value - average for value in some) ** 2 for some in clusters.values())
+        effect = max(1.0, groups / (groups - 1) * residuals / (count * spread))
+    return variance(numbers), fmean(value != 0 for value in numbers), effect, count / groups

@@ -1,0 +1,73 @@
+"""One comparison: whatever differs, groups are matched, paired, tested and adjusted by the same code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import waybench
+from tests.analysis.test_contrasts import made
+from tests.analysis.test_frames import row
+from tests.analysis.test_wordings import ASCII, MATRIX, group, scored
+from waybench.analysis import MODEL, compare, compare_pairs, item_scores, matched, wording_effects
+from waybench.analysis.comparisons._comparison import with_tests
+from waybench.stats import sign_flip_test
+
+SOURCE = Path(waybench.__file__).parent
+
+
+def test_p_values_are_adjusted_within_a_family_and_in_their_order() -> None:
+    # Of n items that all differ alike, a test of signs has p = 2 / 2^n.
+    counts = {"a": 6, "b": 8, "c": 7}
+    found = [
+        compare(made([1.0] * count), made([0.0] * count, "b"), MODEL, family=family, method=sign_flip_test)
+        for family, some in (("one", "ab"), ("two", "c"))
+        for count in (counts[name] for name in some)
+    ]
+    ordered = [found[0], found[2], found[1]]  # families need not stand together
+    first, alone, second = with_tests([each for each in ordered if each])
+    assert [each.test.p for each in (first, second, alone)] == pytest.approx([2 / 64, 2 / 256, 2 / 128])
+    assert [each.adjusted for each in (first, second, alone)] == pytest.approx([2 / 64, 2 * 2 / 256, 2 / 128])
+    assert [each.family_size for each in (first, second, alone)] == [2, 2, 1]
+
+
+def test_the_same_scores_have_the_same_difference_whatever_varies() -> None:
+    by_model = [*scored(group("matrix", "a"), ASCII), *scored(group("matrix", "b"), MATRIX)]
+    first, second = item_scores(by_model)
+    (models,) = compare_pairs([(first, second)])
+    (wordings,) = wording_effects([*scored(group("ascii"), ASCII), *scored(group("matrix"), MATRIX)])
+    _, ascii_ = wordings.wordings
+    assert models and ascii_.comparison
+    assert (models.varies, ascii_.comparison.varies) == (MODEL, "wording")
+    assert models.difference == ascii_.comparison.difference
+    assert models.difference.value == pytest.approx(-13.75)
+    assert models.test == ascii_.comparison.test
+    assert models.swapped.difference.value == pytest.approx(13.75)
+
+
+def test_groups_are_matched_that_differ_in_one_thing() -> None:
+    cold, warm = group("matrix", temperature=0.0), group("matrix", temperature=1.0)
+    other, worded = group("matrix", "other/model", temperature=0.0), group("ascii", temperature=0.0)
+    groups = [cold, warm, other, worded]
+    # How a model was run is its own matter, and so it is no reason not to compare it.
+    assert matched(groups) == [[cold, warm, other], [worded]]
+    assert [some for some in matched(groups, "temperature") if len(some) > 1] == [[cold, warm]]
+    assert [some for some in matched(groups, "wording") if len(some) > 1] == [[cold, worded]]
+
+
+def test_without_a_common_item_there_is_no_comparison() -> None:
+    alone = item_scores([row(group("matrix"), item="1", instance="1" * 64, metrics={"score": 1.0})])
+    other = item_scores([row(group("matrix", "b"), item="2", instance="2" * 64, metrics={"score": 1.0})])
+    assert compare(alone[0], other[0], MODEL) is None
+    assert compare_pairs([(alone[0], other[0])]) == [None]
+
+
+@pytest.mark.parametrize("name", ["holm", "paired_difference", "paired_test"])
+def test_one_module_compares(name: str) -> None:
+    users = [
+        path.name
+        for package in ("analysis", "report", "cli")
+        for path in sorted((SOURCE / package).rglob("*.py"))
+        if re.search(rf"\b{name}\b", path.read_text(encoding="utf-8"))
+    ]
+    assert users == ["_comparison.py"]
