@@ -26,7 +26,7 @@ from waybench.report.tables import (
 from waybench.stats import Mean
 
 # Tables of comparisons, which are not of this kind yet, and those that a script fills.
-OTHERS = {"compare.html", "compared.html", "wordings.html"}
+OTHERS = {"compare.html", "compared.html", "comparisons.html"}
 
 
 def html(table: Table, root: str = "../") -> str:

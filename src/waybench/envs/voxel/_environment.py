@@ -76,6 +76,6 @@ FIND = agent_environment(
     presentation=PRESENTATION,
     cluster=world_name,
     sound_items=sound_items,
-    live=not_replayable,
+    not_replayable=not_replayable,
     players=PLAYERS,
 )
