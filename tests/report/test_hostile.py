@@ -105,7 +105,8 @@ def test_names_stay_text_in_what_tables_are_sorted_by(tmp_path: Path) -> None:
     assert sorted(head["data-order"] for head in heads) == sorted(one_line(name, 80) for name in names)
     assert all(set(cell) <= {"scope", "class", "data-order", "style"} for cell in cells)
     (table,) = made.home.all("table")[:1]
-    assert table["data-search"] == "Models"
+    assert (table["data-search"], table["data-choose"]) == ("Models", "Family")
+    assert sum("data-family" in a for a in made.home.all("tr")) == len(names)
     assert not INVISIBLE & set("".join(cell["data-order"] for cell in cells))
     # A number is sorted by a number, and what is none by nothing.
     numbers = [

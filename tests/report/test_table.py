@@ -26,7 +26,7 @@ from waybench.report.tables import (
 from waybench.stats import Mean
 
 # Tables of comparisons, which are not of this kind yet, and those that a script fills.
-OTHERS = {"compare.html", "compared.html", "wordings.html"}
+OTHERS = {"compare.html", "compared.html", "comparisons.html"}
 
 
 def html(table: Table, root: str = "../") -> str:
@@ -79,6 +79,9 @@ def test_a_cell_has_its_link_tooltip_class_shade_and_lines() -> None:
         '<small><a href="#b">a</a></small></td></tr>'
     ) in made
     assert "data-" not in made
+    cause = Note("stopping short 40.0 %", "cause", title="It ended early", value="2")
+    made = html(small(TableRow(Cell(text="m"), [Cell(text="a/b", notes=(cause,))])))
+    assert '<td>a/b<small class="cause" title="It ended early"><b>2</b> stopping short 40.0 %</small></td>' in made
 
 
 def test_what_a_cell_says_is_escaped() -> None:

@@ -104,11 +104,11 @@ class Section:
 
     Attributes:
         env: The environment.
-        apart: Settings, in presentation, that keep its scores out of others' tables.
+        apart: Settings, in words, that keep its scores out of others' tables.
         presentation: Its presentation.
         overviews: The family's tables, before its first environment.
         about: What was measured, in two sentences.
-        common: The settings that all rows share, in presentation.
+        common: The settings that all rows share, in words.
         by_level: Its charts of the score by level, for the first page.
         figures: Its other charts.
         undrawn: Sentences on what its charts do not show.

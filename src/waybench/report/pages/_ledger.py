@@ -29,7 +29,7 @@ from waybench.report.tables import (
     Note,
     Table,
     TableRow,
-    name_of,
+    model_cell,
     notes,
     number_cell,
     parts,
@@ -138,7 +138,7 @@ def _ledger_table(rows: Iterable[TableRow], priced: bool, uncounted: bool) -> Ta
         ],
         groups=rows_of(rows),
         kind="leaders ledger",
-        choose="Presentation",
+        choose="Family",
     )
 
 
@@ -150,9 +150,10 @@ def _row(
     model_pages: Mapping[str, str],
     priced: bool,
 ) -> TableRow:
-    group, name = entry.group, name_of(entry.group.model)
+    group = entry.group
     task = Note(registry.load(group.env).title, link=f"results/{pages[group]}")
-    head = Cell(text=name, link=f"models/{model_pages[group.model]}", order=name, notes=(task,))
+    model = model_cell(group.model, order=True)
+    head = replace(model, link=f"models/{model_pages[group.model]}", notes=(task,))
     of = [
         f"of {plural(entry.items, 'item')}",
         plural(entry.attempts, "attempt"),

@@ -19,7 +19,7 @@ class Part:
 
     Attributes:
         env: The environment.
-        apart: Settings, in presentation, that keep its scores out of others' charts.
+        apart: Settings, in words, that keep its scores out of others' charts.
         presentation: Its presentation.
         figures: The charts.
         undrawn: Sentences on what they do not show.

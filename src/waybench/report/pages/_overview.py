@@ -217,7 +217,7 @@ def _merit(cells: Iterable[Estimate]) -> float:
 
 
 def _differs(cells: Cells, rows: Sequence[Cells]) -> list[str]:
-    """Return the settings that tell a row from the others, in presentation, each once."""
+    """Return the settings that tell a row from the others, in words, each once."""
     found: dict[str, None] = {}
     for env, estimate in cells.items():
         rivals = [row[env].group for row in rows if env in row]

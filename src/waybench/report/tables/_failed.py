@@ -140,7 +140,7 @@ def _causes(found: Failures) -> Cell:
     """Return the kinds that occurred, the most frequent first."""
     ordered = sorted(found.kinds.items(), key=lambda each: -each[1])
     listed = [
-        Note(f"{amount(count)} {kind.title} {percent(count / found.failed)} %", "cause", title=kind.doc)
+        Note(f"{kind.title} {percent(count / found.failed)} %", "cause", title=kind.doc, value=amount(count))
         for kind, count in ordered
     ]
     return Cell(text="" if listed else NOTHING, notes=tuple(listed), kind="name")

@@ -27,7 +27,7 @@ from waybench.report.tables._table import (
     Table,
     TableRow,
     error_cell,
-    name_of,
+    model_cell,
     notes,
     number_cell,
     parts,
@@ -46,10 +46,10 @@ class Leader:
         group: Model, task and settings.
         model_page: File name of the model's page.
         page: File name of the page of its results.
-        differs: The settings in which it differs from others at this task, in presentation.
+        differs: The settings in which it differs from others at this task, in words.
         family: The family's name.
         title: The environment's title.
-        apart: What keeps its scores out of others' tables, in presentation.
+        apart: What keeps its scores out of others' tables, in words.
         metric: What the score is, with its unit.
         score: The score.
         interval: Its interval, as text.
@@ -288,7 +288,7 @@ def leader_tables(found: Leaders, *, alone: bool = False) -> list[Table]:
                     columns=_columns(found, alone),
                     groups=rows_of(_row(line, found, alone) for line in lines),
                     kind="leaders scores",
-                    choose="Presentation",
+                    choose="Family",
                 )
             )
     return tables
@@ -354,8 +354,7 @@ def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:
         notes=parts(line.apart),
         kind="" if alone else "name",
     )
-    name = name_of(line.group.model)
-    model = Cell(text=name, link=f"models/{line.model_page}", order=name, notes=parts(line.differs))
+    model = replace(model_cell(line.group.model, line.differs, order=True), link=f"models/{line.model_page}")
     head, *first = [replace(task, notes=parts((*line.apart, *line.differs)))] if alone else [model, task]
     score = replace(
         line.score,

@@ -21,6 +21,7 @@ class Note:
         link: Where it leads to, from the site's root; "" for nowhere.
         title: A tooltip; "" for none.
         spoken: What a screen reader says in its place; "" for the text itself.
+        value: A number in bold before it; "" for none.
     """
 
     text: str
@@ -28,6 +29,7 @@ class Note:
     link: str = ""
     title: str = ""
     spoken: str = ""
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,15 +213,17 @@ def name_of(model: str) -> str:
     return one_line(model, 80) or "(no name)"
 
 
-def model_cell(model: str, differs: Iterable[str] = (), page: str = "") -> Cell:
+def model_cell(model: str, differs: Iterable[str] = (), page: str = "", *, order: bool = False) -> Cell:
     """Return the header of a model's row.
 
     Args:
         model: The model.
         differs: The settings in which it differs from other rows, in words.
         page: File name of the page of its results; "" for no link.
+        order: Whether it is of a table that can be sorted.
     """
-    return Cell(text=name_of(model), link=f"results/{page}" if page else "", notes=parts(differs))
+    link = f"results/{page}" if page else ""
+    return Cell(text=name_of(model), link=link, notes=parts(differs), order=one_line(model, 80) if order else None)
 
 
 def metric_column(metric: Metric, kind: str = "", group: HeaderGroup | None = None) -> Column:
