@@ -293,6 +293,7 @@ EXCEPTIONS = {
     "contrib/game_maps/_commands.py": 1,
     "contrib/game_maps/_room_word.py": 1,
     "contrib/game_maps/_walk.py": 1,
+    "contrib/minedojo/_terrain.py": 9,
     # Examples in help texts, and the tasks of `waybench demo`.
     "cli/_demo.py": 9,
     "cli/_generate.py": 2,

@@ -1,6 +1,7 @@
 """Maps of places, told by a game's walkthrough (MANGO)."""
 
-from waybench.envs.textmap.extract import EXTRACT, Extraction, extractions
+from waybench.envs.textmap._environments import DESTINATION, EXTRACT, MINIGAME, ROUTE
+from waybench.envs.textmap.extract import Extraction, extractions
 from waybench.envs.textmap.map import (
     NEVER,
     PUBLISHED_STEPS,
@@ -17,11 +18,9 @@ from waybench.envs.textmap.map import (
     published_map,
     size_class,
 )
-from waybench.envs.textmap.minigame import MINIGAME, Minigame, minigames
+from waybench.envs.textmap.minigame import Minigame, minigames
 from waybench.envs.textmap.questions import (
-    DESTINATION,
     MOST_PATHS,
-    ROUTE,
     MapQuestion,
     MapVariables,
     WorldQuestions,

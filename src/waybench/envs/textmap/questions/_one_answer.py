@@ -21,7 +21,6 @@ from waybench.core import (
     Wording,
 )
 from waybench.envs.textmap._datasets import PUBLIC_KEY, Ask, MakeShown, MakeSource, MapItems
-from waybench.envs.textmap._presentation import PRESENTATION
 from waybench.envs.textmap.map import MapInstance, map_name, published_steps
 from waybench.envs.textmap.questions._score import PAPER, SOUND
 from waybench.envs.textmap.worlds import LOWEST_CLASS, WORLD_OPTIONS
@@ -171,7 +170,6 @@ def map_environment(
         pooled=True,
         cluster=map_name,
         implied=published_steps,
-        presentation=PRESENTATION,
         **fields,
     )
 

@@ -152,7 +152,7 @@ class Server:
 def _run(found: str, seed: int, folder: Path, log: Path) -> "subprocess.Popen[bytes]":
     """Start a server in a folder of its own."""
     world = folder / "world"
-    with as_file(files("waybench.envs.voxel.engines") / "luanti_mod") as mod:
+    with as_file(files(__name__.rpartition(".")[0]) / "luanti_mod") as mod:
         shutil.copytree(mod, world / "worldmods" / "waybench", ignore=shutil.ignore_patterns("*.py*", "__*"))
     (world / "world.mt").write_text(_WORLD)
     (folder / "settings").write_text(_SETTINGS.format(seed=seed))
