@@ -102,7 +102,7 @@ REPORTED = """
 import gc, json, sys
 from pathlib import Path
 from waybench.analysis import read_logs
-from waybench.report import write_report
+from waybench.reporting import write_report
 gc.set_threshold(200, 2, 2)  # what is left behind is thrown away, and complained of, as soon as can be
 problems = []
 episodes = list(read_logs(Path(sys.argv[1]), on_problem=problems.append))

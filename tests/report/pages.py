@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from waybench.analysis import LoggedEpisode
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.

@@ -11,7 +11,7 @@ from tests.analysis.searches import items, searched
 from tests.analysis.test_agents import played as pulled
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, EpisodeRecord, Price, play_out, policy
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 STEADY = "vendor/steady"
 SCRIPT = "</script><script>window.owned=1</script>"

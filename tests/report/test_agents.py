@@ -11,8 +11,8 @@ import pytest
 
 from tests.analysis.test_agents import played
 from tests.report.pages import site
-from waybench.report.charts._radar import Web, radar_spec, ring_values
-from waybench.report.charts._svg import drawn
+from waybench.reporting.charts._radar import Web, radar_spec, ring_values
+from waybench.reporting.charts._svg import drawn
 from waybench.smartplay import CAPABILITIES
 
 AXES = ["up", "right", "left"]

@@ -13,7 +13,7 @@ from tests.browser import Visits, too_wide
 from tests.report import sites
 from tests.report.test_reach import EPISODES
 from waybench.analysis import estimate, visible
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
 from waybench.analysis import LoggedEpisode, Measure, estimate
-from waybench.report.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
-from waybench.report.charts._points import Point, by_level
-from waybench.report.charts._svg import inline
+from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
+from waybench.reporting.charts._points import Point, by_level
+from waybench.reporting.charts._svg import inline
 
 EPISODES = [
     *played("heuristic", (5, 7, 9), model="vendor/walker"),

@@ -17,15 +17,15 @@ from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from tests.report.test_chart import EPISODES, plot_of
 from waybench.analysis import rows, success_curves
-from waybench.report import write_report
-from waybench.report.charts._chart import WIDE, chart, chart_spec
-from waybench.report.charts._chart_files import FONT, SCALE, ChartFiles, palette, standalone
-from waybench.report.charts._figures import Figure
-from waybench.report.charts._outcomes import outcomes_spec
-from waybench.report.charts._radar import Web, radar_spec
-from waybench.report.charts._success import WIDE as PANELS
-from waybench.report.charts._success import Player, success_spec
-from waybench.report.charts._svg import drawn, inline
+from waybench.reporting import write_report
+from waybench.reporting.charts._chart import WIDE, chart, chart_spec
+from waybench.reporting.charts._chart_files import FONT, SCALE, ChartFiles, palette, standalone
+from waybench.reporting.charts._figures import Figure
+from waybench.reporting.charts._outcomes import outcomes_spec
+from waybench.reporting.charts._radar import Web, radar_spec
+from waybench.reporting.charts._success import WIDE as PANELS
+from waybench.reporting.charts._success import Player, success_spec
+from waybench.reporting.charts._svg import drawn, inline
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "vendor/<script>alert(1)</script> var(--c0)"
@@ -57,7 +57,7 @@ def test_specifications_are_valid(kind: str) -> None:
 
 
 def test_the_palette_is_that_of_a_light_page() -> None:
-    sheet = resources.files("waybench.report").joinpath("templates/style.css").read_text()
+    sheet = resources.files("waybench.reporting").joinpath("templates/style.css").read_text()
     light, dark = sheet.split("@media (prefers-color-scheme: dark)")[:2]
     for name in ("--c0", "--c6", "--t3", "--soft", "--rule", "--c-reference"):
         assert re.search(rf"{name}: {palette()[name]};", light)

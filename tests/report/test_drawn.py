@@ -11,8 +11,8 @@ from tests.report.pages import Page
 from tests.report.test_frames import drawings
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, policy
-from waybench.report import write_report
-from waybench.report._presentations import presentation_of
+from waybench.reporting import write_report
+from waybench.reporting._presentations import presentation_of
 
 HOSTILE = '7"/></svg></script><script>alert(1)</script>'
 ENVS = ("search/guessnum", "search/cavedfs", "search/bfs", "bandit/arms", "rps/rounds")

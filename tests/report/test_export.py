@@ -21,8 +21,8 @@ from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
 from waybench.analysis import FRAME_SCHEMA, Fact, Frame, by_level, columns, episode_frame, overall, rows, score_frame
-from waybench.report import SUMMARY_SCHEMA, write_report
-from waybench.report.tables._tables import cell, files
+from waybench.reporting import SUMMARY_SCHEMA, write_report
+from waybench.reporting.tables._tables import cell, files
 
 WIDE = ("\uff1d", "\uff0b", "\uff0d", "\uff20")  # = + - @ as they are typed in Chinese or Japanese
 HOSTILE = [

@@ -8,8 +8,8 @@ import pytest
 from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from waybench.core import UsageError
-from waybench.report import write_report
-from waybench.report._files import LIST, Folder
+from waybench.reporting import write_report
+from waybench.reporting._files import LIST, Folder
 
 
 def names(folder: Path) -> set[str]:

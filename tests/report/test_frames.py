@@ -14,9 +14,9 @@ from waybench.analysis import LoggedEpisode
 from waybench.core import play_out, policy
 from waybench.envs import registry
 from waybench.envs.maze._drawing import draw
-from waybench.report import write_report
-from waybench.report._presentations import presentation_of
-from waybench.report._replay import MOST_FRAMES, Frames, by_prefixes, framer, frames
+from waybench.reporting import write_report
+from waybench.reporting._presentations import presentation_of
+from waybench.reporting._replay import MOST_FRAMES, Frames, by_prefixes, framer, frames
 
 DRAWN = [entry.id for entry in registry.entries if presentation_of(entry.id).draw]
 

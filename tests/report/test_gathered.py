@@ -12,9 +12,9 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from waybench.analysis import LoggedEpisode, Simulated, rows, variables
 from waybench.core import EpisodeRecord, Price, Usage
-from waybench.report import _gathered
-from waybench.report._gathered import Gathered
-from waybench.report._openings import Opening
+from waybench.reporting import _gathered
+from waybench.reporting._gathered import Gathered
+from waybench.reporting._openings import Opening
 
 PRICE = Price(1, 1, 1)
 
@@ -145,7 +145,7 @@ def test_the_file_is_closed_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_nothing_is_left_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from waybench.report import write_report
+    from waybench.reporting import write_report
 
     monkeypatch.setattr(_gathered.tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()

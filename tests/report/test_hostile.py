@@ -10,7 +10,7 @@ from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import FOLDERS, site
 from waybench.analysis import LoggedEpisode, one_line
 from waybench.core import Reply
-from waybench.report._files import slug
+from waybench.reporting._files import slug
 
 REPLIES = [
     "<script>alert(1)</script>",

@@ -14,9 +14,9 @@ from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
 from waybench.analysis import LoggedEpisode, by_level, horizons, leading, overall, row, rows, set_aside
 from waybench.core import Price, Usage
-from waybench.report import write_report
-from waybench.report.tables import Cell
-from waybench.report.tables._leaders import Leader, Leaders, leaders
+from waybench.reporting import write_report
+from waybench.reporting.tables import Cell
+from waybench.reporting.tables._leaders import Leader, Leaders, leaders
 from waybench.stats import Mean
 
 WAYS = [5, 7, 9]

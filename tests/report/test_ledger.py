@@ -13,8 +13,8 @@ from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import Page, Site, read
 from waybench.analysis import LoggedEpisode
 from waybench.core import Price, Usage
-from waybench.report import write_report
-from waybench.report._format import significant
+from waybench.reporting import write_report
+from waybench.reporting._format import significant
 
 HOSTILE = "vendor/<img src=x onerror=alert(1)>\u202e"
 

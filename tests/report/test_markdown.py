@@ -10,8 +10,8 @@ from markdown_it.token import Token
 from tests.analysis.episodes import detour, failed, item, logged, played
 from tests.analysis.searches import searched
 from waybench.analysis import LoggedEpisode, estimate, visible
-from waybench.report import write_report
-from waybench.report.tables._markdown import escaped
+from waybench.reporting import write_report
+from waybench.reporting.tables._markdown import escaped
 
 # As GitHub reads it: tables, and links that nobody marked as such.
 PARSER = MarkdownIt("gfm-like")

@@ -9,7 +9,7 @@ from tests.analysis.searches import searched
 from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode, estimate, horizon_table, horizons, ranked, row, rows
 from waybench.core import play_out, policy, with_article
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 GTB = waybench.load("tilemap/gtb")
 

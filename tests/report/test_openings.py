@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.analysis.episodes import detour, item
 from waybench.core import Message
-from waybench.report import _openings
-from waybench.report._openings import Common, Opening, opening, prompted
+from waybench.reporting import _openings
+from waybench.reporting._openings import Common, Opening, opening, prompted
 
 Prompt = tuple[Message, ...]
 LEAST = 2

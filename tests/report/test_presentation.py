@@ -12,7 +12,7 @@ from tests.toys import DIAL, Dial
 from waybench.analysis import LoggedEpisode, regressions, rows, variables
 from waybench.core import Entry, ExplanatoryVariables, Presentation, TurnRecord, play_out, policy
 from waybench.envs import registry
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 
 def draw(dial: Dial, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:

@@ -22,7 +22,7 @@ from waybench.analysis import (
     success_curves,
 )
 from waybench.analysis.horizons._horizon import ALTERNATIVES
-from waybench.report.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
+from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
 
 SOLVED = "Solved, whatever the score: the exit is reached, in whatever way."
 FAR, NEAR, LOST = "vendor/far", "vendor/near", "vendor/lost"

@@ -11,7 +11,7 @@ from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import read, site
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, play_out, policy
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 
 def episode(player: str = "noisy-0.3") -> Any:

@@ -13,11 +13,11 @@ from tests.analysis.searches import LEVELS, answered, items, searched
 from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode, Measure, as_metric, estimate, examples_effects, measure, rows
 from waybench.core import Metric
-from waybench.report import write_report
-from waybench.report._format import part, value_text
-from waybench.report._presentations import presentation_of
-from waybench.report.charts._chart import WIDE, Plot, chart_spec
-from waybench.report.charts._points import by_examples, by_step
+from waybench.reporting import write_report
+from waybench.reporting._format import part, value_text
+from waybench.reporting._presentations import presentation_of
+from waybench.reporting.charts._chart import WIDE, Plot, chart_spec
+from waybench.reporting.charts._points import by_examples, by_step
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.metrics[:2]

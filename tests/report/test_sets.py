@@ -6,7 +6,7 @@ import waybench
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode, estimate
-from waybench.report._sets import chart_sets
+from waybench.reporting._sets import chart_sets
 
 DFS = waybench.load("search/dfs")
 EASY, HARD = 5, 6

@@ -10,7 +10,7 @@ from tests.analysis.searches import searched
 from tests.report.pages import FOLDERS, Page, read, site
 from waybench.analysis import Skipped, estimate
 from waybench.core import End, UsageError
-from waybench.report import SUMMARY_SCHEMA, Report, write_report
+from waybench.reporting import SUMMARY_SCHEMA, Report, write_report
 
 
 def test_scores_by_level_are_the_estimates_and_blank_what_was_not_run(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from jinja2 import Template
 
 from tests.report.pages import Page
 from waybench.core import Metric
-from waybench.report._templates import templates
-from waybench.report.tables import (
+from waybench.reporting._templates import templates
+from waybench.reporting.tables import (
     BLANK,
     Cell,
     Column,
@@ -170,6 +170,6 @@ def test_markdown_of_a_wide_table_goes_on_in_another_one() -> None:
 
 
 def test_one_template_renders_the_tables() -> None:
-    folder = files("waybench.report") / "templates"
+    folder = files("waybench.reporting") / "templates"
     pages = [one for one in folder.iterdir() if one.name.endswith(".html")]
     assert {one.name for one in pages if "<table" in one.read_text(encoding="utf-8")} == {"table.html", *OTHERS}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from waybench.report._templates import SCRIPTS, assets, templates
+from waybench.reporting._templates import SCRIPTS, assets, templates
 
 # A statement of a module: at the start, or after what ends another one. A name's end such as "x.import(" is none.
 STATEMENT = re.compile(r"(?:^|[;}\n])\s*(?:import|export)\s*(?:[\w$*{\"']|\()")
@@ -41,8 +41,8 @@ def test_datatables_is_a_classic_script() -> None:
 def test_a_bundle_of_another_shape_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "html").mkdir()
     (tmp_path / "html" / "dt_bundle.js").write_text("let a = 1;")
-    monkeypatch.setattr("waybench.report._templates.files", lambda package: tmp_path)
-    from waybench.report._templates import _datatables
+    monkeypatch.setattr("waybench.reporting._templates.files", lambda package: tmp_path)
+    from waybench.reporting._templates import _datatables
 
     with pytest.raises(ValueError, match="itables' script has no exports any more"):
         _datatables()
@@ -77,7 +77,7 @@ def test_values_are_text(value: object, wanted: str) -> None:
 
 
 def test_no_template_switches_escaping_off() -> None:
-    folder = files("waybench.report") / "templates"
+    folder = files("waybench.reporting") / "templates"
     for template in folder.iterdir():
         text = template.read_text(encoding="utf-8")
         assert not re.search(r"\|\s*safe\b|autoescape|Markup", text), template.name

@@ -15,7 +15,7 @@ from tests.report.pages import site
 from waybench.analysis import LoggedEpisode, estimate, overall, pairs, regressions, rows, text_table, variables
 from waybench.core import Usage, play_out, policy
 from waybench.envs.textmap import MapQuestion, PlaceMap
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
 REFERENCES = ("null", "constant", "random", "walked", "reverse", "oracle")

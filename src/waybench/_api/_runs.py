@@ -142,7 +142,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     """
     from waybench.analysis import Skipped
     from waybench.analysis import read_logs as read
-    from waybench.report import write_report
+    from waybench.reporting import write_report
 
     if not folders:
         raise UsageError("name at least one folder with logs")

@@ -54,7 +54,7 @@ def build(
     """
     from waybench.analysis import Skipped, one_line, read_logs
     from waybench.core import WaybenchError, plural, read_prices
-    from waybench.report import write_report
+    from waybench.reporting import write_report
 
     known = read_prices(prices) if prices else None
     passed_over: list[Skipped] = []

@@ -21,7 +21,7 @@ from waybench.envs.voxel._drawing import draw
 from waybench.envs.voxel._instance import decode, level_of, prove
 from waybench.envs.voxel._wording import describe
 from waybench.envs.voxel.engines import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS, _engines
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 MINEDOJO: dict[str, Any] = {"engine": "minedojo", "goal": "plains"}
 SHORT = {"wording": "one_question", "steps": 4}

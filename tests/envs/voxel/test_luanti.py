@@ -32,7 +32,7 @@ from waybench.envs.voxel.engines._blockworld import LENGTHS, BlockWorld, eye_of,
 from waybench.envs.voxel.engines._luanti import LuantiTerrain, called
 from waybench.envs.voxel.engines._server import Server
 from waybench.envs.voxel.engines._terrain import Body
-from waybench.report import write_report
+from waybench.reporting import write_report
 
 REAL = pytest.mark.slow
 LUANTI: dict[str, Any] = {"engine": "luanti", "goal": "any"}

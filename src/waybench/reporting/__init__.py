@@ -1,0 +1,5 @@
+"""Episodes as a static site, which opens from a folder with no server and no network."""
+
+from waybench.reporting._site import SUMMARY_SCHEMA, Report, write_report
+
+__all__ = ["SUMMARY_SCHEMA", "Report", "write_report"]

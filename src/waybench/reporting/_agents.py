@@ -1,0 +1,232 @@
+"""Models as agents: the table of normalised scores, and the charts of the nine capabilities."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from waybench.analysis import Agent, Group, mean_text, one_line, setting
+from waybench.core import Metric
+from waybench.envs import registry
+from waybench.reporting._files import slug
+from waybench.reporting.charts import Figure, Web, drawn, radar_spec
+from waybench.reporting.tables import (
+    BLANK,
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    mean_cell,
+    model_cell,
+    notes,
+    rows_of,
+)
+from waybench.smartplay import CAPABILITIES, FORMULAS, HUMANS, RECORDED, Capability
+from waybench.stats import CONFIDENCE
+
+_INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
+_FORMULAS = {  # of each its title, and what it means
+    "paper": ("Capabilities, weighted by degree", "The formula of the paper."),
+    "paper_capped": (
+        "Capabilities, weighted by degree, capped",
+        "Not published: every game’s score is cut to between 0 and 1 before the paper’s formula, so that no game "
+        "counts for more than people had in it.",
+    ),
+    "code": (
+        "Capabilities, weighted by degree less 1",
+        "As the published program weighs them: games that ask least of a capability have no weight in it.",
+    ),
+    "code_capped": (
+        "Capabilities, weighted by degree less 1, capped",
+        "Not published: the program’s weights, with every game’s score cut to between 0 and 1 first.",
+    ),
+}
+_CAPABILITY = Metric(
+    name="capability", of=lambda record: None, title="Capability", low=0, high=1, doc="See section 4.2 of the paper."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCard:
+    """What the pages show of one agent.
+
+    Attributes:
+        name: The model.
+        differs: How it was asked, where agents differ in that.
+        missing: Names of the recorded settings that it has not played.
+        parts: The table of what each game adds to its capabilities by the paper's formula.
+        chart: Its capabilities drawn, by the paper's formula.
+    """
+
+    name: str
+    differs: list[str]
+    missing: list[str]
+    parts: Table
+    chart: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReport:
+    """What the pages show of agents.
+
+    Attributes:
+        cards: The agents, models before embedded players.
+        games: The table of their normalised scores.
+        capabilities: By the formula's name, the table of their capabilities.
+    """
+
+    cards: list[AgentCard]
+    games: Table
+    capabilities: Mapping[str, Table]
+
+
+def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentReport | None:
+    """Return what the pages show of some agents; None if there are none.
+
+    Args:
+        found: The agents.
+        pages: File names of the groups' pages.
+    """
+    if not found:
+        return None
+    every = [{(name, repr(value)) for name, value in agent.settings} for agent in found]
+    common = {pair for pair in every[0] if all(pair in other for other in every)}
+    cards = [_card(number, agent, common) for number, agent in enumerate(found)]
+    rows = [
+        TableRow(model_cell(agent.model, card.differs), [_game(agent, game, pages) for game in RECORDED], _kind(agent))
+        for agent, card in zip(found, cards, strict=True)
+    ]
+    caption = (
+        "(score − min) / (human − min), with the published figures of people; above 1 is better than these. Small: "
+        f"{_INTERVAL}. Blank: not played, or not with as many steps as published."
+    )
+    games = Table(
+        id="agents-games",
+        title="Human-normalised scores",
+        caption=(Note(caption),),
+        columns=_columns("Model", (HUMANS[game].name for game in RECORDED)),
+        groups=rows_of(rows),
+        kind="scores overview",
+    )
+    return AgentReport(cards, games, {formula: _capability_table(formula, found, cards) for formula in FORMULAS})
+
+
+def _columns(first: str, names: Iterable[str]) -> list[Column]:
+    return [Column(heading=first), *(Column(heading=name, better="higher") for name in names)]
+
+
+def _kind(agent: Agent) -> str:
+    return "reference" if agent.embedded else ""
+
+
+def _card(number: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
+    missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
+    differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
+    return AgentCard(agent.model, differs, missing, _parts(agent, differs), _chart(number, agent, differs, missing))
+
+
+def _capability_table(formula: str, found: Sequence[Agent], cards: Sequence[AgentCard]) -> Table:
+    title, meaning = _FORMULAS[formula]
+    more = "; the models’ pages have those of all games" if formula == "paper" else ""
+    caption = (
+        f"{meaning} Small: {_INTERVAL}, where every game has one; the game that gives most of the value, and its "
+        f"share{more}. A model that has not played all games has them named below it: its numbers are means of the "
+        "others and cannot be compared with those of a model that has."
+    )
+    rows: list[TableRow] = []
+    for agent, card in zip(found, cards, strict=True):
+        head = model_cell(agent.model, card.differs)
+        without = notes([f"without {', '.join(card.missing)}" if card.missing else ""])
+        each = zip(agent.capabilities[formula], agent.ranges[formula], strict=True)
+        cells = [_capability(capability, ends) for capability, ends in each]
+        rows.append(TableRow(replace(head, notes=(*head.notes, *without)), cells, _kind(agent)))
+    return Table(
+        id=f"agents-{formula}",
+        title=title,
+        caption=(Note(caption),),
+        columns=_columns("Model", CAPABILITIES),
+        groups=rows_of(rows),
+        kind="scores overview",
+    )
+
+
+def _capability(one: Capability, ends: tuple[float, float] | None) -> Cell:
+    if one.value is None:
+        return BLANK
+    interval = "" if ends is None else f"{ends[0]:.3f} – {ends[1]:.3f}"
+    return Cell(
+        text=mean_text(one.value, _CAPABILITY),
+        bold=True,
+        notes=(*notes([interval], "interval"), *notes([_most(one)])),
+        part=min(max(one.value, 0.0), 1.0),
+        kind="score",
+    )
+
+
+def _most(capability: Capability) -> str:
+    """Return which game gives most of a capability, and how much of it."""
+    if capability.shares is None:
+        return ""
+    game, share = max(capability.shares.items(), key=lambda pair: pair[1])
+    return f"{HUMANS[game].name if game in HUMANS else game} {100 * share:.0f} %"
+
+
+def _parts(agent: Agent, differs: Sequence[str]) -> Table:
+    rows: list[TableRow] = []
+    for each, capped in zip(agent.capabilities["paper"], agent.capabilities["paper_capped"], strict=True):
+        value, cut = (mean_text(one.value, _CAPABILITY) for one in (each, capped))
+        games = [
+            Cell(
+                text=f"{each.parts[game]:.2f}".replace("-", "−"),
+                notes=notes(["" if each.shares is None else f"{100 * each.shares[game]:.0f} %"]),
+            )
+            if game in each.parts
+            else BLANK
+            for game in RECORDED
+        ]
+        rows.append(TableRow(Cell(text=each.name), [Cell(text=value, bold=True), Cell(text=cut), *games]))
+    caption = (
+        "What each game adds to a capability by the paper’s formula; small, its share of the value, where all parts "
+        "are 0 or more. Capped: every game’s score is cut to between 0 and 1 first, which is not published. Blank: not "
+        "played."
+    )
+    headings = "Capability", "Published", "Capped", *(HUMANS[game].name for game in RECORDED)
+    return Table(
+        title=", ".join(["What the capabilities are made of", *(one_line(each, 60) for each in differs)]),
+        caption=(Note(caption),),
+        columns=[Column(heading=each) for each in headings],
+        groups=rows_of(rows),
+        kind="scores overview",
+    )
+
+
+def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Figure:
+    """Return the chart of an agent, with all in it that one has to know who sees nothing else."""
+    name = one_line(agent.model, 80) or "(no name)"
+    published, capped = ([each.value for each in agent.capabilities[one]] for one in ("paper", "paper_capped"))
+    webs, notes = [Web(name, published, number)], [", ".join(one_line(part, 60) for part in differs)]
+    if missing:
+        notes.append(f"without {', '.join(missing)}")
+    notes.append("SmartPlay’s capabilities, weighted by degree (the paper’s formula)")
+    notes.append("0: the least score possible; 1: what people had")
+    if capped != published:
+        webs.append(Web(f"{name}, capped", capped, number, dashed=True))
+        notes.append("dashed and second numbers: capped, games’ scores first cut to 0–1")
+    told = ", ".join(
+        f"{axis} {'none' if value is None else f'{value:.2f}'}"
+        for axis, value in zip(CAPABILITIES, published, strict=True)
+    )
+    label = f"Capabilities of {name}: {told}" + (f"; without {', '.join(missing)}" if missing else "")
+    spec = radar_spec(CAPABILITIES, webs, title=name, subtitle=[note for note in notes if note])
+    identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
+    return Figure(slug(f"capabilities {agent.model}", identity), drawn(spec, label), None, label, spec)
+
+
+def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Cell:
+    mean = agent.scores.get(game)
+    if mean is None:
+        return BLANK
+    group = agent.groups[game]
+    metric = next(metric for metric in registry.load(group.env).metrics if metric.name == "human")
+    shade = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
+    return replace(mean_cell(mean, metric), part=shade, link=f"results/{pages[group]}")

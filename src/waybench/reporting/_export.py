@@ -1,0 +1,120 @@
+"""What a site has for programs and papers: frames of all episodes and scores, charts as files, a table for a README."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files as package_files
+from itertools import chain
+
+from jinja2 import Environment as Templates
+from jinja2.filters import do_filesizeformat
+
+from waybench.analysis import Estimate, Frame, Row, column_frame, episode_frame, one_line, score_frame
+from waybench.reporting.charts import ChartFiles
+from waybench.reporting.tables import Cell, Column, Leaders, Note, Table, TableRow, files, notes, readme_table, rows_of
+
+_SCHEMA = "summary.schema.json"
+
+
+def exports(
+    rows: Sequence[Row],
+    estimates: Sequence[Sequence[Estimate]],
+    more: Sequence[Frame],
+    table: Leaders,
+    charts: ChartFiles,
+    templates: Templates,
+) -> Iterator[tuple[str, str | bytes]]:
+    """Yield names and contents of a site's files for programs, but for those of the charts.
+
+    They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
+    other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the
+    JSON Schema of summary.json as data/summary.schema.json, charts/index.json, and table.md.
+
+    Args:
+        rows: The rows of all episodes.
+        estimates: All estimates by level, and those over all levels.
+        more: Other frames.
+        table: The first page's table.
+        charts: The charts that were drawn.
+        templates: The site's templates.
+    """
+    frames = [episode_frame(rows), score_frame(list(chain.from_iterable(estimates))), *more]
+    sizes: dict[str, int] = {}
+    for frame in frames:
+        made = files(frame)
+        sizes |= {f"{frame.name}.parquet": len(made.parquet), f"{frame.name}.csv": len(made.csv)}
+        yield f"data/{frame.name}.parquet", made.parquet
+        yield f"data/{frame.name}.csv", made.csv
+    described = column_frame(frames)
+    yield f"data/{described.name}.csv", files(described).csv
+    yield f"data/{_SCHEMA}", (package_files("waybench.reporting") / _SCHEMA).read_text(encoding="utf-8")
+    tables = [_file_table(frames, sizes), *map(_column_table, frames)]
+    yield "data/index.html", templates.get_template("data.html").render(tables=tables)
+    yield charts.index()
+    yield "table.md", readme_table(table)
+
+
+def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
+    """Return the list of files.
+
+    Args:
+        frames: The frames, each of which is two files.
+        sizes: The size of each of these, in bytes.
+    """
+    listed = [([f"data/{frame.name}.parquet", f"data/{frame.name}.csv"], frame.doc) for frame in frames]
+    listed += [
+        (["data/columns.csv"], "The descriptions of all columns that are below, as a table."),
+        (
+            ["summary.json", f"data/{_SCHEMA}"],
+            "All estimates and comparisons as JSON, and the JSON Schema that says what is in it.",
+        ),
+        (["table.md"], "The first page’s table in Markdown, models by task, for a README."),
+        (
+            ["charts/index.json"],
+            "The list of all charts with their captions. Each lies beside it as NAME.svg and NAME.png, and as "
+            "NAME.json what it was drawn from: a Vega-Lite specification with its data.",
+        ),
+    ]
+    rows = [TableRow(_files_cell(paths, sizes), [Cell(text=doc, kind="words")]) for paths, doc in listed]
+    return Table(
+        id="files",
+        title="Files",
+        columns=[Column(heading="File"), Column(heading="What it is")],
+        groups=rows_of(rows),
+        kind="prose files",
+    )
+
+
+def _files_cell(paths: Sequence[str], sizes: Mapping[str, int]) -> Cell:
+    links = [Note(path.removeprefix("data/"), link=path) for path in paths]
+    lines = [
+        note
+        for link in links
+        for note in (link, *notes([do_filesizeformat(sizes[link.text]) if link.text in sizes else ""]))
+    ]
+    return Cell(text=lines[0].text, link=lines[0].link, notes=tuple(lines[1:]))
+
+
+def _column_table(frame: Frame) -> Table:
+    """Return the descriptions of a frame's columns."""
+    rows = [
+        TableRow(
+            Cell(text=one_line(fact.name, 60), kind="code"),
+            [
+                Cell(text=fact.kind),
+                Cell(text=fact.unit),
+                Cell(
+                    text=fact.doc,
+                    notes=tuple(Note(f"{', '.join(each.env for each in some)}: {told}") for told, some in fact.told),
+                    kind="words",
+                ),
+            ],
+        )
+        for fact in frame.schema
+    ]
+    return Table(
+        id=frame.name,
+        title=f"Columns of {frame.name}",
+        caption=(Note(frame.doc),),
+        columns=[Column(heading=each) for each in ("Column", "Type", "Unit", "What it holds")],
+        groups=rows_of(rows),
+        kind="prose",
+    )

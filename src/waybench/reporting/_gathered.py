@@ -1,0 +1,154 @@
+"""Episodes as they come, one at a time: rows are kept, and the rest is put on disk until a page shows it."""
+
+import json
+import tempfile
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from waybench.analysis import (
+    Cluster,
+    ClusterVariables,
+    Group,
+    LoggedEpisode,
+    Row,
+    Simulated,
+    Skipped,
+    Variables,
+    set_aside,
+    skipped,
+    verified,
+)
+from waybench.core import EpisodeRecord, Instance, Price
+from waybench.envs import registry
+from waybench.reporting._openings import Common, Opening
+
+
+class Played(NamedTuple):
+    """An episode with what is known of it.
+
+    Attributes:
+        number: Its number in its group, from 1, in the order of the logs.
+        row: Its row.
+        episode: Itself.
+        again: What a new simulation says of it.
+        instance: Its instance, as long as that can be made of the record.
+    """
+
+    number: int
+    row: Row
+    episode: LoggedEpisode
+    again: Simulated
+    instance: Instance | None
+
+
+class Gathered:
+    """All episodes of a report.
+
+    Attributes:
+        rows: Their rows, with those set aside that do not count.
+        variables: What can explain scores, by group and cluster.
+        numbers: Of each row, its number in its group, from 1.
+        again: Of each row, what a new simulation says of its record.
+        passed_over: Episodes that are passed over, since they cannot be measured.
+    """
+
+    def __init__(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
+        """Simulate all episodes again, measure them and put them on disk.
+
+        Args:
+            episodes: The episodes.
+            prices: What the models' tokens cost, as far as that is known.
+        """
+        # A run of 10,000 questions about long stories takes gigabytes in memory.
+        self._file = tempfile.TemporaryFile(prefix="waybench-report-")  # noqa: SIM115 (closed by close)
+        self._places: list[tuple[int, int]] = []
+        self.again: list[Simulated] = []
+        self.passed_over: list[Skipped] = []
+        self._heads: list[LoggedEpisode] = []
+        self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
+        self._last: tuple[str, str, Instance] | None = None
+        try:
+            self._gather(episodes, prices)
+        except BaseException:
+            self.close()
+            raise
+
+    def _gather(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
+        made: list[Row] = []
+        variables = ClusterVariables()
+        for episode, one, again in verified(episodes, prices, self.passed_over.append):
+            try:
+                data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
+                variables.add(one, episode.record)
+            except Exception as error:  # a record is data from outside: it is not to take the others with it
+                self.passed_over.append(skipped(episode.log, error, episode.sample))
+                continue
+            # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
+            for cluster in (None, one.cluster) if one.cluster.key else (None,):
+                self._common[one.group, one.level, cluster].add(episode.record.opening)
+            self._keep(episode, again, data)
+            made.append(one)
+        self.rows = set_aside(made)
+        self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
+        self.numbers = _numbered(self.rows)
+
+    def close(self) -> None:
+        """Remove what is on disk."""
+        self._file.close()
+
+    def _keep(self, episode: LoggedEpisode, again: Simulated, data: bytes) -> None:
+        self._places.append((self._file.tell(), len(data)))
+        self._file.write(data)
+        self.again.append(again)
+        self._heads.append(replace(episode, record=_NO_RECORD))
+
+    def positions(self, group: Group) -> list[int]:
+        """Return the numbers of a group's episodes among all."""
+        return [position for position, one in enumerate(self.rows) if one.group == group]
+
+    def load(self, positions: Iterable[int]) -> Iterator[Played]:
+        """Yield episodes, read back one at a time."""
+        for position in positions:
+            start, size = self._places[position]
+            self._file.seek(start)
+            record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._file.read(size))))
+            yield Played(
+                self.numbers[position],
+                self.rows[position],
+                replace(self._heads[position], record=record),
+                self.again[position],
+                self._instance(record, self.again[position]),
+            )
+
+    def opening(self, group: Group, level: int, cluster: Cluster | None) -> Opening:
+        """Return what the prompts of a group's level begin with: of one cluster, or with None all of them."""
+        place = group, level, cluster
+        return self._common[place].opening() if place in self._common else Opening()
+
+    def _instance(self, record: EpisodeRecord, again: Simulated) -> Instance | None:
+        """Return a record's instance; that of the last one is kept, for attempts at an item follow each other."""
+        place = record.env, record.instance_hash
+        if again.confirmed and self._last is not None and self._last[:2] == place:
+            return self._last[2]
+        try:
+            instance = registry.load(record.env).decode(record.instance)
+        except Exception:  # a record is data from outside, and its page says that it is none
+            return None
+        if again.confirmed:
+            self._last = (*place, instance)
+        return instance
+
+
+_NO_RECORD = EpisodeRecord(env="", env_version=0, options={}, instance=None, instance_hash="")
+
+
+def _numbered(all_rows: Iterable[Row]) -> list[int]:
+    counts: dict[Group, int] = defaultdict(int)
+    numbers: list[int] = []
+    for one in all_rows:
+        counts[one.group] += 1
+        numbers.append(counts[one.group])
+    return numbers

@@ -1,0 +1,418 @@
+"""The site: its pages, and a summary for programs."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment as Templates
+
+from waybench._version import __version__
+from waybench.analysis import (
+    Estimate,
+    Group,
+    LoggedEpisode,
+    Row,
+    Simulated,
+    Skipped,
+    agents,
+    by_level,
+    chosen,
+    examples_effects,
+    grouped,
+    horizon_frame,
+    is_embedded,
+    labels,
+    ledger,
+    ledger_frame,
+    measure,
+    one_line,
+    overall,
+    pairs,
+    regressions,
+    repeats,
+    setting,
+    setting_effect_frame,
+    setting_effects,
+    spread,
+    success_curves,
+    wording_effects,
+    wording_frame,
+)
+from waybench.core import Presentation, Price, UsageError
+from waybench.envs import registry
+from waybench.reporting._agents import agent_report
+from waybench.reporting._export import exports
+from waybench.reporting._files import READABLE, Folder, slug
+from waybench.reporting._gathered import Gathered, Played
+from waybench.reporting._presentations import family_of, presentation_of
+from waybench.reporting._replay import framer, frames, undrawn
+from waybench.reporting._templates import assets, templates
+from waybench.reporting.charts import ChartFiles
+from waybench.reporting.pages import (
+    MOST,
+    Attempt,
+    Compared,
+    Item,
+    Results,
+    Section,
+    Verdicts,
+    comparison,
+    conversation,
+    item_kinds,
+    ledger_page,
+    model,
+    sections,
+)
+from waybench.reporting.tables import (
+    Failed,
+    LoggedError,
+    clusters,
+    error_table,
+    leader_tables,
+    leaders,
+    leading_of,
+    level_table,
+    of_model,
+    prompt,
+)
+from waybench.stats import CONFIDENCE
+
+SUMMARY_SCHEMA = 2
+_MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all
+_LONGEST_LIST = 60  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A site that was written.
+
+    Attributes:
+        index: Its first page.
+        episodes: Number of episodes.
+        unconfirmed: Those of them that a new simulation does not confirm, and that count in no number.
+        not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
+        unpriced: Models whose tokens are known, without a price; none where no prices were given.
+        passed_over: What of the logs is passed over, and why; the site names it, too.
+    """
+
+    index: Path
+    episodes: int
+    unconfirmed: int
+    unpriced: tuple[str, ...] = ()
+    not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
+    passed_over: tuple[Skipped, ...] = ()
+
+
+def write_report(
+    episodes: Iterable[LoggedEpisode],
+    out: Path,
+    *,
+    title: str = "waybench",
+    prices: Mapping[str, Price] | None = None,
+    passed_over: Sequence[Skipped] = (),
+) -> Report:
+    """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
+
+    Nothing is fetched from elsewhere, and nothing is executed but scripts of the site's own. Every episode is simulated
+    again from its record; where the two do not agree, the episode counts in no number, and the pages say so. One that
+    cannot even be measured is passed over, and named. Episodes are taken one at a time, and at most those of one item
+    are in memory.
+
+    Args:
+        episodes: The episodes of any number of runs.
+        out: The folder; it is made if need be, and files of the same names are replaced.
+        title: The site's title.
+        prices: What models' tokens cost.
+        passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
+
+    Returns:
+        What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
+        summary.json (`SUMMARY_SCHEMA`), and for programs and papers data/*, charts/* and table.md.
+
+    Raises:
+        UsageError: If there are no episodes, or the folder cannot be written.
+    """
+    found = Gathered(episodes, prices or {})
+    try:
+        found.passed_over[:0] = passed_over
+        if not found.rows and found.passed_over:
+            raise UsageError(
+                f"none of the {len(found.passed_over)} episodes can be measured: {found.passed_over[0].error}"
+            )
+        if not found.rows:
+            raise UsageError(
+                "no episodes to report: run a task first, as in `waybench run TASK --model waybench/oracle`"
+            )
+        folder = Folder(out)
+        _Site(found, folder, templates(title)).write(title)
+        folder.finish()
+        counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
+        unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
+        unconfirmed = sum(bool(again.mismatch) for again in found.again)
+        again = _skipped(found.again)
+        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, again, tuple(found.passed_over))
+    finally:
+        found.close()
+
+
+class _Site:
+    """The pages of some episodes."""
+
+    def __init__(self, found: Gathered, folder: Folder, made: Templates) -> None:
+        self.found, self.folder, self.templates = found, folder, made
+        self.estimates, self.totals = by_level(found.rows), overall(found.rows)
+        self.names = labels(total.group for total in self.totals)
+        self.pages = {group: _page_name(group) for group in self.names}
+        models = dict.fromkeys(group.model for group in self.names)
+        self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
+        self.charts = ChartFiles(folder.path)
+        self.failed, self.verdicts = Failed(found.rows), Verdicts(found.rows, self.estimates)
+
+    def page(self, path: str, template: str, /, **values: Any) -> None:
+        self.folder.write(path, self.templates.get_template(template).render(**values))
+
+    def files(self, some: Iterable[tuple[str, str | bytes]]) -> None:
+        for name, content in some:
+            self.folder.write(name, content)
+
+    def write(self, title: str) -> None:
+        rows = self.found.rows
+        compared = Compared(
+            changes=examples_effects(rows),
+            repeats=repeats(rows),
+            pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
+            regressions=regressions(rows, self.found.variables),
+            wordings=wording_effects(rows),
+            curves=success_curves(rows),
+        )
+        took, changed = ledger(rows), setting_effects(rows)
+        for total in self.totals:
+            self._results(total)
+        played = agents(rows)
+        agent_cards = agent_report(played, self.pages)
+        given = (self.estimates, self.totals)
+        for name, page in self.model_pages.items():
+            failed = self.failed.of_model(name, self.pages)
+            shown = model(name, *given, agent_cards, self.pages, self.model_pages, compared.curves, failed)
+            self.page(f"models/{page}", "model.html", model=shown)
+            self.files(self.charts.of(shown.figures))
+        self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
+        more = {
+            "agents": [each.to_json() for each in played],
+            "ledger": [each.to_json() for each in took],
+            "effects": [self.paged(each.to_json(), each.first, each.second) for each in changed],
+            "comparisons": self.verdicts.to_json(self.pages),
+            "failures": self.failed.to_json(self.pages),
+        }
+        self.folder.write("summary.json", _summary(title, self, compared, more))
+        families = _by_family(sections(*given, compared, self.pages))
+        compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
+        for _, own in families:
+            for section in own:
+                on = section.anchor in compared_on
+                self.page(f"tasks/{section.anchor}.html", "task.html", section=section, first=own[0], side_by_side=on)
+                self.files(self.charts.of(section.charts))
+        self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
+        table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
+        reached = [horizon for curve in compared.curves for horizon in curve.horizons]
+        others = [
+            horizon_frame(reached),
+            ledger_frame(took),
+            setting_effect_frame(changed),
+            wording_frame(compared.wordings),
+        ]
+        self.files(exports(rows, given, others, table, self.charts, self.templates))
+        spent = ledger_page(took, changed, self.pages, self.model_pages)
+        if spent:
+            self.page("ledger/index.html", "ledger.html", ledger=spent)
+        self.page(
+            "index.html",
+            "index.html",
+            leaders=leader_tables(table),
+            families=families,
+            compared_on=compared_on,
+            agent_report=agent_cards,
+            about=_about(self),
+            passed_over=[(Path(one.log).name, one.sample, one.error) for one in self.found.passed_over],
+            most_passed_over=_MOST_PASSED_OVER,
+            spent=spent,
+        )
+
+    def paged(self, told: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
+        """Return what is told of two groups with their pages in place of them."""
+        return {**told, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
+
+    def _compare(self, section: Section) -> bool:
+        """Write the page on which two models stand side by side at a task, if there are two."""
+        found = self.found
+        own = [(row, number) for row, number in zip(found.rows, found.numbers, strict=True) if section.holds(row.group)]
+        estimates = [estimate for estimate in self.estimates if section.holds(estimate.group)]
+        made = comparison(section.env, section.presentation, own, estimates, self.pages, self.verdicts)
+        if made is not None:
+            self.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made, most=MOST)
+        return made is not None
+
+    def _results(self, total: Estimate) -> None:
+        """Write the page of a group's results, and those of its episodes."""
+        group, page = total.group, self.pages[total.group]
+        env, presentation = registry.load(group.env), presentation_of(group.env)
+        positions = self.found.positions(group)
+        estimates = [estimate for estimate in self.estimates if estimate.group == group]
+        measured = measure(env, total.guided)
+        draw_frames = framer(presentation)
+        shared = {
+            "name": self.names[group],
+            "group": group,
+            "env": env,
+            "presentation": presentation,
+            "measured": measured,
+            "model_page": self.model_pages[group.model],
+            "page": page,
+        }
+
+        def follow(played: Played, attempt: Attempt, item: Item) -> None:
+            turns = played.episode.record.turns
+            instance = played.instance if played.again.confirmed else None
+            drawings = (
+                undrawn(turns) if draw_frames is None or instance is None else frames(draw_frames, instance, turns)
+            )
+            self.page(
+                f"replays/{attempt.replay}",
+                "replay.html",
+                **shared,
+                attempt=attempt,
+                item=item,
+                said=conversation(played, item.opening),
+                frames=drawings,
+                not_simulated=played.again.skipped,
+            )
+
+        shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
+        self.files(self.charts.of(figure for level in shown for figure in level.figures))
+        own = [self.found.rows[position] for position in positions]
+        drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
+        errors = [
+            LoggedError(card.item, card.anchor, attempt.number, attempt.error.text, attempt.log)
+            for level in shown
+            for card in level.cards
+            for attempt in card.attempts
+            if attempt.error and not attempt.aside
+        ]
+        anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
+        cards = [card for level in shown for card in level.cards]
+        self.page(
+            f"results/{page}",
+            "results.html",
+            **shared,
+            settings=[
+                *(setting(option, value) for option, value in group.settings.items()),
+                *_clusters(own, presentation),
+            ],
+            total=total,
+            by_level=level_table(env, presentation, measured, [level.estimate for level in shown], total, drawn),
+            errors=error_table(presentation, errors),
+            aggregates=of_model(
+                env, presentation, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates
+            ),
+            failures=self.failed.of_group(group, presentation.level.capitalize()),
+            prompt=prompt(total, presentation),
+            not_simulated=_skipped(self.found.again[at] for at in positions),
+            clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors),
+            levels=shown,
+            kinds={
+                kind: (told, count)
+                for kind, told in item_kinds(group.env).items()
+                if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
+            },
+            items=len(cards),
+        )
+
+
+def _skipped(again: Iterable[Simulated]) -> dict[str, int]:
+    """Return how many records were not simulated again, by reason."""
+    return dict(Counter(each.skipped for each in again if each.skipped))
+
+
+def _by_family(some: Sequence[Section]) -> list[tuple[Presentation, list[Section]]]:
+    found = grouped(some, lambda each: (family_of(each.env.id), each.apart))
+    return [(own[0].presentation, own) for own in found.values()]
+
+
+def _about(site: _Site) -> dict[str, Any]:
+    """Return what the first page's lead is made of."""
+    groups = [total.group for total in site.totals]
+    return {
+        "models": len({group.model for group in groups if not group.embedded}),
+        "players": len({group.model for group in groups if group.embedded}),
+        "environments": len({group.env for group in groups}),
+        "families": len({family_of(group.env) for group in groups}),
+        "episodes": len(site.found.rows),
+        "items": len({(row.group.env, row.group.key, row.level, row.item, row.instance) for row in site.found.rows}),
+        "errors": sum(total.errors for total in site.totals),
+        "unconfirmed": sum(total.unconfirmed for total in site.totals),
+        "not_simulated": _skipped(site.found.again),
+    }
+
+
+def _paired(envs: Iterable[str]) -> list[str]:
+    tables = (table for env in envs for table in presentation_of(env).pairs.values())
+    return list(dict.fromkeys(name for names in tables for name in names))
+
+
+def _clusters(own: Sequence[Row], presentation: Presentation) -> list[str]:
+    """Return what a group was asked about, such as the names of its maps, or their number where they are many."""
+    names = sorted({one_line(row.cluster.name, 40) for row in own if row.cluster.key})
+    if not (presentation.clusters and names):
+        return []
+    told = ", ".join(names)
+    return [f"{presentation.clusters}: {told if len(told) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
+
+
+def _page_name(group: Group) -> str:
+    """Return the name of the page of a group's results, which is a function of the group alone.
+
+    It names the environment where the task does not, and the settings that are not left to their default.
+    """
+    identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
+    family_, _, variant = group.env.partition("/")
+    env = [] if family_ in group.task or variant in group.task else [group.env]
+    rest = " ".join([group.task, *env, *chosen(group)])
+    # Room for what tells the pages of one model apart, however long its name is.
+    return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(rest))]} {rest}', identity)}.html"
+
+
+def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Sequence[Any]]) -> str:
+    pages = site.pages
+
+    def listed(some: Sequence[Estimate]) -> list[dict[str, Any]]:
+        return [{**estimate.to_json(), "page": f"results/{pages[estimate.group]}"} for estimate in some]
+
+    summary = {
+        "schema": SUMMARY_SCHEMA,
+        "waybench": __version__,
+        "title": title,
+        "confidence": CONFIDENCE,
+        "levels": listed(site.estimates),
+        "overall": listed(site.totals),
+        "skipped": [
+            {"log": Path(one.log).name, "sample": one.sample or None, "error": one.error}
+            for one in site.found.passed_over
+        ],
+        "changes": [each.to_json() for each in compared.changes],
+        "spreads": [each.to_json() for each in spread(site.estimates)],
+        "repeats": [each.to_json() for each in compared.repeats],
+        # There are many pairs, so models are told by their pages, as in "overall".
+        "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
+        "regressions": [each.to_json() for each in compared.regressions],
+        "horizons": [
+            {**each.to_json(), "page": f"results/{pages[each.group]}"}
+            for curve in compared.curves
+            for each in curve.horizons
+        ],
+        "wordings": [each.to_json() for each in compared.wordings],
+        **more,
+    }
+    return json.dumps(summary, indent=1, allow_nan=False) + "\n"

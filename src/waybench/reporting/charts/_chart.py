@@ -1,0 +1,260 @@
+"""Charts: a line for each group, with intervals, and with labels at the lines' ends."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from waybench.analysis import better_text
+from waybench.core import Metric
+from waybench.reporting.charts._points import Point
+from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
+
+COLOURS = 7
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
+_ROOM = 24  # pixels between two places on the axis, below which intervals are bands and marks are small
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Measures of a chart, in pixels.
+
+    Attributes:
+        width: Of the plot.
+        height: Of the plot.
+        font: Size of its text.
+        letters: The longest label at a line's end.
+    """
+
+    width: int
+    height: int
+    font: int
+    letters: int
+
+
+WIDE = Shape(760, 340, 13, 36)
+NARROW = Shape(250, 300, 12, 12)
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What is drawn.
+
+    Attributes:
+        points: The points.
+        metric: What they are the means of: its bounds are the axis, its direction is said.
+        across: What stands on the other axis.
+        bands: Whether intervals are bands along the lines rather than strokes at the points.
+    """
+
+    points: Sequence[Point]
+    metric: Metric
+    across: str
+    bands: bool = False
+
+
+def chart(plot: Plot, shape: Shape, label: str) -> Markup:
+    """Draw a plot.
+
+    Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
+    text), so that one drawing serves light and dark pages.
+
+    Args:
+        plot: What to draw.
+        shape: Measures.
+        label: What the chart shows, for those who cannot see it.
+    """
+    return drawn(chart_spec(plot, shape), label)
+
+
+def chart_spec(plot: Plot, shape: Shape) -> Spec:
+    """Return a plot as a Vega-Lite specification."""
+    places = sorted({point.at for point in plot.points})
+    shown = _styled(plot, places)
+    domain = _domain(plot)
+    ends = _ends(shown, places, domain, shape)
+    gap = _gap(places)
+    roomy = gap * shape.width / (places[-1] - places[0] + gap) >= _ROOM if places else True
+    across = {
+        "title": plot.across,
+        "scale": {"domain": [places[0] - gap / 2, places[-1] + gap / 2] if places else [0, 1], "nice": False},
+        "axis": {"values": _thinned(places, shape.width // 34), "format": "d", "grid": False},
+    }
+    arrow = {"lower": "↓", "higher": "↑"}.get(plot.metric.better, "")
+    title = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -14, "titleBaseline": "bottom"}
+    up = {
+        "title": f"{arrow} {better_text(plot.metric)}".strip() or None,
+        "scale": {"domain": list(domain), "nice": False},
+        "axis": {"tickCount": 5, **title},
+    }
+    x, score = quantitative("x", **across), quantitative("score", **up)
+    line, colour = nominal("series"), nominal("colour", scale=None, legend=None)
+    dash = nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], [5, 4]]}, legend=None)
+    kind = nominal("series", scale={"range": list(SHAPES)}, legend=None)
+    stroke = {"type": "area", "opacity": 0.16} if plot.bands else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
+    beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
+    label = {"type": "text", "align": "left", "dx": 11}
+    layers: list[Spec] = [
+        {
+            "transform": [{"filter": "datum.interval"}],
+            "mark": stroke,
+            "encoding": {"y": quantitative("low"), "y2": {"field": "high"}, **({"detail": line} if plot.bands else {})},
+        },
+        {
+            "mark": {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"},
+            "encoding": {"y": score, "detail": line, "strokeDash": dash},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 58 if roomy else 22, "opacity": 1},
+            "encoding": {"y": score, "shape": kind, "description": nominal("text")},
+        },
+    ]
+    for layer in layers:
+        layer["encoding"] = {"x": x, "color": colour, **layer["encoding"]}
+    # Around each label is the page's colour, so that lines below it do not make it hard to read.
+    halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
+    layers += [
+        {"data": {"values": ends}, "mark": {**label, **halo}, "encoding": beside},
+        {"data": {"values": ends}, "mark": label, "encoding": {**beside, "color": colour}},
+    ]
+    return specification(shape.width, shape.height, data={"values": shown}, layer=layers, config=_config(shape.font))
+
+
+def _config(size: int) -> dict[str, Any]:
+    axis = {
+        **{"labelColor": "var(--soft)", "labelFontSize": size},
+        **{"titleColor": "var(--soft)", "titleFontSize": size, "titleFontWeight": "normal", "titlePadding": 8},
+        **{"gridColor": "var(--rule)", "domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
+    }
+    return {
+        "view": {"stroke": None},
+        "axis": axis,
+        "axisY": {"domain": False, "ticks": False, "labelPadding": 8},
+        "text": {"fontSize": size, "fontWeight": 500, "baseline": "middle"},
+    }
+
+
+def _styled(plot: Plot, places: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the points with their colours; strokes are shifted beside each other so that they can be told apart."""
+    lines = sorted({point.line for point in plot.points})
+    grey = any(not point.reference for point in plot.points)
+    step = 0.0 if plot.bands else 0.36 * _gap(places) / max(len(lines), 5)
+    out: list[dict[str, Any]] = []
+    for point in plot.points:
+        plain = point.reference and grey
+        shift = (lines.index(point.line) - (len(lines) - 1) / 2) * step
+        out.append(
+            {
+                **{"series": point.line, "label": point.label, "level": point.at, "text": point.text},
+                **{"score": point.mean.value, "low": point.mean.low, "high": point.mean.high},
+                "x": point.at + shift,
+                "colour": "var(--c-reference)" if plain else f"var(--c{point.line % COLOURS})",
+                "ink": "var(--soft)" if plain else f"var(--t{point.line % COLOURS})",
+                "dash": int(plain),
+                "interval": point.mean.low is not None and not plain,
+            }
+        )
+    return out
+
+
+def _gap(levels: Sequence[int]) -> float:
+    return float(min((b - a for a, b in pairwise(levels)), default=1))
+
+
+def _thinned(levels: Sequence[int], most: int) -> list[int]:
+    every = max(1, -(-len(levels) // max(1, most)))
+    return list(levels[::every])
+
+
+def _domain(plot: Plot) -> tuple[float, float]:
+    means = [point.mean for point in plot.points]
+    values = [value for mean in means for value in (mean.value, mean.low, mean.high) if value is not None] or [0.0]
+    least, greatest = plot.metric.bounds
+    low = min(values) if least is None else least
+    high = max(values) if greatest is None else greatest
+    return (low, high) if high > low else (low - 1, low + 1)
+
+
+def _ends(
+    shown: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: Shape
+) -> list[dict[str, Any]]:
+    """Place a label after each line's last point, moved up or down to meet no other label and, if possible, no line."""
+    if not shown:
+        return []
+    gap = _gap(levels)
+    across = shape.width / (levels[-1] - levels[0] + gap)
+    down = shape.height / (domain[1] - domain[0])
+    tracks: dict[int, list[tuple[float, float]]] = {}
+    for point in sorted(shown, key=lambda point: point["level"]):
+        at = (point["x"] - levels[0] + gap / 2) * across, (domain[1] - point["score"]) * down
+        tracks.setdefault(point["series"], []).append(at)
+    last = {point["series"]: point for point in sorted(shown, key=lambda point: point["level"])}
+    line = shape.font * 1.25
+    # From the end of the axis that most lines are near: there is the least room to move the labels after the first.
+    middle = (domain[0] + domain[1]) / 2
+    rising = sum(point["score"] < middle for point in last.values()) * 2 > len(last)
+    taken: list[Box] = []
+    out: list[dict[str, Any]] = []
+    for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
+        text = point["label"] if len(point["label"]) <= shape.letters else point["label"][: shape.letters - 1] + "…"
+        # Beside the rightmost point of this level, so that it covers none.
+        beside = max(other["x"] for other in shown if other["level"] == point["level"])
+        x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
+        box = Box(x + 9, y - line / 2, x + 13 + len(text) * shape.font * 0.56, y + line / 2)
+
+        def cost(move: float, box: Box = box) -> float:
+            return abs(move) + _cost(box.down(move * line), taken, tracks, shape, rising)
+
+        best = min(_moves(len(last)), key=cost)
+        taken.append(box.down(best * line))
+        out.append({"x": beside, "score": point["score"] - best * line / down, "label": text, "colour": point["ink"]})
+    return out
+
+
+class Box(NamedTuple):
+    """Where a label lies, in pixels from the plot's upper left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def down(self, by: float) -> "Box":
+        """Return the box moved down."""
+        return Box(self.left, self.top + by, self.right, self.bottom + by)
+
+    def meets(self, other: "Box") -> bool:
+        """Return whether two boxes overlap."""
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+
+def _moves(labels: int) -> list[float]:
+    return [half / 2 for half in range(-2 * labels - 4, 2 * labels + 5)]
+
+
+def _cost(
+    box: Box, taken: Sequence[Box], tracks: Mapping[int, Sequence[tuple[float, float]]], shape: Shape, rising: bool
+) -> float:
+    """Return how bad a place is, in lines that one would rather move the label by."""
+    beyond = any(
+        box.left < other.right and other.left < box.right and (box.top > other.top if rising else box.top < other.top)
+        for other in taken
+    )
+    outside = box.top < -1.8 * shape.font or box.bottom > shape.height + 0.5 * shape.font
+    crossed = sum(_crosses(box, a, b) for track in tracks.values() for a, b in pairwise(track))
+    # Labels come in the order of their scores and should stay in it.
+    return 1000 * sum(box.meets(other) for other in taken) + 20 * beyond + 50 * outside + 1.6 * min(crossed, 2)
+
+
+def _crosses(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:
+    """Return whether a line from a to b, which goes to the right, passes through a box."""
+    left, right = max(a[0], box.left), min(b[0], box.right)
+    if left > right:
+        return False
+    slope = (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else 0.0
+    ends = a[1] + slope * (left - a[0]), a[1] + slope * (right - a[0])
+    return min(ends) < box.bottom and max(ends) > box.top

@@ -1,0 +1,120 @@
+"""Charts as files that stand alone: SVG and PNG of what the pages show, and what they are drawn from."""
+
+import json
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, cast
+from xml.etree import ElementTree
+
+import vl_convert
+
+from waybench.core import Json
+from waybench.reporting.charts._figures import Figure
+
+SCALE = 2  # pixels of a PNG to one of the drawing
+# The first one comes with what draws the PNGs, and the others have the same widths.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+_PAPER = "#ffffff"
+_VARIABLE = re.compile(r"var\((--[\w-]+)\)")
+_COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
+
+
+class ChartFiles:
+    """The files of charts, as far as they have been drawn."""
+
+    def __init__(self, folder: Path) -> None:
+        """Begin.
+
+        Args:
+            folder: The site's folder, which an earlier report may have written to.
+        """
+        self._folder = folder
+        self._listed: list[dict[str, Json]] = []
+
+    def of(self, figures: Iterable[Figure]) -> Iterator[tuple[str, str | bytes]]:
+        """Yield names and contents of the files of some charts.
+
+        Each is the drawing of the page, which is drawn no second time: in the colours of a light page, on white, as SVG
+        and as PNG. A third file is the Vega-Lite specification that it was drawn from with all of its data.
+        """
+        for figure in figures:
+            svg, place = standalone(figure.wide), f"charts/{figure.name}"
+            # First the picture: a drawing that is there tells the next report that its picture is there, too.
+            yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
+            yield f"{place}.svg", svg
+            yield f"{place}.json", json.dumps(_specification(figure), allow_nan=False) + "\n"
+            self._listed.append({"name": figure.name, "caption": figure.caption})
+
+    def _before(self, place: str, svg: str) -> bytes:
+        """Return the picture that an earlier report made of the same drawing; b"" if there is none."""
+        try:
+            if (self._folder / f"{place}.svg").read_text(encoding="utf-8") == svg:
+                return (self._folder / f"{place}.png").read_bytes()
+        except (OSError, ValueError):
+            pass
+        return b""
+
+    def index(self) -> tuple[str, str]:
+        """Return name and content of the list of them all, with their captions."""
+        return "charts/index.json", json.dumps(self._listed, indent=1) + "\n"
+
+
+@cache
+def palette() -> Mapping[str, str]:
+    """Return the colours of a light page by their names in the style sheet, with white paper."""
+    sheet = resources.files("waybench.reporting").joinpath("templates/style.css").read_text(encoding="utf-8")
+    block = sheet[sheet.index(":root {") : sheet.index("}")]
+    return {**dict(re.findall(r"(--[\w-]+):\s*([^;]+);", block)), "--page": _PAPER}
+
+
+def standalone(drawing: str) -> str:
+    """Return a drawing of a page as a file of its own.
+
+    Args:
+        drawing: The drawing, as `waybench.reporting.charts._svg.inline` gives it.
+    """
+    root = ElementTree.fromstring(drawing)
+    for element in root.iter():
+        if element is not root:
+            element.attrib = {key: _coloured(value) for key, value in element.attrib.items()}
+    box = root.get("viewBox", "")
+    left, top, width, height = box.split()
+    root.attrib = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "width": width,
+        "height": height,
+        "viewBox": box,
+        "role": "img",
+        "aria-label": root.get("aria-label", ""),
+        "font-family": FONT,
+    }
+    paper = {"x": left, "y": top, "width": width, "height": height, "fill": _PAPER}
+    root.insert(0, ElementTree.Element("rect", paper))
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _coloured(value: str) -> str:
+    return _VARIABLE.sub(lambda found: palette()[found[1]], value)
+
+
+def _specification(figure: Figure) -> dict[str, Json]:
+    made = _resolved(figure.spec)
+    config = {**made.get("config", {}), "font": FONT}
+    about = {"description": figure.caption, "background": _PAPER, "config": config}
+    return {**made, **about}
+
+
+def _resolved(value: Json, keys: Container[str] | None = None) -> Any:
+    """Return a part of a specification with colours in place of their names; of its data, only where there are any."""
+    if isinstance(value, Mapping):
+        items = cast(Mapping[str, Json], value).items()
+        return {
+            key: _resolved(one, _COLOURED if key == "values" else None) if keys is None or key in keys else one
+            for key, one in items
+        }
+    if isinstance(value, list):
+        return [_resolved(one, keys) for one in cast(list[Json], value)]
+    return _coloured(value) if isinstance(value, str) else value

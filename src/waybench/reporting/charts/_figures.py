@@ -1,0 +1,245 @@
+"""Which charts an environment has on the first page."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from waybench.analysis import EXAMPLES, Estimate, as_metric, grouped, measure, over
+from waybench.core import Environment, Presentation, plural, with_article
+from waybench.reporting._files import slug
+from waybench.reporting._format import heading
+from waybench.reporting._sets import ChartSet, chart_sets
+from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
+from waybench.reporting.charts._points import by_examples, by_level, by_step
+from waybench.reporting.charts._svg import drawn
+from waybench.stats import CONFIDENCE
+
+_FLAT = Shape(WIDE.width, 240, WIDE.font, WIDE.letters)
+_FLAT_NARROW = Shape(NARROW.width, 240, NARROW.font, NARROW.letters)
+_SMALL = Shape(380, 190, 13, 12)
+_INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart.
+
+    Attributes:
+        name: Its name as a file, the same in every report.
+        wide: For wide pages.
+        narrow: For narrow ones; None if the same will do.
+        caption: What it shows.
+        spec: What `wide` is drawn from, as a Vega-Lite specification with its data.
+    """
+
+    name: str
+    wide: Markup
+    narrow: Markup | None
+    caption: str
+    spec: Mapping[str, Any]
+
+
+def level_figures(
+    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate], model: str = ""
+) -> list[Figure]:
+    """Return the charts of an environment's score by level; none if there is one level, and a table has all of it.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        estimates: Its estimates by level.
+        model: The model that all of them are of; "" if they are all that there are.
+    """
+    if presentation.metrics and len({estimate.level for estimate in _free(estimates)}) < 2:
+        return []
+    divided = chart_sets(estimates, env.public_key)
+    notes = [divided.note(presentation)] + [""] * len(divided.sets)
+    return [
+        figure
+        for one, note in zip(divided.sets, notes, strict=False)
+        for figure in _level_figure(env, presentation, one, model, note)
+    ]
+
+
+def step_figures(
+    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate], model: str = ""
+) -> list[Figure]:
+    """Return the other charts of an environment: by number of in-context examples, and step by step.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        estimates: Its estimates by level, as for `level_figures`.
+        model: The model that all of them are of; "" if they are all that there are.
+    """
+    found: list[Figure] = []
+    for one in chart_sets(estimates, env.public_key).sets:
+        for level, own in sorted(grouped(_free(one.estimates), lambda each: each.level or 0).items()):
+            found += _example_figure(env, presentation, level, own, one, model)
+        for (level, examples), own in sorted(
+            grouped(_with_curves(one), lambda each: (each.level or 0, each.group.examples)).items(),
+            key=lambda pair: pair[0],
+        ):
+            found += curve_figures(env, presentation, level, examples, own, _whose(env, own, model, one.name), of=one)
+    return found
+
+
+def undrawn(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    by_level: Sequence[Figure],
+) -> list[str]:
+    """Return in sentences which scores of an environment no chart shows or explains; none if all are drawn.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        estimates: Its estimates by level, as for `level_figures` and `step_figures`.
+        by_level: Its charts of `level_figures`, whose captions say which sets are left out.
+    """
+    divided = chart_sets(estimates, env.public_key)
+    found = [note] if (note := divided.note(presentation)) and not by_level else []
+    curved = [each for one in divided.sets for each in one.estimates if each.curves]
+    drawn_curves = [each for one in divided.sets for each in _with_curves(one) if each.curves]
+    if len(drawn_curves) < len(curved):
+        guided = any(each.guided for each in drawn_curves)
+        which = "in play without a teacher" if guided else "with more in-context examples"
+        found.append(f"Not drawn here: curves by step {which}. They are on the pages of each model's results.")
+    return found
+
+
+def _with_curves(one: ChartSet) -> list[Estimate]:
+    """Return the estimates whose curves by step are drawn.
+
+    Without a teacher an episode's steps are its own: its curve is on the page of results, unless there are no others.
+    """
+    return [each for each in one.estimates if each.guided] or _with_fewest_examples(_free(one.estimates))
+
+
+def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
+    return [estimate for estimate in estimates if not estimate.guided]
+
+
+def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return the estimates of those that differ in the number of examples alone, at one level, which have fewest."""
+    same = grouped(estimates, lambda each: (each.group.without(EXAMPLES), each.level))
+    return [
+        each
+        for some in same.values()
+        for each in some
+        if each.group.examples == min(other.group.examples for other in some)
+    ]
+
+
+def _level_figure(
+    env: Environment[Any, Any, Any], presentation: Presentation, one: ChartSet, model: str, note: str
+) -> list[Figure]:
+    free = _free(one.estimates)
+    estimates = _with_fewest_examples(free)
+    measured = measure(env, guided=False)
+    plot = Plot(by_level(estimates, measured), over(measured.metric, estimates), presentation.level.capitalize())
+    label = (
+        f"{measured.metric.title} by {presentation.level} for each model; the tables of the task have the same numbers"
+    )
+    more = " Each player is drawn with the fewest in-context examples that it was given." * (len(estimates) < len(free))
+    more += " Episodes with a teacher are not drawn; they have tables of their own." * (len(free) < len(one.estimates))
+    article, level = with_article(presentation.level).partition(" ")[::2]
+    caption = (
+        f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
+        f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}.{one.caption(presentation)}{more} "
+        f"{article.capitalize()} {level} without a point was not run, or the score is not defined there."
+        f"{note and f' {note}'}"
+    )
+    name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by {presentation.level}")
+    return [_figure(name, plot, label, caption)] if plot.points else []
+
+
+def _example_figure(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    level: int,
+    estimates: Sequence[Estimate],
+    one: ChartSet,
+    model: str,
+) -> list[Figure]:
+    measured = measure(env, guided=False)
+    points = by_examples(estimates, measured)
+    plot = Plot(points, over(measured.metric, estimates), "Number of in-context examples")
+    label = f"{measured.metric.title} by number of in-context examples for each model, {presentation.level} {level}"
+    known = sum(measured.mean(each) is not None for each in estimates)
+    single = " Players that were given one number of examples only are not drawn." if len(points) < known else ""
+    caption = (
+        f"{heading(measured.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
+        f"{presentation.items}, with its {_INTERVAL}.{one.caption(presentation) if one.name else ''}{single}"
+    )
+    name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by examples {level}")
+    return [_figure(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
+
+
+def curve_figures(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    level: int,
+    examples: int,
+    estimates: Sequence[Estimate],
+    whose: Sequence[str],
+    *,
+    small: bool = False,
+    of: ChartSet | None = None,
+) -> list[Figure]:
+    """Return a chart for each series of an environment, step by step.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        level: The level of all estimates.
+        examples: Their number of in-context examples.
+        estimates: Estimates with a teacher, or without one.
+        whose: What their files' names tell them from others of the same kind by, the readable part first.
+        small: Whether it is one among many, and of one size.
+        of: The set of items that they are of, where a page has several.
+    """
+    guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
+    shown = f", with {plural(examples, 'in-context example')}" if examples else ""
+    other = of.caption(presentation) if of and of.name else ""
+    found: list[Figure] = []
+    for series in env.series:
+        metric = over(as_metric(series), estimates)
+        plot = Plot(by_step(estimates, metric), metric, "Step", bands=True)
+        what = f"{series.title} by step, {presentation.level} {level}{guided}{shown}"
+        free = "" if guided else " In free play episodes that end early are missing from the later steps."
+        caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band.{free}{other}"
+        if plot.points:
+            sizes = (_SMALL, None) if small else (_FLAT, _FLAT_NARROW)
+            name = chart_name(env, whose, f"{series.name} by step {level}{guided}{shown}")
+            found.append(_figure(name, plot, what, caption, *sizes))
+    return found
+
+
+def _whose(env: Environment[Any, Any, Any], estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
+    """Return what tells charts of one kind apart: the model of one, what keeps tables apart, and a further set."""
+    apart = estimates[0].group.apart if estimates and not model else ()
+    return [model or env.id, *apart, *([set_name] if set_name else [])]
+
+
+def chart_name(env: Environment[Any, Any, Any], whose: Sequence[str], what: str) -> str:
+    """Return the name of a chart's files, the same in every report.
+
+    Args:
+        env: The environment.
+        whose: What tells charts of one kind apart, the readable part first.
+        what: What it shows.
+    """
+    task = "" if whose[0] == env.id else f" {env.id}"
+    return slug(f"{whose[0]}{task} {what}", json.dumps([*whose, env.id, what]))
+
+
+def _figure(
+    name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape | None = NARROW
+) -> Figure:
+    spec = chart_spec(plot, wide)
+    return Figure(name, drawn(spec, label), chart(plot, narrow, label) if narrow else None, caption, spec)

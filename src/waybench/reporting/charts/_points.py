@@ -1,0 +1,94 @@
+"""What a chart has to draw: numbers by level, by step, or by number of in-context examples."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from waybench.analysis import EXAMPLES, Estimate, Group, Measure, grouped, labels, mean_text, ranked
+from waybench.core import Metric
+from waybench.reporting._format import interval_text
+from waybench.stats import Mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One mark.
+
+    Attributes:
+        line: Number of its line, from 0, in the order of the lines' ranks.
+        label: The line's name.
+        reference: Whether the line is of one of waybench's own players.
+        at: Where it stands: a level, a step, a number of examples.
+        mean: Its height, with its interval.
+        text: All of it in words.
+    """
+
+    line: int
+    label: str
+    reference: bool
+    at: int
+    mean: Mean
+    text: str
+
+
+def by_level(estimates: Iterable[Estimate], measured: Measure) -> list[Point]:
+    """Return a point for each group and level of which something is known, a line for each group."""
+    tracks = {
+        group: {level: mean for level, cell in cells.items() if (mean := measured.mean(cell)) is not None}
+        for group, cells in ranked(estimates).items()
+    }
+    return _points(tracks, measured.metric)
+
+
+def by_step(estimates: Iterable[Estimate], series: Metric) -> list[Point]:
+    """Return the points of the curves of one series, of estimates at one level."""
+    tracks = {
+        group: dict(enumerate(cell.curves[series.name].steps, start=1))
+        for group, cells in ranked(estimates).items()
+        for cell in cells.values()
+        if series.name in cell.curves
+    }
+    return _points(tracks, series)
+
+
+def by_examples(estimates: Iterable[Estimate], measured: Measure) -> list[Point]:
+    """Return a point for each number of in-context examples, of estimates at one level.
+
+    A line is what is the same but for that number; lines of one point are left out.
+    """
+    lines = grouped(ranked(estimates).items(), lambda ranked_one: ranked_one[0].without(EXAMPLES))
+    tracks: dict[Group, dict[int, Mean]] = {}
+    for group, some in lines.items():
+        found = {
+            own.examples: mean
+            for own, cells in some
+            for cell in cells.values()
+            if (mean := measured.mean(cell)) is not None
+        }
+        if len(found) > 1:
+            tracks[group] = dict(sorted(found.items()))
+    return _points(tracks, measured.metric)
+
+
+def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[Point]:
+    names = short_labels(tracks)
+    return [
+        Point(
+            line=number,
+            label=names[group],
+            reference=group.embedded,
+            at=at,
+            mean=mean,
+            text=f"{names[group]}, {at}: {mean_text(mean.value, metric)}"
+            + (f" ({ends})" if (ends := interval_text(mean, metric)) else ""),
+        )
+        for number, (group, track) in enumerate(tracks.items())
+        for at, mean in track.items()
+    ]
+
+
+def short_labels(groups: Iterable[Group]) -> dict[Group, str]:
+    """Return labels of groups without the providers' names, where the rest tells all groups apart."""
+    names = labels(groups)
+    short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
+    return short if len(set(short.values())) == len(short) and all(short.values()) else names

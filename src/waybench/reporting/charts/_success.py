@@ -1,0 +1,243 @@
+"""Charts of success by difficulty: a panel for each player, with its curve, what it is made of, and its horizons."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum, log2
+from typing import Any, NamedTuple
+
+from waybench.analysis import SHARES, Place, SuccessCurve, difficulty_text, horizon_text
+from waybench.core import plural
+from waybench.reporting.charts._chart import COLOURS
+from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
+
+MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
+_MOST_BEHIND = 8  # panels in which the other players' curves are shown, too: more could not be told apart
+_ROUND = (1, 2, 5), (1, 2, 3, 5, 7), tuple(range(1, 10))
+_PAD = 0.04  # of the axis, at each end
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Measures of the chart.
+
+    Attributes:
+        width: Of a panel's plot, in pixels.
+        height: Likewise.
+        columns: Panels beside each other.
+        font: Size of its text.
+        letters: The longest name.
+    """
+
+    width: int
+    height: int
+    columns: int
+    font: int
+    letters: int
+
+
+WIDE = Panels(208, 150, 3, 12, 30)
+NARROW = Panels(270, 140, 1, 12, 36)
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """Who has a panel.
+
+    Attributes:
+        label: The name.
+        reference: Whether it is one of waybench's own players.
+        colour: Number of its colour.
+        curve: How its success falls.
+    """
+
+    label: str
+    reference: bool
+    colour: int
+    curve: SuccessCurve
+
+
+class Binned(NamedTuple):
+    """What happened at one difficulty, or at some neighbouring ones.
+
+    Attributes:
+        at: The difficulty, or the mean of the items'.
+        solved: Share of the items that a single attempt solves.
+        items: Number of items.
+        least: The least of the difficulties.
+        greatest: The greatest.
+    """
+
+    at: float
+    solved: float
+    items: int
+    least: float
+    greatest: float
+
+
+def binned(places: Sequence[Place], most: int = MOST_POINTS) -> list[Binned]:
+    """Put neighbouring difficulties together, where there are too many, so that each has about as many items."""
+    found: list[list[Place]] = []
+    whole, before = sum(place.items for place in places), 0
+    for place in places:
+        if len(places) <= most or not found or before * most // whole != (before - found[-1][-1].items) * most // whole:
+            found.append([])
+        found[-1].append(place)
+        before += place.items
+    return [_together(some) for some in found]
+
+
+def _together(some: Sequence[Place]) -> Binned:
+    items = sum(place.items for place in some)
+    at, solved = (
+        fsum(value * place.items for value, place in zip(values, some, strict=True)) / items
+        for values in ([place.at for place in some], [place.solved for place in some])
+    )
+    return Binned(at, solved, items, some[0].at, some[-1].at)
+
+
+def success_spec(players: Sequence[Player], across: str, items: tuple[str, str], panels: Panels) -> Spec:
+    """Return the chart as a Vega-Lite specification.
+
+    Args:
+        players: Who has a panel, in their order.
+        across: What stands on the axis of difficulty.
+        items: What an item is called, one and several.
+        panels: Measures.
+    """
+    places = sorted({place.at for player in players for place in player.curve.places})
+    pad = _PAD * log2(places[-1] / places[0])
+    domain = places[0] * 2**-pad, places[-1] * 2**pad
+    axes = {
+        "x": quantitative(
+            "at",
+            title=None,
+            scale={"type": "log", "base": 2, "domain": list(domain), "nice": False},
+            axis={"values": _ticks(places, domain, panels.width), "format": "~g", "grid": False},
+        ),
+        "y": quantitative(
+            "rate", title=None, scale={"domain": [0, 1]}, axis={"values": [0, *SHARES, 1], "format": ".0%"}
+        ),
+    }
+    grey = any(not player.reference for player in players)
+    most = max(place.items for player in players for place in binned(player.curve.places))
+    made: list[Spec] = []
+    for number, player in enumerate(players):
+        plain = player.reference and grey
+        colour = "var(--c-reference)" if plain else f"var(--c{player.colour % COLOURS})"
+        ink = "var(--soft)" if plain else f"var(--t{player.colour % COLOURS})"
+        others = [other for other in players if other is not player] if len(players) <= _MOST_BEHIND else []
+        last = number + panels.columns >= len(players)
+        layers = [
+            *_behind(others),
+            *_curve(player, colour),
+            *_points(player, colour, across, items, most),
+            *_horizons(player, ink, across),
+            *_head(player, ink, panels),
+        ]
+        under = {"title": across} if last else {}
+        for layer in layers:
+            layer["encoding"] = {**axes, "x": {**axes["x"], **under}, **layer["encoding"]}
+        made.append({"width": panels.width, "height": panels.height, "layer": layers})
+    return composed(concat=made, columns=panels.columns, spacing={"row": 28, "column": 26}, config=_config(panels.font))
+
+
+def _ticks(places: Sequence[float], domain: tuple[float, float], width: int) -> list[float]:
+    """Return difficulties to name on the axis: such as were tried if they are few, and otherwise round ones."""
+    known = places if len(places) <= MOST_POINTS else _round(domain) or places
+    found: list[float] = []
+    for each in known:
+        room = 12 + 7 * len(difficulty_text(each))
+        if not found or log2(each / found[-1]) / log2(domain[1] / domain[0]) * width >= room:
+            found.append(each)
+    return found
+
+
+def _round(domain: tuple[float, float]) -> list[float]:
+    for bases in _ROUND:
+        found = [float(base * 10**power) for power in range(8) for base in bases]
+        if len(within := [each for each in found if domain[0] <= each <= domain[1]]) > 2:
+            return within
+    return []
+
+
+def _behind(others: Iterable[Player]) -> list[Spec]:
+    values = [
+        {"at": each.at, "rate": each.rate, "series": number}
+        for number, other in enumerate(others)
+        for each in other.curve.line
+    ]
+    mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.6}
+    return [{"data": {"values": values}, "mark": mark, "encoding": {"detail": nominal("series")}}] if values else []
+
+
+def _curve(player: Player, colour: str) -> list[Spec]:
+    values = [each._asdict() for each in player.curve.line]
+    band = {"type": "area", "opacity": 0.18, "color": colour}
+    ends = {"y": quantitative("low"), "y2": {"field": "high"}}
+    return [
+        {"data": {"values": values}, "mark": band, "encoding": ends},
+        {"data": {"values": values}, "mark": {"type": "line", "strokeWidth": 2, "color": colour}, "encoding": {}},
+    ]
+
+
+def _points(player: Player, colour: str, across: str, items: tuple[str, str], most: int) -> list[Spec]:
+    values: list[dict[str, Any]] = []
+    for each in binned(player.curve.places):
+        ends = dict.fromkeys((difficulty_text(each.least), difficulty_text(each.greatest)))
+        told = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * each.solved:.0f} % of "
+        values.append(
+            {"at": each.at, "rate": each.solved, "items": each.items, "text": told + plural(each.items, *items)}
+        )
+    size = quantitative("items", scale={"domain": [0, most], "range": [12, 90]}, legend=None)
+    mark = {"type": "point", "filled": True, "color": colour, "opacity": 0.6}
+    return [{"data": {"values": values}, "mark": mark, "encoding": {"size": size, "description": nominal("text")}}]
+
+
+def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
+    values = [
+        {
+            **{"at": each.value, "rate": each.share},
+            "low": each.easiest if each.low is None else each.low,
+            "high": each.hardest if each.high is None else each.high,
+            "text": f"{player.label}: {100 * each.share:.0f} % up to {across.lower()} {horizon_text(each)}",
+        }
+        for each in player.curve.horizons
+        if each.value is not None
+    ]
+    if not values:
+        return []
+    ends = {"x": quantitative("low"), "x2": {"field": "high"}}
+    mark = {"type": "point", "filled": True, "shape": "diamond", "size": 70, "color": ink, "opacity": 1}
+    edge = {"stroke": "var(--page)", "strokeWidth": 1.5}
+    return [
+        {"data": {"values": values}, "mark": {"type": "rule", "strokeWidth": 2, "color": ink}, "encoding": ends},
+        {"data": {"values": values}, "mark": {**mark, **edge}, "encoding": {"description": nominal("text")}},
+    ]
+
+
+def _head(player: Player, ink: str, panels: Panels) -> list[Spec]:
+    half = player.curve.horizons[0]
+    label = player.label if len(player.label) <= panels.letters else player.label[: panels.letters - 1] + "…"
+    lines = (
+        (label, {"dy": -31, "fontWeight": 600, "color": ink}),
+        (f"{100 * half.share:.0f} %: {horizon_text(half)}", {"dy": -16, "color": "var(--soft)"}),
+    )
+    at = {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")}
+    return [
+        {"data": {"values": [{"text": text}]}, "mark": {"type": "text", "align": "left", **more}, "encoding": at}
+        for text, more in lines
+    ]
+
+
+def _config(size: int) -> dict[str, Any]:
+    axis = {
+        **{"labelColor": "var(--soft)", "labelFontSize": size - 1, "titleColor": "var(--soft)", "titleFontSize": size},
+        **{"titleFontWeight": "normal", "titlePadding": 6, "gridColor": "var(--rule)"},
+        **{"domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
+    }
+    return {
+        "view": {"stroke": None},
+        "axis": axis,
+        "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
+        "text": {"fontSize": size, "baseline": "middle"},
+    }

@@ -1,0 +1,25 @@
+"""Pages of the report."""
+
+from waybench.reporting.pages._compare import comparison
+from waybench.reporting.pages._episode import conversation
+from waybench.reporting.pages._home import Compared, Section, sections
+from waybench.reporting.pages._ledger import ledger_page
+from waybench.reporting.pages._models import model
+from waybench.reporting.pages._results import Attempt, Item, Results, item_kinds
+from waybench.reporting.pages._verdicts import MOST, Verdicts
+
+__all__ = [
+    "MOST",
+    "Attempt",
+    "Compared",
+    "Item",
+    "Results",
+    "Section",
+    "Verdicts",
+    "comparison",
+    "conversation",
+    "item_kinds",
+    "ledger_page",
+    "model",
+    "sections",
+]

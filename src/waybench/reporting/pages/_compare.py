@@ -1,0 +1,191 @@
+"""The page of a task on which two models stand side by side, item by item."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from markupsafe import Markup
+
+from waybench.analysis import (
+    MODEL,
+    Cluster,
+    Comparison,
+    Estimate,
+    Group,
+    ItemKey,
+    Pair,
+    Row,
+    at_items,
+    change_text,
+    compare,
+    differing,
+    grouped,
+    labels,
+    measure,
+    one_line,
+    ranked,
+    values_of,
+    whole_items,
+)
+from waybench.core import End, Environment, Metric, Presentation
+from waybench.reporting._format import heading
+from waybench.reporting.pages._verdicts import Verdicts, sentences
+from waybench.reporting.tables import ComparisonTable, model_table
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePage:
+    """A page's contents.
+
+    Attributes:
+        metric: What is compared, with its unit.
+        lower: Whether less of it is better.
+        data: For the page's script, as JSON: `models` (name, settings, pages of results and of attempts), `items`
+            (id, level), and for each model in the items' order `scores`, `solved` and `replays` (number of the
+            attempt's page), each null where there is none; `differences` by the two models' numbers: of how many
+            items, and their mean with its interval's ends; `verdicts` likewise: what is to be said of each two that
+            were compared; `alike`: for each model a number that those share which were asked the same.
+        verdicts: The comparisons of each two that were compared.
+        table: The same as a table.
+        bounded: Whether these are not each two that were asked the same.
+    """
+
+    metric: str
+    lower: bool
+    data: Markup
+    verdicts: list[Pair]
+    table: ComparisonTable
+    bounded: bool
+
+
+def comparison(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    rows: Sequence[tuple[Row, int]],
+    estimates: Sequence[Estimate],
+    pages: Mapping[Group, str],
+    verdicts: Verdicts,
+) -> ComparePage | None:
+    """Return the page of an environment; None if there are no two models at any item.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        rows: All rows of it, each with the number of its page.
+        estimates: Its estimates by level.
+        pages: File names of the groups' pages.
+        verdicts: The comparisons of the report.
+    """
+    free = [row for row, _ in rows if row.counts and not row.guided]
+    numbers = {id(row): number for row, number in rows}
+    metric = measure(env, guided=False).metric
+    drawn = {group: at_items(own) for group, own in grouped(free, lambda row: row.group).items()}
+    tried = {group: _by_item(items) for group, items in drawn.items()}
+    best = {group: {key: _best(some, metric) for key, some in items.items()} for group, items in tried.items()}
+    groups = [group for group in ranked(estimates) if group in best]
+    groups = [one for one in groups if any(best[one].keys() & best[other].keys() for other in groups if other != one)]
+    if len(groups) < 2:
+        return None
+    places = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
+    keys = sorted(places, key=lambda key: places[key])
+    names, judged = labels(groups), verdicts.among(groups)
+    data = {
+        "models": [
+            {
+                "name": names[group],
+                "settings": [one_line(part, 80) for part in differing(group, groups)],
+                "page": pages[group],
+                "embedded": group.embedded,
+            }
+            for group in groups
+        ],
+        "items": [[one_line(key.item, 40), key.level] for key in keys],
+        "scores": [[_score(best[group].get(key), metric) for key in keys] for group in groups],
+        "solved": [[_solved(tried[group].get(key)) for key in keys] for group in groups],
+        "replays": [[numbers[id(row)] if (row := best[group].get(key)) else None for key in keys] for group in groups],
+        # Over what was drawn: attempts, where there is one item.
+        "differences": _differences(
+            groups, {one: {key: _best(some, metric) for key, some in drawn[one].items()} for one in groups}, metric
+        ),
+        "alike": [verdicts.alike(group) for group in groups],
+        "verdicts": _verdicts(groups, judged),
+        "words": {
+            "item": presentation.item,
+            "items": presentation.items,
+            "lower": metric.better == "lower",
+            "best": env.best_of,
+        },
+    }
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
+    return ComparePage(
+        metric=heading(metric),
+        lower=metric.better == "lower",
+        data=Markup(text.replace("<", "\\u003c")),
+        verdicts=judged,
+        table=model_table(judged, names, presentation.items),
+        bounded=verdicts.bounded(groups),
+    )
+
+
+def _verdicts(groups: Sequence[Group], some: Sequence[Pair]) -> dict[str, list[str]]:
+    """Return what is to be said of each two models, by their numbers, the first one being A."""
+    place = {group: number for number, group in enumerate(groups)}
+    found: dict[str, list[str]] = {}
+    for each in some:
+        one, other = place[each.first], place[each.second]
+        found |= {
+            f"{one} {other}": sentences(each.comparison),
+            f"{other} {one}": sentences(each.comparison.swapped),
+        }
+    return found
+
+
+def _by_item(drawn: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
+    """Return attempts by item, without the cluster of each: what two models were given in common are items."""
+    return {key._replace(cluster=Cluster(key.instance)): some for key, some in whole_items(drawn).items()}
+
+
+def _best(some: Sequence[Row], metric: Metric) -> Row:
+    """Return the best attempt at an item."""
+    sign = -1 if metric.better == "lower" else 1
+
+    def merit(row: Row) -> tuple[bool, float, int]:
+        value = row.metrics[metric.name]
+        return value is not None, sign * (value or 0.0), -row.attempt
+
+    return max(some, key=merit)
+
+
+def _score(row: Row | None, metric: Metric) -> float | None:
+    value = row.metrics[metric.name] if row else None
+    return None if value is None else round(value, 4)
+
+
+def _solved(some: Sequence[Row] | None) -> int | None:
+    return None if some is None else int(any(row.end == End.SOLVED for row in some))
+
+
+def _differences(
+    groups: Sequence[Group], best: Mapping[Group, Mapping[ItemKey, Row]], metric: Metric
+) -> dict[str, tuple[int, list[str]]]:
+    """Return for each two models at how many items both have scores, their mean difference, and its interval."""
+    scores = {
+        group: values_of(
+            group, metric, {key: value for key, row in some.items() if (value := row.metrics[metric.name]) is not None}
+        )
+        for group, some in best.items()
+    }
+    found: dict[str, tuple[int, list[str]]] = {}
+    for (number, one), (other_number, other) in combinations(enumerate(groups), 2):
+        if made := compare(scores[one], scores[other], MODEL):
+            found[f"{number} {other_number}"] = made.items, _ends(made)
+            found[f"{other_number} {number}"] = made.items, _ends(made.swapped)
+    return found
+
+
+def _ends(made: Comparison) -> list[str]:
+    mean = made.difference
+    return [change_text(value, made.metric) for value in (mean.value, mean.low, mean.high) if value is not None]

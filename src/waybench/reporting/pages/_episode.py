@@ -1,0 +1,88 @@
+"""The page of one attempt: what was said, what it was read as, and what it came to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from waybench.core import End
+from waybench.reporting._format import (
+    LONGEST_MESSAGE,
+    LONGEST_REPLY,
+    LONGEST_UNSENT,
+    OPENING_OF_AN_EPISODE,
+    PROMPT_OF_AN_EPISODE,
+    REPLIES_OF_A_PAGE,
+    SHORT,
+    each_of,
+    excerpt,
+)
+from waybench.reporting._gathered import Played
+from waybench.reporting._openings import Opening, Said, prompted
+
+ENDS = {
+    End.SOLVED: "solved",
+    End.FAILED: "failed",
+    End.TURN_LIMIT: "out of turns",
+    End.INVALID_LIMIT: "too many invalid replies",
+    End.INFRASTRUCTURE: "infrastructure error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What was said in an episode.
+
+    Attributes:
+        prompt: What the player was told at first.
+        elsewhere: Whether that begins with a long text which the page of the episode's results shows once for all.
+        exchanges: Each reply with its answer.
+    """
+
+    prompt: list[Said]
+    elsewhere: bool
+    exchanges: list[tuple[Said, Said]]
+
+
+def conversation(played: Played, shared: Opening) -> Conversation:
+    """Return what was said in an episode.
+
+    Args:
+        played: The episode.
+        shared: What its prompt begins with, which the page of its results shows.
+    """
+    opening = played.episode.record.opening
+    elsewhere = shared.characters > OPENING_OF_AN_EPISODE
+    told = shared if elsewhere else Opening()
+    longest = each_of(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
+    return Conversation(prompted(played.episode.record, told, longest), elsewhere, _exchanges(played))
+
+
+def ended(played: Played) -> str:
+    """Return how an episode ended, in words."""
+    record = played.episode.record
+    end = ENDS[record.end] if record.end else "no end"
+    return f"{end}, by the teacher" if played.row.guided and record.end is End.SOLVED else end
+
+
+def _exchanges(played: Played) -> list[tuple[Said, Said]]:
+    record, read = played.episode.record, played.again.read
+    longest = each_of(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
+    before = record.opening[-1].text if record.opening else ""
+    found: list[tuple[Said, Said]] = []
+    for number, turn in enumerate(record.turns, start=1):
+        reason = (turn.reason or "")[:LONGEST_UNSENT]
+        other = turn.executed is not None and turn.executed != turn.action
+        instead = excerpt(str(turn.executed), LONGEST_UNSENT) if other else None
+        said = excerpt(turn.reply, longest)
+        reply = Said("reply", f"Reply {number}", said, turn.outcome, reason, instead, _at(read, number - 1))
+        last = number == len(record.turns) and not played.row.error
+        same = turn.message == before and len(turn.message) > SHORT
+        told = "(The same as before.)" if same else turn.message
+        unsent = " (not sent, the attempt was over)" if last else ""
+        answer = Said("answer", f"Answer {number}{unsent}", excerpt(told, LONGEST_UNSENT if last else LONGEST_MESSAGE))
+        found.append((reply, answer))
+        before = turn.message
+    return found
+
+
+def _at(read: Sequence[str], number: int) -> str:
+    return read[number] if number < len(read) else ""

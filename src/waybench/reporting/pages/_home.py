@@ -1,0 +1,279 @@
+"""What the first page shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.analysis import (
+    Estimate,
+    ExamplesEffect,
+    Group,
+    Pair,
+    Regression,
+    Repeats,
+    SuccessCurve,
+    WordingEffect,
+    differing,
+    grouped,
+    is_perfect,
+    ranked,
+    setting,
+)
+from waybench.core import Environment, Metric, Presentation, plural, with_article
+from waybench.envs import registry
+from waybench.reporting._files import task_page
+from waybench.reporting._presentations import family_of, presentation_of
+from waybench.reporting.charts import Figure, level_figures, step_figures, undrawn
+from waybench.reporting.pages._overview import in_order, overviews
+from waybench.reporting.tables import (
+    ComparisonTable,
+    Reach,
+    SlopeTable,
+    Table,
+    attempt_table,
+    averages,
+    conduct_table,
+    pair_tables,
+    reaches,
+    repeat_table,
+    score_table,
+    side_by_side,
+    slope_tables,
+    spread_table,
+    wording_table,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A model with some episodes that are to be named.
+
+    Attributes:
+        name: The model.
+        page: File name of the page of its results.
+        total: The estimate over all levels.
+    """
+
+    name: str
+    page: str
+    total: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What the estimates are compared by.
+
+    Attributes:
+        changes: What in-context examples change.
+        repeats: What repeats of the whole come to.
+        pairs: Models two by two.
+        regressions: Scores on what may explain them.
+        wordings: The same items in several wordings.
+        curves: How success falls with difficulty.
+    """
+
+    changes: Sequence[ExamplesEffect]
+    repeats: Sequence[Repeats]
+    pairs: Sequence[Pair]
+    regressions: Sequence[Regression]
+    wordings: Sequence[WordingEffect]
+    curves: Sequence[SuccessCurve]
+
+    def of(self, place: "Place") -> "Compared":
+        """Return what belongs to one section."""
+        return Compared(
+            changes=[each for each in self.changes if _place(each.group) == place],
+            repeats=[each for each in self.repeats if _place(each.group) == place],
+            pairs=[each for each in self.pairs if _place(each.first) == place],
+            regressions=[each for each in self.regressions if _place(each.group) == place],
+            wordings=[each for each in self.wordings if _place(each.group) == place],
+            curves=[each for each in self.curves if _place(each.group) == place],
+        )
+
+
+Place = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
+
+
+def _place(group: Group) -> Place:
+    return group.env, group.apart
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One environment on the first page.
+
+    Attributes:
+        env: The environment.
+        apart: Settings, in words, that keep its scores out of others' tables.
+        presentation: Its presentation.
+        overviews: The family's tables, before its first environment.
+        about: What was measured, in two sentences.
+        common: The settings that all rows share, in words.
+        by_level: Its charts of the score by level, for the first page.
+        figures: Its other charts.
+        undrawn: Sentences on what its charts do not show.
+        reach: How far its models reach, for each axis of difficulty.
+        scores: Its tables of scores by level.
+        metrics: Its tables of all metrics of the family, as the family's own on the first page.
+        aggregates: Its tables of what sets of episodes come to.
+        averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
+        pairs: Its tables of models in pairs.
+        slopes: Its tables of regressions.
+        conduct: Its table of how it went.
+        variation: Its tables of how much scores move: between sets, repeats and attempts.
+        wordings: Its table of wordings; None where no player was given several.
+        unconfirmed: Models with episodes that do not replay.
+        not_simulated: Models with episodes whose records could not be simulated again here.
+    """
+
+    env: Environment[Any, Any, Any]
+    apart: tuple[str, ...]
+    presentation: Presentation
+    overviews: list[Table]
+    about: tuple[str, str]
+    common: list[str]
+    by_level: list[Figure]
+    figures: list[Figure]
+    undrawn: list[str]
+    reach: list[Reach]
+    scores: list[Table]
+    metrics: list[Table]
+    aggregates: list[Table]
+    averages: Table | None
+    pairs: list[ComparisonTable]
+    slopes: list[SlopeTable]
+    conduct: Table
+    variation: list[Table]
+    wordings: ComparisonTable | None
+    unconfirmed: list[Marked]
+    not_simulated: list[Marked]
+
+    @property
+    def charts(self) -> list[Figure]:
+        """All of its charts."""
+        return [*self.by_level, *self.figures, *(each.figure for each in self.reach)]
+
+    def holds(self, group: Group) -> bool:
+        """Whether a group's scores are in it."""
+        return _place(group) == (self.env.id, self.apart)
+
+    @property
+    def anchor(self) -> str:
+        """What its page is called, and its place in another one."""
+        return task_page(self.env.id, self.apart)
+
+
+def sections(
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    compared: Compared,
+    pages: Mapping[Group, str],
+) -> list[Section]:
+    """Return the sections of the first page, one for each environment, those of one family together.
+
+    Args:
+        estimates: The estimates by level.
+        totals: Those over all levels.
+        compared: What they are compared by.
+        pages: File names of the groups' pages.
+    """
+    total_of = {total.group: total for total in totals}
+    by_place = grouped(estimates, lambda estimate: _place(estimate.group))
+    found: list[Section] = []
+    for places in grouped(by_place, lambda place: (family_of(place[0]), place[1])).values():
+        presentation, apart, envs = presentation_of(places[0][0]), places[0][1], [env for env, _ in places]
+        everything = [estimate for place in places for estimate in by_place[place]]
+        pooled = [total for total in totals if _place(total.group) in places and registry.load(total.group.env).pooled]
+        ordered = in_order(presentation, envs)
+        name = f"{task_page(ordered[0], apart)}-family"
+        tables = (
+            overviews(presentation, pooled or everything, compared.changes, pages, name) if presentation.metrics else []
+        )
+        for number, env in enumerate(ordered):
+            place, before = (env, apart), [] if number else tables
+            own = [each for each in pooled or everything if each.group.env == env]
+            metrics = (
+                overviews(presentation, own, compared.changes, pages, "task-metrics") if presentation.metrics else []
+            )
+            found.append(_section(place, before, metrics, by_place[place], total_of, compared.of(place), pages))
+    return found
+
+
+def _section(
+    place: Place,
+    tables: list[Table],
+    metrics: list[Table],
+    estimates: Sequence[Estimate],
+    total_of: Mapping[Group, Estimate],
+    compared: Compared,
+    pages: Mapping[Group, str],
+) -> Section:
+    env, presentation = registry.load(place[0]), presentation_of(place[0])
+    groups = ranked(estimates)
+    levels = sorted({level for cells in groups.values() for level in cells})
+    marked = [Marked(group.model, pages[group], total_of[group]) for group in groups]
+    first = next(iter(groups))
+    varied = set(differing(first, groups))
+    by_guide = grouped(estimates, lambda estimate: estimate.guided)
+    # The family's tables have it all where there is one level.
+    scored = [
+        score_table(f"task-scores-{number}", env, presentation, by_guide[guided], pages)
+        for number, guided in enumerate(sorted(by_guide), start=1)
+    ]
+    charts = level_figures(env, presentation, estimates)
+    variation = (
+        spread_table(env, presentation, estimates),
+        repeat_table(env, presentation, compared.repeats),
+        attempt_table(presentation, [total_of[group] for group in groups]),
+    )
+    return Section(
+        env=env,
+        apart=place[1],
+        presentation=presentation,
+        overviews=tables,
+        about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
+        common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
+        by_level=charts,
+        figures=step_figures(env, presentation, estimates),
+        undrawn=undrawn(env, presentation, estimates, charts),
+        reach=reaches(env, presentation, compared.curves, list(groups), pages),
+        scores=scored if not presentation.metrics or len(levels) > 1 else [],
+        metrics=metrics,
+        aggregates=side_by_side(env, presentation, [total_of[g] for g in groups] if env.pooled else estimates, pages),
+        averages=averages(env, presentation, list(groups), total_of, pages),
+        pairs=pair_tables(env, presentation, list(groups), compared.pairs, pages),
+        slopes=slope_tables(env, presentation, list(groups), compared.regressions, pages),
+        conduct=conduct_table(presentation, groups, total_of, pages),
+        variation=[table for table in variation if table],
+        wordings=wording_table(env, presentation, compared.wordings, pages),
+        unconfirmed=[each for each in marked if each.total.unconfirmed],
+        not_simulated=[each for each in marked if each.total.not_simulated],
+    )
+
+
+def _first_sentence(about: str) -> str:
+    text = " ".join(about.split())
+    end = text.find(". ")
+    return text if end < 0 else text[: end + 1]
+
+
+def _second_sentence(
+    estimates: Sequence[Estimate], metric: Metric, presentation: Presentation, levels: Sequence[int]
+) -> str:
+    most = max(estimate.most_attempts for estimate in estimates)
+    items = {estimate.items + estimate.missing for estimate in estimates}
+    count = plural(max(items), presentation.item, presentation.items)
+    up_to = "" if len(items) == 1 else "up to "
+    span = (
+        f"{presentation.level} {levels[0]}"
+        if len(levels) == 1
+        else f"{presentation.levels} {levels[0]} to {levels[-1]}"
+    )
+    each = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
+    free = any(not estimate.guided for estimate in estimates)
+    best_of = registry.load(estimates[0].group.env).best_of
+    bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
+    # How many were allowed is not in the records: where each first one was perfect, no other was made.
+    ended = ", and none counts after a perfect one" if bounded else ""
+    tries = "one attempt was" if most == 1 else f"{most:,} attempts were"
+    return f"{span.capitalize()}, {each}; at most {tries} made at {with_article(presentation.item)}{ended}."

@@ -1,0 +1,111 @@
+"""The page of one model: what it came to at all tasks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.analysis import Estimate, Group, SuccessCurve, grouped
+from waybench.core import Environment, Presentation
+from waybench.envs import registry
+from waybench.reporting._agents import AgentCard, AgentReport
+from waybench.reporting._presentations import presentation_of
+from waybench.reporting.charts import Figure, level_figures, outcomes, step_figures, undrawn
+from waybench.reporting.tables import Table, leader_tables, leaders, leading_of, reach_of_model
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a model came to at an environment, in charts.
+
+    Attributes:
+        env: The environment.
+        apart: Settings, in words, that keep its scores out of others' charts.
+        presentation: Its presentation.
+        figures: The charts.
+        undrawn: Sentences on what they do not show.
+    """
+
+    env: Environment[Any, Any, Any]
+    apart: tuple[str, ...]
+    presentation: Presentation
+    figures: list[Figure]
+    undrawn: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model's page.
+
+    Attributes:
+        name: The model.
+        embedded: Whether it is one of the embedded players.
+        leaders: Its rows of the first table.
+        agents: What is shown of it as an agent, for each way in which it was asked.
+        outcomes: The chart of what its replies came to; None where nothing was said.
+        failed: How its attempts failed; None if none did.
+        parts: Its charts.
+        reach: Its horizons, task by task and axis by axis; None if there are none.
+    """
+
+    name: str
+    embedded: bool
+    leaders: list[Table]
+    agents: list[AgentCard]
+    outcomes: Figure | None
+    failed: Table | None
+    parts: list[Part]
+    reach: Table | None
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All of its charts but those of agents."""
+        return [*([self.outcomes] if self.outcomes else []), *(one for part in self.parts for one in part.figures)]
+
+
+def model(
+    name: str,
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    agents: AgentReport | None,
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+    curves: Sequence[SuccessCurve],
+    failed: Table | None,
+) -> Model:
+    """Return what a model's page shows.
+
+    Args:
+        name: The model.
+        estimates: All models' estimates by level.
+        totals: Those over all levels.
+        agents: What is shown of all agents.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+        curves: How all models' success falls with difficulty.
+        failed: How its attempts failed.
+    """
+    own = [each for each in estimates if each.group.model == name]
+    parts: list[Part] = []
+    for (env_id, apart), some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
+        env, presentation = registry.load(env_id), presentation_of(env_id)
+        charts = level_figures(env, presentation, some, name)
+        if all_charts := [*charts, *step_figures(env, presentation, some, name)]:
+            parts.append(Part(env, apart, presentation, all_charts, undrawn(env, presentation, some, charts)))
+    of_model = [total for total in totals if total.group.model == name]
+    return Model(
+        name=name,
+        embedded=own[0].group.embedded,
+        leaders=leader_tables(
+            leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name), alone=True
+        ),
+        agents=[card for card in agents.cards if card.name == name] if agents else [],
+        outcomes=outcomes(
+            of_model,
+            "What the replies came to, task by task; the table has the same numbers",
+            "What each reply came to, over all attempts that count; replies that need not name an action, such as "
+            "thoughts, are left out. The table has the same numbers.",
+        ),
+        failed=failed,
+        parts=parts,
+        reach=reach_of_model(name, curves, pages),
+    )

@@ -1,0 +1,342 @@
+"""What the page of a model's results at a task shows: every item with its attempts."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from waybench.analysis import (
+    Cluster,
+    Estimate,
+    Measure,
+    Row,
+    failure,
+    failure_kinds,
+    group_id,
+    grouped,
+    measure,
+)
+from waybench.core import End, Environment, Metric, Outcome, Presentation
+from waybench.reporting._format import (
+    BOARDS_OF_A_PAGE,
+    LONGEST_OPENING,
+    LONGEST_UNSENT,
+    OPENING_OF_AN_EPISODE,
+    OPENINGS_OF_A_PAGE,
+    Excerpt,
+    anchor,
+    each_of,
+    excerpt,
+    part,
+    value_text,
+)
+from waybench.reporting._gathered import Gathered, Played
+from waybench.reporting._openings import Opening, Said
+from waybench.reporting._replay import file_name
+from waybench.reporting.charts import Figure, curve_figures
+from waybench.reporting.pages._episode import ended
+
+_TELLING = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at an item.
+
+    Attributes:
+        number: From 1.
+        score: What it is judged by (see `measure`), as text.
+        facts: Other metrics worth showing, as (title, value).
+        end: How it ended, in words.
+        outcomes: What each reply came to that had to name an action.
+        error: The message of an infrastructure error; None if there was none.
+        aside: Why it does not count, "" if it does.
+        mismatch: Where record and simulation differ; "" if they agree.
+        not_simulated: Why there was no simulation; "" if there was one.
+        log: The log file's name.
+        replay: File name of its page.
+    """
+
+    number: int
+    score: str
+    facts: list[tuple[str, str]]
+    end: str
+    outcomes: list[Outcome]
+    error: Excerpt | None
+    aside: str
+    mismatch: str
+    not_simulated: str
+    log: str
+    replay: str
+
+    @property
+    def counts(self) -> list[tuple[Outcome, int]]:
+        """What the replies came to, each outcome with its number, the most frequent first."""
+        return Counter(self.outcomes).most_common()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One item.
+
+    Attributes:
+        item: Its id.
+        anchor: Its id in the page.
+        best: The best score, as text.
+        part: How good it is between the metric's bounds, from 0 to 1; None if there is none.
+        missing: Whether all attempts were infrastructure errors.
+        incomplete: Whether some were.
+        shown: Number of the attempt that the board shows; None if it shows none.
+        board: The drawing; None if there is none, or the page has enough of them.
+        kinds: What it can be filtered by (`item_kinds`).
+        attempts: The attempts.
+    """
+
+    item: str
+    anchor: str
+    best: str
+    part: float | None
+    missing: bool
+    incomplete: bool
+    shown: int | None
+    board: Markup | None
+    kinds: list[str]
+    attempts: list[Attempt]
+
+    @property
+    def replay(self) -> str:
+        """File name of the page of the attempt that the board shows."""
+        return next((each.replay for each in self.attempts if each.number == self.shown), "")
+
+
+_KINDS = {
+    "solved": "solved",
+    "unsolved": "not solved",
+    "unparsed": "with an unparsed reply",
+    "illegal": "with an illegal reply",
+    "truncated": "with a truncated reply",
+    "refused": "with a refusal",
+    "error": "with an infrastructure error",
+    "aside": "with an attempt set aside",
+}
+_FAILED = "failed-"
+
+
+def item_kinds(env: str) -> dict[str, str]:
+    """Return by what an environment's items can be filtered, in words; the keys are parts of ids and classes."""
+    return {**_KINDS, **{_FAILED + anchor(kind.name): f"failed by {kind.title}" for kind in failure_kinds(env)}}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Items that are shown together: all of a level, or those that were drawn together, such as questions about a map.
+
+    Attributes:
+        cluster: What they were drawn with; None for nothing.
+        anchor: Its id in the page.
+        opening: What the prompts of all of them begin with, where that is too long for the page of each.
+        cards: The items.
+    """
+
+    cluster: Cluster | None
+    anchor: str
+    opening: list[Said]
+    cards: list[Card]
+
+    @property
+    def name(self) -> str:
+        """The cluster's name; "" for an instance that was drawn by itself, as where a record does not replay."""
+        return self.cluster.name if self.cluster and self.cluster.key else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The items of one level.
+
+    Attributes:
+        estimate: What they come to.
+        figures: Its curves.
+        batches: The items.
+    """
+
+    estimate: Estimate
+    figures: list[Figure]
+    batches: list[Batch]
+
+    @property
+    def cards(self) -> list[Card]:
+        """All items."""
+        return [card for batch in self.batches for card in batch.cards]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Where an attempt belongs.
+
+    Attributes:
+        id: The item's id.
+        anchor: Its id in the page of results.
+        batch: The id of what it was drawn with there.
+        attempts: Number of attempts at it.
+        opening: What its prompts begin with, as others do.
+    """
+
+    id: str
+    anchor: str
+    batch: str
+    attempts: int
+    opening: Opening
+
+
+Follow = Callable[[Played, Attempt, Item], None]
+
+
+class Results:
+    """Puts together what a page of results shows, and hands each episode on that it meets."""
+
+    def __init__(
+        self, env: Environment[Any, Any, Any], presentation: Presentation, found: Gathered, page: str, follow: Follow
+    ) -> None:
+        """Prepare.
+
+        Args:
+            env: The environment.
+            presentation: Its presentation.
+            found: All episodes.
+            page: File name of the page.
+            follow: Is shown each attempt.
+        """
+        self._env, self._presentation, self._found, self._page, self._follow = env, presentation, found, page, follow
+        self._draw = presentation.draw
+        self._room = BOARDS_OF_A_PAGE
+
+    def levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
+        """Return the levels of one group.
+
+        Args:
+            positions: Of its episodes.
+            estimates: Its estimates by level.
+        """
+        rows = self._found.rows
+        together = _are_together(rows[position] for position in positions)
+        by_level = grouped(positions, lambda position: rows[position].level)
+        shown = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
+        longest = each_of(OPENINGS_OF_A_PAGE, len(shown), LONGEST_OPENING)
+        found: list[Level] = []
+        for estimate in estimates:
+            level = estimate.level or 0
+            clusters = grouped(by_level[level], lambda position: rows[position].cluster if together else None)
+            batches: list[Batch] = []
+            for cluster in sorted(clusters, key=_as_drawn):
+                shared = self._found.opening(estimate.group, level, cluster)
+                anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
+                cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
+                told = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
+                batches.append(Batch(cluster, anchor, told, cards))
+            group = estimate.group
+            whose = [group.model, group_id(group)]
+            curves = curve_figures(self._env, self._presentation, level, group.examples, [estimate], whose, small=True)
+            found.append(Level(estimate, curves, batches))
+        return found
+
+    def _cards(self, positions: Sequence[int], shared: Opening, batch: str, prefix: str, first: int) -> list[Card]:
+        rows = self._found.rows
+        items = grouped(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
+        return [
+            self._card(items[key], Item(key[1], f"{prefix}{number}", batch, len(items[key]), shared))
+            for number, key in enumerate(sorted(items), start=first)
+        ]
+
+    def _card(self, positions: Sequence[int], item: Item) -> Card:
+        rows = self._found.rows
+        ordered = sorted(positions, key=lambda at: (bool(rows[at].aside), rows[at].attempt))
+        some = [rows[at] for at in ordered]
+        measured = measure(self._env, any(row.guided for row in some))
+        metric = measured.metric
+        counted = [(measured.value(row), row) for row in some if row.counts]
+        scored = [(value, row) for value, row in counted if value is not None]
+        best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
+        shown = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
+        board: Markup | None = None
+        attempts: list[Attempt] = []
+        for played in self._found.load(ordered):
+            attempts.append(self._attempt(measured, played))
+            if played.row is shown:
+                board = self._board(played)
+            self._follow(played, attempts[-1], item)
+        valid = [row for row in some if not row.aside]
+        return Card(
+            item=item.id,
+            anchor=item.anchor,
+            best=value_text(best, metric),
+            part=part(best, metric),
+            missing=bool(valid) and not counted,
+            incomplete=bool(counted) and any(row.error for row in valid),
+            shown=shown.attempt if shown else None,
+            board=board,
+            kinds=_kinds(some),
+            attempts=attempts,
+        )
+
+    def _board(self, played: Played) -> Markup | None:
+        if self._draw is None or played.instance is None or not played.again.confirmed or self._room <= 0:
+            return None
+        # Drawings are made of numbers and words of ours, so that nothing in them can come from a reply.
+        drawing = self._draw(played.instance, played.episode.record.turns)
+        self._room -= len(drawing)
+        return Markup(drawing)
+
+    def _attempt(self, measured: Measure, played: Played) -> Attempt:
+        row, record = played.row, played.episode.record
+        error = record.error or ("the episode has no end" if row.error else "")
+        judged = record.turns if played.again.mismatch else self._env.action_turns(record)
+        return Attempt(
+            number=row.attempt,
+            score=value_text(measured.value(row), measured.metric),
+            facts=_facts(self._env.metrics, self._presentation, row, measured.metric),
+            end=ended(played),
+            outcomes=[turn.outcome for turn in judged],
+            error=excerpt(error, LONGEST_UNSENT) if row.error else None,
+            aside=row.aside,
+            mismatch=played.again.mismatch,
+            not_simulated=played.again.skipped,
+            log=row.log.replace("\\", "/").rpartition("/")[2],
+            replay=file_name(self._page, played.number),
+        )
+
+
+def _are_together(all_rows: Iterable[Row]) -> bool:
+    """Return whether there are several items to some cluster."""
+    items = {(row.cluster, row.level, row.item, row.instance) for row in all_rows if row.cluster.key}
+    return len(items) > len({cluster for cluster, *_ in items})
+
+
+def _as_drawn(cluster: Cluster | None) -> tuple[bool, str]:
+    """Sort by name, and last what was drawn with nothing else, as records that do not replay are taken to be."""
+    return (cluster is not None and not cluster.key, cluster.name if cluster else "")
+
+
+def _kinds(some: Sequence[Row]) -> list[str]:
+    counted = [row for row in some if row.counts]
+    kinds: list[str] = []
+    if counted:
+        kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
+    kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
+    failed = {kind.name for row in counted if (kind := failure(row))}
+    kinds += [f"{_FAILED}{anchor(name)}" for name in sorted(failed)]
+    kinds += ["error"] * any(row.error and not row.aside for row in some)
+    kinds += ["aside"] * any(bool(row.aside) for row in some)
+    return kinds
+
+
+def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, shown: Metric) -> list[tuple[str, str]]:
+    """Return the metrics that describe an attempt, and of those that count mishaps the ones that happened."""
+    found: list[tuple[str, str]] = []
+    for number, metric in enumerate(metrics):
+        value = row.metrics[metric.name]
+        telling = metric.better == "" or (metric.better == "lower" and value)
+        if number and metric is not shown and value is not None and (telling or metric.name in presentation.metrics):
+            found.append((metric.title, value_text(value, metric)))
+    return found

@@ -1,0 +1,96 @@
+"""Tables of the report."""
+
+from waybench.reporting.tables._aggregates import of_model, side_by_side
+from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
+from waybench.reporting.tables._comparisons import (
+    ComparisonTable,
+    model_table,
+    pair_tables,
+    setting_table,
+    wording_table,
+)
+from waybench.reporting.tables._failed import Failed
+from waybench.reporting.tables._horizon_tables import Reach, leading_of, reach_of_model, reaches
+from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
+from waybench.reporting.tables._levels import LoggedError, error_table, level_table
+from waybench.reporting.tables._markdown import markdown, readme_table
+from waybench.reporting.tables._scores import conduct_table, score_table
+from waybench.reporting.tables._slopes import SlopeTable, slope_tables
+from waybench.reporting.tables._table import (
+    BLANK,
+    Cell,
+    Column,
+    HeaderGroup,
+    Note,
+    RowGroup,
+    Table,
+    TableRow,
+    by_player,
+    count_cell,
+    error_cell,
+    mean_cell,
+    metric_column,
+    model_cell,
+    name_of,
+    notes,
+    number_cell,
+    parts,
+    rows_of,
+    value_cell,
+)
+from waybench.reporting.tables._tables import files
+from waybench.reporting.tables._variation import attempt_table, repeat_table, spread_table
+
+__all__ = [
+    "BLANK",
+    "Cell",
+    "Column",
+    "ComparisonTable",
+    "Failed",
+    "HeaderGroup",
+    "Leaders",
+    "LoggedError",
+    "Note",
+    "Reach",
+    "RowGroup",
+    "SlopeTable",
+    "Table",
+    "TableRow",
+    "attempt_table",
+    "averages",
+    "by_player",
+    "clusters",
+    "conduct_table",
+    "count_cell",
+    "error_cell",
+    "error_table",
+    "files",
+    "leader_tables",
+    "leaders",
+    "leading_of",
+    "level_table",
+    "markdown",
+    "mean_cell",
+    "metric_column",
+    "model_cell",
+    "model_table",
+    "name_of",
+    "notes",
+    "number_cell",
+    "of_model",
+    "pair_tables",
+    "parts",
+    "prompt",
+    "reach_of_model",
+    "reaches",
+    "readme_table",
+    "repeat_table",
+    "rows_of",
+    "score_table",
+    "setting_table",
+    "side_by_side",
+    "slope_tables",
+    "spread_table",
+    "value_cell",
+    "wording_table",
+]

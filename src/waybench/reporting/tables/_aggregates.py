@@ -1,0 +1,138 @@
+"""The tables of what a set of episodes comes to, with all the means that it is made of."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from waybench.analysis import Estimate, Group, as_metric, differing, grouped, ranked
+from waybench.core import Aggregate, Environment, Metric, Presentation
+from waybench.reporting._format import heading, part, percent
+from waybench.reporting.tables._table import (
+    Cell,
+    Column,
+    Note,
+    RowGroup,
+    Table,
+    TableRow,
+    count_cell,
+    mean_cell,
+    name_of,
+    notes,
+    parts,
+)
+from waybench.stats import CONFIDENCE, Mean
+
+
+def side_by_side(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    pages: Mapping[Group, str],
+) -> list[Table]:
+    """Return the tables of an environment's aggregates with models side by side, one for each level.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        estimates: Its estimates by level, or if it is pooled those over all levels.
+        pages: File names of the groups' pages.
+    """
+    free = [estimate for estimate in estimates if not estimate.guided]
+    by_level = grouped(free, lambda each: each.level)
+    found: list[Table] = []
+    for aggregate in env.aggregates:
+        for level, some in by_level.items():
+            own = {estimate.group: estimate for estimate in some}
+            # The best first, as in the other tables; totals are of no level, and keep their order.
+            groups = list(ranked(some)) or list(own)
+            columns = [
+                Column(
+                    heading=name_of(group.model),
+                    link=f"results/{pages[group]}",
+                    notes=parts(differing(group, groups)),
+                )
+                for group in groups
+            ]
+            told = presentation.mode(env.id, level) if len(by_level) > 1 else ""
+            table = _table(
+                f"task-made-{len(found) + 1}", aggregate, presentation, told, columns, [own[g] for g in groups]
+            )
+            suffix = f" ({told})" if told else ""
+            summary = f"{aggregate.title} and what it is made of, models side by side{suffix}"
+            found.append(replace(table, summary=summary, folded=True))
+    return found
+
+
+def of_model(env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]) -> list[Table]:
+    """Return the tables of an environment's aggregates for one model, levels side by side.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        estimates: The model's estimates by level, and over all levels if the environment is pooled.
+    """
+    free = [estimate for estimate in estimates if not estimate.guided]
+    several = len(free) > 1
+    titles = [presentation.mode(env.id, estimate.level) if several else "" for estimate in free]
+    columns = [Column(heading=title or f"All {presentation.items}") for title in titles]
+    return [
+        _table(f"made-{number}", aggregate, presentation, "", columns, free)
+        for number, aggregate in enumerate(env.aggregates, start=1)
+        if free
+    ]
+
+
+def _table(
+    name: str,
+    aggregate: Aggregate,
+    presentation: Presentation,
+    level: str,
+    columns: Sequence[Column],
+    estimates: Sequence[Estimate],
+) -> Table:
+    """Return the table of one aggregate: the number in each column, and below it the means that it is made of.
+
+    Args:
+        name: The table's id.
+        aggregate: The aggregate.
+        presentation: What is known of its environment's family.
+        level: The level that all columns have, in words; "" if there is one level, or columns are levels.
+        columns: Its columns.
+        estimates: The estimate of each column.
+    """
+    metric = as_metric(aggregate)
+    caption = (
+        f"{aggregate.doc} Below it the means over {presentation.items} that it is made of, shares in per cent. Small: "
+        f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has none of a single "
+        f"{presentation.cluster or presentation.item}, nor where all of them came to the same."
+    )
+    whole = TableRow(
+        Cell(text=heading(metric), bold=True, better=metric.better),
+        list(_cells(metric, (estimate.number(aggregate.name) for estimate in estimates), bold=True)),
+    )
+    items = TableRow(
+        Cell(text=presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
+    )
+    means = [
+        TableRow(Cell(text=heading(one)), list(_cells(one, (estimate.number(one.name) for estimate in estimates))))
+        for one in aggregate.metrics
+    ]
+    return Table(
+        id=name,
+        title=heading(metric) + (f", {level}" if level else ""),
+        caption=(Note(caption),),
+        columns=[Column(heading=aggregate.part), *columns],
+        groups=(RowGroup((whole, items)), RowGroup(means)),
+        kind="scores made",
+    )
+
+
+def _cells(metric: Metric, numbers: Iterable[Mean | None], *, bold: bool = False) -> Iterator[Cell]:
+    share = metric.bounds == (0, 1) and not metric.unit
+    for number in numbers:
+        if number is None or not share:
+            yield mean_cell(number, metric, bold=bold)
+        else:
+            ends = "" if number.low is None else f"{percent(number.low)} – {percent(number.high)}"
+            text, shade = percent(number.value), part(number.value, metric)
+            yield Cell(text=text, bold=bold, notes=notes([ends], "interval"), part=shade, kind="score")

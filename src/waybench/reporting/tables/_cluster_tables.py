@@ -1,0 +1,175 @@
+"""Tables of what was drawn with several items, such as maps with their questions: one by one, and their averages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.analysis import (
+    NOTHING,
+    Cluster,
+    Estimate,
+    Group,
+    Row,
+    Variables,
+    by_cluster,
+    differing,
+    grouped,
+    one_line,
+)
+from waybench.core import Environment, Presentation
+from waybench.reporting._format import amount, percent
+from waybench.reporting.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    by_player,
+    count_cell,
+    mean_cell,
+    metric_column,
+    model_cell,
+    rows_of,
+    value_cell,
+)
+from waybench.stats import CONFIDENCE
+
+
+def averages(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    ordered: Sequence[Group],
+    total_of: Mapping[Group, Estimate],
+    pages: Mapping[Group, str],
+) -> Table | None:
+    """Return the table of averages over clusters, all with the same weight; None if no cluster has several items.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        ordered: Its groups, the best one first.
+        total_of: Their estimates over all levels.
+        pages: File names of the groups' pages.
+    """
+    metrics = [metric for metric in env.metrics if metric.name in presentation.metrics]
+    if not (presentation.cluster and metrics) or all(
+        total_of[group].items <= _most(total_of[group]) for group in ordered
+    ):
+        return None
+    rows = [
+        (
+            group.embedded,
+            TableRow(
+                model_cell(group.model, differing(group, ordered), pages[group]),
+                [
+                    count_cell(_most(total_of[group])),
+                    *(mean_cell(total_of[group].macro.get(metric.name), metric) for metric in metrics),
+                ],
+            ),
+        )
+        for group in ordered
+    ]
+    caption = (
+        f"The mean over {presentation.clusters} of each {presentation.cluster}'s own mean, so that each has the same "
+        f"weight, whatever its number of {presentation.items}; where means over {presentation.items} give each "
+        f"{presentation.item} the same. Small: "
+        f"{100 * CONFIDENCE:.0f} % interval over {presentation.clusters}."
+    )
+    return Table(
+        id="task-averages",
+        title=f"Averages over {presentation.clusters}",
+        caption=(Note(caption),),
+        columns=[
+            Column(heading="Model"),
+            Column(heading=presentation.clusters.capitalize()),
+            *map(metric_column, metrics),
+        ],
+        groups=by_player(rows),
+        kind="scores",
+    )
+
+
+def _most(total: Estimate) -> int:
+    """Return the number of clusters; all items if each is drawn by itself."""
+    return max((mean.clusters for mean in total.macro.values()), default=total.items)
+
+
+def clusters(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    own: Sequence[Row],
+    known: Mapping[Cluster, Variables],
+    anchors: Mapping[Cluster, str],
+) -> Table | None:
+    """Return the table of the clusters of one group; None if they are not in the page.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        own: The group's rows.
+        known: What is known of the clusters.
+        anchors: Where each cluster is in the page.
+    """
+    if not anchors or not presentation.by_cluster:
+        return None
+    metrics = [metric for metric in env.metrics if metric.name in presentation.by_cluster]
+    found = by_cluster(own, presentation.by_cluster)
+    source = env.explanatory_variables
+    name, title = next(iter(source.titles.items())) if source else ("", "")
+    sized: list[tuple[float, str, TableRow]] = []
+    for cluster, some in grouped((row for row in own if row.counts), lambda row: row.cluster).items():
+        size = known.get(cluster, {}).get(name)
+        cells = [
+            Cell(text=str(cluster.level)),
+            *([Cell(text=amount(size))] if title else []),
+            count_cell(len({(row.item, row.instance) for row in some})),
+            *(
+                value_cell(one.value, metric)
+                if (one := found[metric.name].get(cluster))
+                else Cell(text=NOTHING, kind="score")
+                for metric in metrics
+            ),
+        ]
+        head = Cell(text=one_line(cluster.name, 60) or "(no name)", link=f"#{anchors[cluster]}")
+        sized.append((size or 0, cluster.name, TableRow(head, cells)))
+    size_heading = [title] if title else []
+    headings = [
+        presentation.cluster.capitalize(),
+        presentation.level.capitalize(),
+        *size_heading,
+        presentation.items.capitalize(),
+    ]
+    return Table(
+        id="by-cluster",
+        title=f"By {presentation.cluster}",
+        caption=(Note(f"Means over its {presentation.items}."),),
+        columns=[*(Column(heading=each) for each in headings), *map(metric_column, metrics)],
+        groups=rows_of(row for *_, row in sorted(sized, key=lambda each: each[:2])),
+        kind="scores by-cluster",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """How much of a group's prompts need not be read again, in per cent.
+
+    Attributes:
+        shared: What share of a prompt others begin with too; "" if not known.
+        cached: What share of the input tokens a provider's cache had, as far as it says; "" if not known.
+    """
+
+    shared: str
+    cached: str
+
+
+def prompt(total: Estimate, presentation: Presentation) -> Prompt:
+    """Return how much of a group's prompts is shared and was cached.
+
+    Args:
+        total: The group's estimate over all levels.
+        presentation: Its presentation.
+    """
+    shared = total.metrics.get(presentation.shared)
+    # A provider that says nothing of a cache is recorded as one that had nothing in it.
+    told = total.cached is not None and (shared is not None or total.cached > 0)
+    return Prompt(percent(shared.value) if shared else "", percent(total.cached) if told else "")

@@ -1,0 +1,146 @@
+"""Tables of how attempts failed, each under its main cause."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from waybench.analysis import (
+    NOTHING,
+    Failures,
+    Group,
+    Row,
+    differing,
+    failure_kinds,
+    failures,
+    grouped,
+    has_fixed_length,
+)
+from waybench.core import FailureKind
+from waybench.envs import registry
+from waybench.reporting._format import amount, percent
+from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, count_cell, parts, rows_of
+
+
+class Failed:
+    """How the attempts of a report failed, but for games that never end in another way than by their length."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        """Count.
+
+        Args:
+            rows: All rows.
+        """
+        free = [row for row in rows if row.counts and not row.guided]
+        endless = {env for env, some in grouped(free, lambda row: row.group.env).items() if has_fixed_length(some)}
+        self._rows = grouped((row for row in free if row.group.env not in endless), lambda row: row.group)
+
+    def by_group(self) -> dict[Group, Failures]:
+        """Return how the attempts of each group failed."""
+        return {group: failures(some) for group, some in self._rows.items()}
+
+    def to_json(self, pages: Mapping[Group, str]) -> list[dict[str, Any]]:
+        """Return how the attempts of each group failed as JSON values.
+
+        Args:
+            pages: File names of the groups' pages.
+        """
+        return [
+            {
+                "page": f"results/{pages[group]}",
+                "attempts": found.attempts,
+                "failed": found.failed,
+                "kinds": {kind.name: count for kind, count in found.kinds.items()},
+            }
+            for group, found in self.by_group().items()
+        ]
+
+    def of_model(self, name: str, pages: Mapping[Group, str]) -> Table | None:
+        """Return a model's table, task by task; None if nothing failed.
+
+        Args:
+            name: The model.
+            pages: File names of the groups' pages.
+        """
+        own = {group: found for group, found in self.by_group().items() if group.model == name}
+        of_env = grouped(own, lambda group: group.env)
+        some = [
+            (
+                Cell(
+                    text=registry.load(group.env).title,
+                    link=f"results/{pages[group]}",
+                    notes=parts(differing(group, of_env[group.env])),
+                ),
+                found,
+            )
+            for group, found in own.items()
+        ]
+        # Kinds are an environment's own: only rows of the same one have columns in common.
+        return _table("Task", some, failure_kinds(next(iter(of_env))) if len(of_env) == 1 else None)
+
+    def of_group(self, group: Group, heading: str) -> Table | None:
+        """Return a group's table, level by level; None if nothing failed.
+
+        Args:
+            group: The group.
+            heading: What a level is called.
+        """
+        by_level = grouped(self._rows.get(group, ()), lambda row: row.level)
+        some = [(Cell(text=str(level)), failures(by_level[level])) for level in sorted(by_level)]
+        return _table(heading, some, failure_kinds(group.env))
+
+
+def _table(
+    heading: str, some: Sequence[tuple[Cell, Failures]], kinds: Sequence[FailureKind] | None = None
+) -> Table | None:
+    """Return the table of some rows; None if nothing failed.
+
+    Args:
+        heading: What a row is of.
+        some: Of each row its header, and how its attempts failed.
+        kinds: What can be a column; None where the rows are of several environments, whose kinds differ, so that each
+            row lists its own.
+    """
+    if not any(found.failed for _, found in some):
+        return None
+    columns = [kind for kind in kinds or () if any(found.kinds.get(kind) for _, found in some)]
+    causes = [Column(heading=f"By {kind.title}", help=kind.doc, kind="score") for kind in columns]
+    rows = [
+        TableRow(
+            head,
+            [
+                count_cell(found.attempts),
+                count_cell(found.failed, "" if found.failed else "zero"),
+                *([_cell(found, kind) for kind in columns] or [_causes(found)]),
+            ],
+        )
+        for head, found in some
+    ]
+    share = " Small: the share of the failed attempts." if columns else ""
+    return Table(
+        id="failed",
+        title="How attempts failed",
+        caption=(Note(f"Each failed attempt is counted once, under its main cause.{share}"),),
+        columns=[
+            *(Column(heading=each) for each in (heading, "Attempts", "Failed")),
+            *(causes or [Column(heading="Failed by", kind="name")]),
+        ],
+        groups=rows_of(rows),
+        kind="failed",
+    )
+
+
+def _cell(found: Failures, kind: FailureKind) -> Cell:
+    count = found.kinds.get(kind, 0)
+    if not count:
+        return Cell(text=NOTHING, kind="score")
+    share = count / found.failed
+    return Cell(text=amount(count), bold=True, notes=(Note(f"{percent(share)} %"),), part=round(share, 3), kind="score")
+
+
+def _causes(found: Failures) -> Cell:
+    """Return the kinds that occurred, the most frequent first."""
+    ordered = sorted(found.kinds.items(), key=lambda each: -each[1])
+    listed = [
+        Note(f"{kind.title} {percent(count / found.failed)} %", "cause", title=kind.doc, value=amount(count))
+        for kind, count in ordered
+    ]
+    return Cell(text="" if listed else NOTHING, notes=tuple(listed), kind="name")

@@ -1,0 +1,302 @@
+"""How far players reach: what a task's page has of it, and a model's."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.analysis import (
+    NOTHING,
+    SHARES,
+    Group,
+    Horizon,
+    SuccessCurve,
+    differing,
+    grouped,
+    horizon_told,
+    leading,
+    success_text,
+)
+from waybench.core import Axis, Environment, Presentation
+from waybench.envs import registry
+from waybench.reporting.charts import (
+    MOST_POINTS,
+    NARROW,
+    WIDE,
+    Figure,
+    Player,
+    chart_name,
+    drawn,
+    short_labels,
+    success_spec,
+)
+from waybench.reporting.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    by_player,
+    count_cell,
+    model_cell,
+    notes,
+    parts,
+    rows_of,
+)
+
+MOST_PANELS = 12
+_INTERVAL = "90 % interval"
+_SHARES = [f"{100 * share:.0f} %" for share in SHARES]
+_LIMITS = "Nothing is said beyond what was tried but “beyond” and “below”."
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The horizons of a task's models on one axis.
+
+    Attributes:
+        axis: The axis.
+        figure: The chart of success by difficulty.
+        tables: The horizons, and what they are under other assumptions.
+    """
+
+    axis: Axis
+    figure: Figure
+    tables: list[Table]
+
+
+def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
+    """Return a horizon with its interval; "–" where there is none.
+
+    Args:
+        horizon: The horizon.
+        notes: Lines below it.
+    """
+    if horizon is None:
+        return Cell(text=NOTHING, bold=True)
+    told = horizon_told(horizon)
+    ends = (Note(told.ends, "interval"),) if told.ends else ()
+    return Cell(text=told.place, bold=True, order=horizon.order, notes=(*ends, *notes))
+
+
+def reaches(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    curves: Iterable[SuccessCurve],
+    ranks: Sequence[Group],
+    pages: Mapping[Group, str],
+) -> list[Reach]:
+    """Return how far the models of one task reach, for each axis on which that is known.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        curves: How their success falls.
+        ranks: The groups in the order of their colours, which are those of the other charts.
+        pages: File names of the groups' pages.
+    """
+    by_axis = grouped(curves, lambda each: each.axis)
+    axes = [axis for axis in env.axes if axis.name in by_axis]
+    return [
+        _reach(f"task-reach-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
+        for number, axis in enumerate(axes, start=1)
+    ]
+
+
+def _reach(
+    name: str,
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    axis: Axis,
+    curves: Sequence[SuccessCurve],
+    ranks: Sequence[Group],
+    pages: Mapping[Group, str],
+) -> Reach:
+    # Models first, and who reaches farthest before others; the same horizons are in the order of the other tables.
+    listed = sorted(
+        curves,
+        key=lambda each: (
+            each.group.embedded,
+            *(-horizon.order for horizon in each.horizons),
+            ranks.index(each.group),
+        ),
+    )
+    groups = [each.group for each in listed]
+    heads = [model_cell(group.model, differing(group, groups), pages[group]) for group in groups]
+    assumptions = list(listed[0].horizons[0].sensitivity)
+    tables = [_horizons(name, env, presentation, axis, listed, heads)]
+    if assumptions:
+        tables.append(_others(f"{name}-others", presentation, assumptions, listed, heads))
+    return Reach(axis, _figure(env, presentation, axis, listed, ranks), tables)
+
+
+def _horizons(
+    name: str,
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    axis: Axis,
+    curves: Sequence[SuccessCurve],
+    heads: Sequence[Cell],
+) -> Table:
+    halves = [each.horizons[0] for each in curves]
+    apart = any(half.clusters < half.items for half in halves)
+    assumed = bool(halves[0].sensitivity)
+    headings = ["Model", *_SHARES, presentation.items.capitalize(), "Attempts"]
+    headings += [(presentation.clusters or "clusters").capitalize()] if apart else []
+    headings += ["50 % under other assumptions"] if assumed else []
+    rows = [
+        (
+            each.group.embedded,
+            TableRow(
+                head,
+                [
+                    *map(horizon_cell, each.horizons),
+                    count_cell(half.items),
+                    count_cell(half.trials),
+                    *([count_cell(half.clusters)] if apart else []),
+                    *([Cell(text=_moved(half))] if assumed else []),
+                ],
+            ),
+        )
+        for each, half, head in zip(curves, halves, heads, strict=True)
+    ]
+    caption = (
+        f"Where a single attempt still solves {' and '.join(_SHARES)} of the {presentation.items}. {success_text(env)} "
+        f"Small, the {_INTERVAL}{f' over {presentation.clusters}' if presentation.clusters else ''}. {_LIMITS}"
+    )
+    if assumed:
+        caption += (
+            " Under other assumptions about the curve the 50 % horizon goes from the one to the other in the last "
+            "column."
+        )
+    return Table(
+        id=name,
+        title=f"Horizons, by {axis.title.lower()}",
+        caption=(Note(f"{caption} {axis.title}: {axis.doc[0].lower()}{axis.doc[1:]}"),),
+        columns=[Column(heading=each) for each in headings],
+        groups=by_player(rows),
+        kind="reach",
+    )
+
+
+def _moved(half: Horizon) -> str:
+    """Return where a horizon is under other assumptions, from the least to the greatest."""
+    others = [half.under(assumption) for assumption in half.sensitivity]
+    ends = [horizon_told(pick(others, key=lambda each: each.order)).place for pick in (min, max)] if others else []
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _others(
+    name: str,
+    presentation: Presentation,
+    assumptions: Sequence[str],
+    curves: Sequence[SuccessCurve],
+    heads: Sequence[Cell],
+) -> Table:
+    caption = (
+        "The link is the form of the curve’s fall, the prior what is held likely of its slope, a lapse the share of "
+        f"{presentation.items} that fails however easy they are; on a linear axis a step counts the same everywhere, "
+        "and otherwise a doubling does."
+    )
+    rows = [
+        (
+            each.group.embedded,
+            TableRow(
+                head,
+                [
+                    horizon_cell(half),
+                    *(Cell(text=horizon_told(half.under(one)).place) for one in half.sensitivity),
+                ],
+            ),
+        )
+        for each, head in zip(curves, heads, strict=True)
+        for half in each.horizons[:1]
+    ]
+    headings = ["Model", "As above", *(f"{each[0].upper()}{each[1:]}" for each in assumptions)]
+    return Table(
+        id=name,
+        title="The 50 % horizon under other assumptions, one at a time",
+        caption=(Note(caption),),
+        columns=[Column(heading=each) for each in headings],
+        groups=by_player(rows),
+        kind="reach",
+        summary="How much the horizons depend on what is taken for granted",
+        folded=True,
+    )
+
+
+def reach_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[Group, str]) -> Table | None:
+    """Return the horizons of one model at all tasks, on all axes; None if there are none.
+
+    Args:
+        name: The model.
+        curves: How all models' success falls.
+        pages: File names of the groups' pages.
+    """
+    rows: list[TableRow] = []
+    for env_id, some in grouped(curves, lambda each: each.group.env).items():
+        env = registry.load(env_id)
+        titles = {axis.name: axis.title for axis in env.axes}
+        groups = list(dict.fromkeys(each.group for each in some))
+        success = notes([success_text(env)], "success")
+        for each in some:
+            if each.group.model == name:
+                half, link = each.horizons[0], f"results/{pages[each.group]}"
+                head = Cell(text=env.title, link=link, notes=parts(differing(each.group, groups)))
+                axis = Cell(text=titles[each.axis], notes=success, kind="name")
+                counts = count_cell(half.items), count_cell(half.trials)
+                rows.append(TableRow(head, [axis, *map(horizon_cell, each.horizons), *counts]))
+    if not rows:
+        return None
+    caption = (
+        f"The difficulty at which a single attempt still solves {' and '.join(_SHARES)} of a task’s items; small, the "
+        f"{_INTERVAL}. {_LIMITS}"
+    )
+    return Table(
+        id="horizons",
+        title="Horizons",
+        caption=(Note(caption),),
+        columns=[
+            Column(heading="Task"),
+            Column(heading="Difficulty", kind="name"),
+            *(Column(heading=each) for each in (*_SHARES, "Items", "Attempts")),
+        ],
+        groups=rows_of(rows),
+        kind="reach",
+    )
+
+
+def leading_of(curves: Iterable[SuccessCurve]) -> dict[Group, Horizon]:
+    """Return of each group the horizon that stands for it."""
+    return leading(horizon for each in curves for horizon in each.horizons)
+
+
+def _figure(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    axis: Axis,
+    curves: Sequence[SuccessCurve],
+    ranks: Sequence[Group],
+) -> Figure:
+    shown = curves[:MOST_PANELS]
+    names = short_labels(each.group for each in shown)
+    players = [Player(names[each.group], each.group.embedded, ranks.index(each.group), each) for each in shown]
+    across, counted = axis.title, (presentation.item, presentation.items)
+    spec = success_spec(players, across, counted, WIDE)
+    label = f"Success by {across.lower()} for each model; the table of horizons has what they come to"
+    binned = any(len(each.places) > MOST_POINTS for each in shown)
+    left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
+    caption = (
+        f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
+        f"{_INTERVAL} at each difficulty as a band, and what was observed as dots, of an area by their number of "
+        f"{presentation.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the "
+        f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or "
+        f"easier was tried.{left}"
+    )
+    whose = [env.id, *shown[0].group.apart]
+    return Figure(
+        chart_name(env, whose, f"success by {axis.name}"),
+        drawn(spec, label),
+        drawn(success_spec(players, across, counted, NARROW), label),
+        caption,
+        spec,
+    )

@@ -1,0 +1,387 @@
+"""The first table: a row for each model at each task."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from waybench.analysis import (
+    Estimate,
+    Group,
+    Horizon,
+    differing,
+    grouped,
+    mean_text,
+    measure,
+    over,
+    ranked,
+    success_text,
+)
+from waybench.core import Metric
+from waybench.envs import registry
+from waybench.reporting._format import amount, heading, interval_text, missing_text, money, part, percent
+from waybench.reporting._presentations import presentation_of
+from waybench.reporting.tables._horizon_tables import horizon_cell
+from waybench.reporting.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    error_cell,
+    model_cell,
+    notes,
+    number_cell,
+    parts,
+    rows_of,
+)
+from waybench.stats import CONFIDENCE, Mean
+
+OUTCOMES = {"unparsed": "Unparsed", "illegal": "Illegal", "truncated": "Truncated", "refused": "Refused"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leader:
+    """One row.
+
+    Attributes:
+        group: Model, task and settings.
+        model_page: File name of the model's page.
+        page: File name of the page of its results.
+        differs: The settings in which it differs from others at this task, in words.
+        family: The family's name.
+        title: The environment's title.
+        apart: What keeps its scores out of others' tables, in words.
+        metric: What the score is, with its unit.
+        score: The score.
+        interval: Its interval, as text.
+        unbounded: Which bound the score does not have, as "no lower bound"; "" if it has both.
+        normalised: The score between floor (0) and ceiling (100) of the same items with its interval, as text; "" if
+            that is nothing new.
+        part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
+        note: What has to be said of the score; "" for nothing.
+        missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
+        items: Number of items.
+        reach: The horizon on the environment's first axis.
+        counts: What the horizon counts; "" where there is none.
+        success: What counts as solved, in a sentence; "" where there is no horizon.
+        solved: Share of attempts that are solved, in per cent.
+        outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
+        errors: Infrastructure errors.
+        tokens: Tokens for each solved item.
+        cost: Dollars for each solved item.
+    """
+
+    group: Group
+    model_page: str
+    page: str
+    differs: list[str]
+    family: str
+    title: str
+    apart: tuple[str, ...]
+    metric: str
+    score: Cell
+    interval: str
+    unbounded: str
+    normalised: str
+    part: float | None
+    note: str
+    missing: str
+    items: Cell
+    reach: Cell
+    counts: str
+    success: str
+    solved: Cell
+    outcomes: list[Cell]
+    errors: int
+    tokens: Cell
+    cost: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """The table.
+
+    Attributes:
+        models: Rows of models.
+        references: Rows of the embedded players.
+        priced: Whether some row has a cost.
+        noted: Whether some row has a note.
+        reaching: Whether some row has a horizon.
+    """
+
+    models: list[Leader]
+    references: list[Leader]
+
+    @property
+    def priced(self) -> bool:
+        """Whether some row has a cost."""
+        return any(line.cost.order is not None for line in (*self.models, *self.references))
+
+    @property
+    def noted(self) -> bool:
+        """Whether some row was given other levels than others."""
+        return any(line.note for line in (*self.models, *self.references))
+
+    @property
+    def rescaled(self) -> bool:
+        """Whether some row has a score between floor and ceiling."""
+        return any(line.normalised for line in (*self.models, *self.references))
+
+    @property
+    def missing(self) -> bool:
+        """Whether infrastructure errors left something out of some row."""
+        return any(line.missing for line in (*self.models, *self.references))
+
+    @property
+    def reaching(self) -> bool:
+        """Whether some row has a horizon."""
+        return any(line.reach.order is not None for line in (*self.models, *self.references))
+
+
+def leaders(
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+    reached: Mapping[Group, Horizon],
+    only: str | None = None,
+) -> Leaders:
+    """Return the table, by family and environment, and within one the best model first.
+
+    Args:
+        estimates: All estimates by level.
+        totals: Those over all levels.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+        reached: How far the groups reach.
+        only: A model, if only its rows are wanted.
+    """
+    total_of = {total.group: total for total in totals}
+    found: list[Leader] = []
+    by_place = grouped(estimates, lambda each: (each.group.env, each.group.apart))
+    for place in sorted(by_place, key=lambda place: (presentation_of(place[0]).title, place)):
+        groups = ranked(by_place[place])
+        most = sorted({level for cells in groups.values() for level in cells})
+        for group, cells in groups.items():
+            if only is None or group.model == only:
+                differs = differing(group, groups)
+                found.append(_leader(total_of[group], cells, most, differs, pages, model_pages, reached.get(group)))
+    return Leaders(
+        [line for line in found if not line.group.embedded],
+        [line for line in found if line.group.embedded],
+    )
+
+
+def _leader(
+    total: Estimate,
+    cells: Mapping[int, Estimate],
+    most: Sequence[int],
+    differs: list[str],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+    horizon: Horizon | None,
+) -> Leader:
+    group, env = total.group, registry.load(total.group.env)
+    measured = measure(env, total.guided)
+    # Curves are of one level: with a teacher there is a score where all episodes are of the same.
+    whole = measured.mean(total if len(cells) > 1 else next(iter(cells.values())))
+    mean, note = _overall(whole, cells, most, measured.metric)
+    metric = over(measured.metric, [total])
+    ends = interval_text(mean, metric)
+    return Leader(
+        group=group,
+        model_page=model_pages[group.model],
+        page=pages[group],
+        differs=differs,
+        family=presentation_of(group.env).title,
+        title=env.title,
+        apart=group.apart,
+        metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
+        score=Cell(text=mean_text(mean.value if mean else None, measured.metric), order=mean.value if mean else None),
+        interval=ends,
+        unbounded=_no_bounds(metric) if ends else "",
+        normalised=_normalised(total, metric) if mean is whole else "",
+        part=part(mean.value if mean else None, metric),
+        note=note,
+        missing=missing_text(total, measured.metric),
+        items=_number(total.items),
+        reach=horizon_cell(horizon),
+        counts=env.axes[0].title.lower() if horizon else "",
+        success=success_text(env) if horizon else "",
+        solved=_percent(total.solved.value if total.solved else None),
+        outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
+        errors=total.errors,
+        tokens=_number(total.per_solved(total.tokens)),
+        cost=number_cell(money(spent := total.per_solved(total.cost)), spent),
+    )
+
+
+def _overall(
+    mean: Mean | None, cells: Mapping[int, Estimate], most: Sequence[int], metric: Metric
+) -> tuple[Mean | None, str]:
+    """Return the score over all levels, and what has to be said of it where others were given other levels."""
+    levels = sorted(cells)
+    if mean is None or levels == list(most):
+        return mean, ""
+    presentation = presentation_of(cells[levels[0]].group.env)
+    told = (
+        f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
+    )
+    begun = list(most[: len(levels)]) == levels
+    if not (begun and _ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
+        return mean, f"{told} only"
+    share = len(levels) / len(most)  # each level has as many items as another
+    low, high = (None if end is None else end * share for end in (mean.low, mean.high))
+    return replace(mean, value=mean.value * share, low=low, high=high), f"{told}; 0 beyond"
+
+
+def _normalised(total: Estimate, metric: Metric) -> str:
+    """Return the score from 0 (the floor) to 100 (the ceiling), where these are not the metric's own bounds."""
+    found = total.rescaled
+    if found is None or {found.floor, found.ceiling} == set(metric.bounds):
+        return ""
+    value, *ends = (None if end is None else 100 * end for end in (found.mean.value, found.mean.low, found.mean.high))
+    low, high = (f"{end:.0f}".replace("-", "−") for end in ends) if None not in ends else ("", "")
+    return f"{value:.0f}".replace("-", "−") + (f" ({low} – {high})" if low else "")
+
+
+def _no_bounds(metric: Metric) -> str:
+    """Return which bound a score does not have, for its interval; "" if it has both."""
+    missing = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
+    return f"no {' or '.join(missing)} bound" if missing else ""
+
+
+def _ended(last: Estimate) -> bool:
+    """Return whether a ladder ended at a level, so that beyond it there is nothing to be had.
+
+    It does where nothing was reached. After something was, the next level was not asked for, or is still to come; and
+    nothing follows from an infrastructure error, nor from what does not replay.
+    """
+    ladder = registry.load(last.group.env).best_of and not last.guided
+    return ladder and not (last.solved_items or last.errors or last.unconfirmed)
+
+
+def _percent(share: float | None) -> Cell:
+    return number_cell(percent(share), None if share is None else 100 * share)
+
+
+def _number(value: float | None) -> Cell:
+    return number_cell(amount(value), value)
+
+
+def leader_tables(found: Leaders, *, alone: bool = False) -> list[Table]:
+    """Return the table of models, with a row for each at each task, and that of the reference players.
+
+    Args:
+        found: The rows.
+        alone: Whether they are all of one model, whose name is left out.
+    """
+    listed = ("leaders", "Models", found.models), ("references", "Reference players, not models", found.references)
+    tables: list[Table] = []
+    for name, title, lines in listed:
+        if lines:
+            tables.append(
+                Table(
+                    id=name,
+                    title="Tasks" if alone else title,
+                    caption=(Note(_FLOORS if tables else _ABOUT),),
+                    help=() if tables else list(_help(found)),
+                    columns=_columns(found, alone),
+                    groups=rows_of(_row(line, found, alone) for line in lines),
+                    kind="leaders scores",
+                    choose="Family",
+                )
+            )
+    return tables
+
+
+_ABOUT = (
+    "A row for each task, over all its levels; the task leads to all its numbers and items. Small: the "
+    f"{100 * CONFIDENCE:.0f} % interval, and what the score is."
+)
+_FLOORS = "They mark the floor and the ceiling of each task."
+
+
+def _help(found: Leaders) -> Iterator[Note]:
+    if found.reaching:
+        yield Note(
+            "Horizon: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
+            "what counts as solved is below it, and is not the score. Nothing is said beyond what was tried but "
+            "“beyond” and “below”, and “–” stands where items are of one difficulty."
+        )
+    yield Note(
+        "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts did "
+        "not."
+    )
+    yield Note("Errors are those of the infrastructure and in no other number.")
+    yield Note(f"Tokens{' and cost' if found.priced else ''} for each solved item are those of all attempts.")
+    if found.rescaled:
+        yield Note(
+            "Normalised: from 0, the better of saying nothing and the best constant reply (chosen on other items), to "
+            "100, the oracle, on the same items, with its interval; left out where the distance between these two is "
+            "not resolved."
+        )
+    if found.missing:
+        yield Note("Where infrastructure errors left something out,")
+        yield Note("in this colour,", "flag")
+        yield Note("the score lies between the two numbers whatever that would have come to.")
+    if found.noted:
+        yield Note("“0 beyond”:", "flag")
+        yield Note("a ladder ended there, and what it did not reach counts as 0;")
+        yield Note("“only”:", "flag")
+        yield Note("others were given other levels.")
+
+
+def _columns(found: Leaders, alone: bool) -> list[Column]:
+    first = [Column(heading="Task")] if alone else [Column(heading="Model"), Column(heading="Task", kind="name")]
+    headings = [
+        "Score",
+        *(["Horizon"] if found.reaching else []),
+        "Items",
+        "Solved, %",
+        *(f"{title}, %" for title in OUTCOMES.values()),
+        "Errors",
+        "Tokens per solved",
+        *(["Cost per solved"] if found.priced else []),
+    ]
+    return [*first, *(Column(heading=each) for each in headings)]
+
+
+def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:
+    task = Cell(
+        text=line.title,
+        link=f"results/{line.page}",
+        order=line.title,
+        notes=parts(line.apart),
+        kind="" if alone else "name",
+    )
+    model = replace(model_cell(line.group.model, line.differs, order=True), link=f"models/{line.model_page}")
+    head, *first = [replace(task, notes=parts((*line.apart, *line.differs)))] if alone else [model, task]
+    score = replace(
+        line.score,
+        bold=True,
+        part=line.part,
+        kind="score",
+        notes=(
+            *notes([line.interval], "interval"),
+            *notes([line.unbounded, line.metric]),
+            *notes([line.normalised and f"normalised {line.normalised}"], "normalised"),
+            *notes([line.note, line.missing], "flag"),
+        ),
+    )
+    reach = replace(
+        line.reach,
+        kind="zero" if line.reach.order is None else "reach",
+        notes=(*line.reach.notes, *notes([line.counts]), *notes([line.success], "success")),
+    )
+    cells = [
+        *first,
+        score,
+        *([reach] if found.reaching else []),
+        line.items,
+        line.solved,
+        *line.outcomes,
+        error_cell(line.errors),
+        line.tokens,
+        *([line.cost] if found.priced else []),
+    ]
+    return TableRow(head, cells, choice=line.family)

@@ -1,0 +1,156 @@
+"""The tables of a model's results at a task: by level, and its infrastructure errors."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from waybench.analysis import Estimate, Measure, as_metric, mean_text, one_line
+from waybench.core import Environment, Metric, Presentation
+from waybench.reporting._format import amount, heading, in_words, interval_text
+from waybench.reporting.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    count_cell,
+    error_cell,
+    metric_column,
+    notes,
+    rows_of,
+)
+from waybench.stats import CONFIDENCE, Mean
+
+
+class LoggedError(NamedTuple):
+    """An attempt that an infrastructure error ended.
+
+    Attributes:
+        item: The item.
+        anchor: Where that is in the page.
+        attempt: Number of the attempt.
+        text: What happened.
+        log: The log's file name.
+    """
+
+    item: str
+    anchor: str
+    attempt: int
+    text: str
+    log: str
+
+
+def level_table(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    measured: Measure,
+    estimates: Sequence[Estimate],
+    total: Estimate,
+    drawn: str,
+) -> Table:
+    """Return the table of a group's metrics by level, and over all levels where the environment is pooled.
+
+    Args:
+        env: The environment.
+        presentation: What is known of its family.
+        measured: By what the group is judged.
+        estimates: Its estimates by level.
+        total: Its estimate over all levels.
+        drawn: What was drawn independently, over which intervals are.
+    """
+    metric, with_best = measured.metric, bool(measured.series) or env.best_of
+    made_of = [one for aggregate in env.aggregates for one in aggregate.metrics]  # which have a table of their own
+    listed = [one for one in env.metrics if total.guided or one not in made_of]
+    series = [as_metric(one) for one in env.series if one.name != measured.series]
+
+    def cells(estimate: Estimate) -> list[Cell]:
+        lines = [f"{estimate.missing} missing" if estimate.missing else ""]
+        lines += [f"{estimate.incomplete} incomplete" if estimate.incomplete else ""]
+        curves = {name: curve.average for name, curve in estimate.curves.items()}
+        return [
+            Cell(text=amount(estimate.items), notes=notes(lines, "flag")),
+            count_cell(estimate.attempts),
+            *([_estimate(measured.mean(estimate), metric, bold=True)] if with_best else []),
+            *(_estimate(estimate.metrics.get(one.name), one) for one in listed),
+            *(_estimate(curves.get(one.name), one) for one in series),
+            count_cell(estimate.input_tokens),
+            count_cell(estimate.output_tokens),
+            Cell(text=mean_text(estimate.seconds)),
+            error_cell(estimate.errors),
+        ]
+
+    rows = [TableRow(Cell(text=str(one.level), link=f"#level-{one.level}"), cells(one)) for one in estimates]
+    if env.pooled and len(estimates) > 1:
+        rows.append(TableRow(Cell(text="all"), cells(total)))
+    best = metric.title if measured.series else f"Best {in_words(metric)}"
+    unit = f", {metric.unit}" if metric.unit else ""
+    first = presentation.level.capitalize(), presentation.items.capitalize(), "Attempts"
+    last = "Tokens in", "Tokens out", "Seconds", "Infrastructure\nerrors"
+    return Table(
+        id="by-level",
+        title=f"By {presentation.level}",
+        caption=[Note(text) for text in _caption(env, presentation, measured, drawn) if text],
+        columns=[
+            *(Column(heading=each) for each in first),
+            *([Column(heading=f"{best}{unit}", better=metric.better)] if with_best else []),
+            *map(metric_column, listed),
+            *(Column(heading=heading(one)) for one in series),
+            *(Column(heading=each) for each in last),
+        ],
+        groups=rows_of(rows),
+        kind="by-level",
+    )
+
+
+def _caption(env: Environment[Any, Any, Any], presentation: Presentation, measured: Measure, drawn: str) -> list[str]:
+    text = ""
+    if measured.series:
+        text = (
+            f"{measured.metric.title}: the mean of its curve over the steps. At every step the teacher's action was "
+            "carried out in place of the reply, so that reaching the goal is the teacher's merit."
+        )
+    elif env.best_of:
+        text = f"Best: the mean over {presentation.items} of the best attempt."
+    single = "The metrics after it say what a single attempt gives on average."
+    return [
+        text,
+        single if text else f"Means over {presentation.items}.",
+        f"Small: {100 * CONFIDENCE:.0f} % intervals over {drawn}.",
+        presentation.undefined,
+    ]
+
+
+def _estimate(mean: Mean | None, metric: Metric, *, bold: bool = False) -> Cell:
+    text = mean_text(mean.value if mean else None, metric)
+    return Cell(text=text, bold=bold, notes=notes([interval_text(mean, metric)], "interval"))
+
+
+def error_table(presentation: Presentation, errors: Iterable[LoggedError]) -> Table | None:
+    """Return the list of infrastructure errors; None if there are none.
+
+    Args:
+        presentation: What is known of the environment's family.
+        errors: The errors.
+    """
+    rows = [
+        TableRow(
+            Cell(text=one_line(one.item, 40), link=f"#{one.anchor}"),
+            [
+                Cell(text=str(one.attempt)),
+                Cell(text=one_line(one.text, 600), kind="words"),
+                Cell(text=one_line(one.log, 80), kind="words"),
+            ],
+        )
+        for one in errors
+    ]
+    headings = presentation.item.capitalize(), "Attempt", "What happened", "Log"
+    return (
+        Table(
+            id="error-list",
+            title="List of infrastructure errors",
+            columns=[Column(heading=each) for each in headings],
+            groups=rows_of(rows),
+            kind="errors",
+        )
+        if rows
+        else None
+    )

@@ -1,0 +1,198 @@
+"""Tables in Markdown, and the first table for a README: models by task."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from waybench._version import __version__
+from waybench.analysis import NOTHING, Group, one_line, setting
+from waybench.envs import registry
+from waybench.reporting.tables._leaders import Leader, Leaders
+from waybench.reporting.tables._table import BLANK, Cell, Column, Table, TableRow, notes, rows_of
+from waybench.stats import CONFIDENCE
+
+_COLUMNS = 6  # of numbers; a wider table goes on in another one, with the models' names again
+_LONGEST = 60
+_LONGEST_HEADING = 120
+_MISSING = "n/a"
+# All that means something within a line: code, emphasis, links, tags, entities, ends of cells, formulas, and what some
+# make a link of without being told. A bar or backslash has to be a reference, for a cell's end is looked for first.
+_ACTIVE = re.compile(r"[\\|<>&`*_\[\]$~@]|:(?=\S)|\.(?=[^\W\d])")
+_REFERENCES = {"\\": "&#92;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_HORIZONS = (
+    "Horizons: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
+    "nothing is said beyond what was tried. Blank: not run, or all items of one difficulty."
+)
+_ERRORS, _ENDED, _FEWER = "*", "†", "‡"
+_SIGNS = {
+    _ERRORS: "infrastructure errors left something out",
+    _ENDED: "a ladder ended early, and what it did not reach counts as 0",
+    _FEWER: "over fewer levels than others, so not to be compared",
+    _MISSING: "infrastructure errors only",
+    NOTHING: "not defined for any attempt",
+}
+
+
+def escaped(text: str, limit: int = _LONGEST) -> str:
+    """Return a text as one line of Markdown that shows it and does nothing else, cut to `limit` columns."""
+    return _ACTIVE.sub(lambda found: _REFERENCES.get(found[0], f"\\{found[0]}"), one_line(text, limit))
+
+
+@dataclass(slots=True)
+class _Row:
+    """A model with the same settings, and its scores by column."""
+
+    model: str
+    embedded: bool
+    differs: list[str]
+    cells: dict[str, Leader] = field(default_factory=dict[str, Leader])
+
+    def takes(self, line: Leader) -> bool:
+        """Return whether a score belongs here: its place is free, and nothing said of the row is wrong of it."""
+        free = _column(line) not in self.cells and set(line.differs) <= set(self.differs)
+        # A setting that a task does not have is no more true of it than false.
+        known = {name.replace("_", " ") for name in line.group.settings}
+        return (
+            free
+            and known.issuperset(told.partition(": ")[0] for told in self.differs)
+            and not any(_wrong(told, line.group) for told in self.differs)
+        )
+
+    def head(self, others: Iterable["_Row"]) -> Cell:
+        """Return the row's header; what is off or left to its default is said where the model has other rows."""
+        again = any(other is not self and other.model == self.model for other in others)
+        told = [each for each in self.differs if again or not each.endswith((": no", ": default"))]
+        name = self.model if one_line(self.model, _LONGEST) else "(no name)"
+        return Cell(text=name, notes=notes(told), kind="reference" if self.embedded else "")
+
+
+def _wrong(told: str, group: Group) -> bool:
+    """Return whether a setting in words is another one of a group, which could have had it."""
+    env = registry.load(group.env)
+    choices = {option.name: option.choices for option in (*env.options, *env.source_options)}
+    name, _, value = told.partition(": ")
+    return any(
+        own.replace("_", " ") == name and setting(own, has) != told and value in (choices.get(own) or (value,))
+        for own, has in group.settings.items()
+    )
+
+
+def markdown(table: Table) -> str:
+    """Return a table in Markdown as GitHub has it, without its caption.
+
+    Lines below a value are in brackets after it, and the names of reference players in italics. A wide table goes on in
+    another one, with the rows' headers again and without the rows that have nothing in it.
+
+    Args:
+        table: The table.
+    """
+    first, *columns = table.columns
+    blocks: list[str] = []
+    for start in range(0, len(columns), _COLUMNS):
+        block = columns[start : start + _COLUMNS]
+        lines = [[escaped(each.heading, _LONGEST_HEADING) for each in (first, *block)]]
+        lines.append([":--", *("--:" for _ in block)])
+        for row in table.rows:
+            cells = [_cell(cell) for cell in row.cells[start : start + _COLUMNS]]
+            if any(cells):
+                lines.append([_cell(row.head), *cells])
+        blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join(blocks)
+
+
+def _cell(cell: Cell) -> str:
+    text = f"*{escaped(cell.text)}*" if cell.kind == "reference" else escaped(cell.text)
+    lines = f" ({escaped(', '.join(note.text for note in cell.notes))})" if cell.notes else ""
+    return f"{text}{lines}{f' {escaped(cell.mark)}' if cell.mark else ''}"
+
+
+def readme_table(found: Leaders) -> str:
+    """Return the table of all results in Markdown, for a README: a row for each model, a column for each task.
+
+    Settings in which a model was run twice at a task make rows of their own. Reference players come last. A cell is the
+    score with its interval. Horizons follow in a table of their own, where there are any.
+
+    Args:
+        found: The results.
+    """
+    listed = (*found.models, *found.references)
+    rows = [*_rows(found.models), *_rows(found.references)]
+    columns = list(dict.fromkeys(_column(line) for line in sorted(listed, key=_place)))
+    scores = _pivot(rows, {column: column for column in columns}, _score)
+    parts = [markdown(scores), _notes(cell for row in scores.rows for cell in row.cells)]
+    counted = {_column(line): _reach_column(line) for line in listed if line.counts}
+    if counted:
+        headings = {column: counted[column] for column in columns if column in counted}
+        success = {line.title: line.success for line in listed if line.success}
+        told = [f"{escaped(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
+        parts += [" ".join([_HORIZONS, *told]), markdown(_pivot(rows, headings, _horizon))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _pivot(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Leader], Cell]) -> Table:
+    """Return the table of models by task.
+
+    Args:
+        rows: The models, with their results by column.
+        headings: The heading of each column.
+        cell: Returns the cell of a result.
+    """
+    shown = [
+        TableRow(row.head(rows), [cell(row.cells[name]) if name in row.cells else BLANK for name in headings])
+        for row in rows
+    ]
+    columns = [Column(heading=each) for each in ("Model", *headings.values())]
+    return Table(title="Results", columns=columns, groups=rows_of(shown))
+
+
+def _rows(lines: Sequence[Leader]) -> list[_Row]:
+    rows: list[_Row] = []
+    # Rows that say most are made first, so that what is true of several goes to the first of them.
+    for line in sorted(lines, key=lambda line: -len(line.differs)):
+        row = next((row for row in rows if row.model == line.group.model and row.takes(line)), None)
+        if row is None:
+            rows.append(row := _Row(line.group.model, line.group.embedded, line.differs))
+        row.cells[_column(line)] = line
+    best: dict[str, float] = {}
+    for row in rows:
+        best[row.model] = max(best.get(row.model, 0.0), sum(line.part or 0.0 for line in row.cells.values()))
+    return sorted(rows, key=lambda row: (-best[row.model], row.model, _numbered(row.differs)))
+
+
+def _numbered(settings: Iterable[str]) -> list[tuple[float, str]]:
+    """Return what settings in words are sorted by, numbers as numbers: "tries: 5" comes before "tries: 10"."""
+    pieces = [piece for told in settings for piece in re.split(r"(\d+(?:\.\d+)?)", told) if piece]
+    return [(float(piece), "") if piece[0].isdecimal() else (-1.0, piece) for piece in pieces]
+
+
+def _place(line: Leader) -> tuple[str, str, tuple[str, ...]]:
+    return line.family, line.group.env, line.apart
+
+
+def _column(line: Leader) -> str:
+    return f"{', '.join((line.title, *line.apart))}: {line.metric}"
+
+
+def _reach_column(line: Leader) -> str:
+    return f"{', '.join((line.title, *line.apart))}: {line.counts}"
+
+
+def _score(line: Leader) -> Cell:
+    if not line.items.order:
+        return Cell(text=_MISSING)
+    marks = _ERRORS if line.errors else ""
+    if line.note:
+        marks += _ENDED if line.note.endswith("beyond") else _FEWER
+    return Cell(text=line.score.text, notes=notes([line.interval]), mark=marks)
+
+
+def _horizon(line: Leader) -> Cell:
+    return line.reach if line.counts else BLANK
+
+
+def _notes(shown: Iterable[Cell]) -> str:
+    cells = list(shown)
+    signs = {cell.text for cell in cells} | {mark for cell in cells for mark in cell.mark}
+    told = [f"{escaped(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]
+    interval = f"In brackets: {100 * CONFIDENCE:.0f} % confidence interval. In italics: reference players, not models."
+    return " ".join([interval, "Blank: not run.", *told, f"Made by waybench {__version__}."])

@@ -1,0 +1,201 @@
+"""The tables of a task's page: the scores by level, and how it went."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from waybench.analysis import Estimate, Group, Measure, differing, mean_text, measure, ranked
+from waybench.core import Environment, Presentation, plural
+from waybench.envs import registry
+from waybench.reporting._format import amount, interval_text, missing_text, part, percent, told
+from waybench.reporting.tables._cluster_tables import prompt
+from waybench.reporting.tables._table import (
+    BLANK,
+    Cell,
+    Column,
+    HeaderGroup,
+    Note,
+    Table,
+    TableRow,
+    by_player,
+    count_cell,
+    error_cell,
+    model_cell,
+    notes,
+)
+from waybench.stats import CONFIDENCE
+
+_CONDUCTS = {
+    "unparsed": "Unparsed",
+    "illegal": "Illegal",
+    "unproductive": "Unproductive",
+    "truncated": "Truncated",
+    "refused": "Refused",
+}
+
+
+def score_table(
+    name: str,
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    pages: Mapping[Group, str],
+) -> Table:
+    """Return the table of scores by level, of episodes with a teacher or of those without.
+
+    Args:
+        name: The table's id.
+        env: The environment.
+        presentation: What is known of its family.
+        estimates: Its estimates by level.
+        pages: File names of the groups' pages.
+    """
+    groups = ranked(estimates)
+    levels = sorted({level for cells in groups.values() for level in cells})
+    measured = measure(env, estimates[0].guided)
+    rows = [
+        (
+            group.embedded,
+            TableRow(
+                model_cell(group.model, differing(group, groups), pages[group]),
+                [_score(cells.get(level), measured, presentation) for level in levels],
+            ),
+        )
+        for group, cells in groups.items()
+    ]
+    guided = ", with a teacher" if estimates[0].guided else ""
+    return Table(
+        id=name,
+        title=f"{told(measured.metric)}, by {presentation.level}{guided}",
+        caption=_caption(env, presentation, measured, estimates),
+        columns=[Column(heading="Model"), *(Column(heading=str(level)) for level in levels)],
+        groups=by_player(rows),
+        kind="scores",
+    )
+
+
+def _caption(
+    env: Environment[Any, Any, Any], presentation: Presentation, measured: Measure, estimates: Sequence[Estimate]
+) -> list[Note]:
+    most = max(estimate.most_attempts for estimate in estimates)
+    interval = f"its {100 * CONFIDENCE:.0f} % interval"
+    if measured.series:
+        text = f"In bold, the mean of its curve over the steps. Below it, {interval}."
+    elif env.best_of:
+        of = f" of at most {most}" if most > 1 else ""
+        text = (
+            f"In bold, the mean over {presentation.items} of the best attempt{of}. Below it, what a single attempt "
+            f"gives on average, with {interval}."
+        )
+    else:
+        over = f" over {presentation.clusters}" if presentation.clusters else ""
+        attempts = " and attempts" if most > 1 else ""
+        text = f"In bold, the mean over {presentation.items}{attempts}. Below it, {interval}{over}."
+    caption = [Note(f"{text} Blank: not run.")]
+    if any(estimate.missing or estimate.incomplete for estimate in estimates):
+        missing = (
+            f"Some {presentation.items} are missing or had fewer attempts, for infrastructure errors; the score lies "
+            "between the two numbers, whatever these would have come to."
+        )
+        caption += [Note("*", "flag"), Note(missing)]
+    undefined = any(measured.mean(estimate) is None and estimate.attempts for estimate in estimates)
+    return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
+
+
+def _score(estimate: Estimate | None, measured: Measure, presentation: Presentation) -> Cell:
+    if estimate is None:
+        return BLANK
+    metric, mean = measured.metric, measured.mean(estimate)
+    note = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
+    if estimate.missing:
+        note += f", {estimate.missing} missing"
+    if estimate.incomplete:
+        note += f", {estimate.incomplete} incomplete"
+    best_of = not measured.series and registry.load(estimate.group.env).best_of
+    if best_of and (ends := interval_text(mean, metric)):
+        note += f"; best of attempts {ends}"
+    single = mean if measured.series else estimate.single
+    return Cell(
+        text=mean_text(mean.value if mean else None, metric),
+        bold=True,
+        mark="*" if estimate.missing or estimate.incomplete else "",
+        notes=(
+            *notes([mean_text(single.value if single else None, metric)] if best_of else []),
+            *notes([interval_text(single, metric)], "interval"),
+            *notes([missing_text(estimate, metric)], "flag"),
+        ),
+        part=part(mean.value if mean else None, metric),
+        title=note,
+        kind="score",
+    )
+
+
+def conduct_table(
+    presentation: Presentation,
+    groups: Mapping[Group, Mapping[int, Estimate]],
+    total_of: Mapping[Group, Estimate],
+    pages: Mapping[Group, str],
+) -> Table:
+    """Return the table of how it went: attempts, what replies came to, and what they took.
+
+    Args:
+        presentation: What is known of the environment's family.
+        groups: Its groups, the best one first, with their estimates by level.
+        total_of: The estimates over all levels.
+        pages: File names of the groups' pages.
+    """
+    rows = [
+        (
+            group.embedded,
+            TableRow(
+                model_cell(group.model, differing(group, groups), pages[group]), _conduct(total_of[group], presentation)
+            ),
+        )
+        for group in groups
+    ]
+    caption = ""
+    if len({tuple(cells) for cells in groups.values()}) > 1:
+        caption += f"Not all rows have the same {presentation.levels}, so compare with care. "
+    if any(estimate.guided for cells in groups.values() for estimate in cells.values()):
+        caption += "With a teacher no attempt is the player's to solve. "
+    caption += "Infrastructure errors are nobody's failure: they are counted here and are in no other number."
+    replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean of an attempt")
+    headings = "Model", presentation.items.capitalize(), "Attempts", "Solved,\n% of attempts"
+    return Table(
+        id="task-conduct",
+        title=f"How it went, over all {presentation.levels} that a model was given",
+        caption=(Note(caption),),
+        columns=[
+            *(Column(heading=each) for each in headings),
+            *(Column(heading=each, group=replies) for each in _CONDUCTS.values()),
+            *(Column(heading=each, group=means) for each in ("Requests", "Tokens in", "Tokens out", "Seconds")),
+            Column(heading="Infrastructure\nerrors"),
+        ],
+        groups=by_player(rows),
+        kind="conduct",
+    )
+
+
+def _conduct(total: Estimate, presentation: Presentation) -> list[Cell]:
+    solved, prompts = total.solved, prompt(total, presentation)
+    ends = "" if solved is None or solved.low is None else f"{percent(solved.low)} – {percent(solved.high)}"
+    lines = [
+        f"{prompts.shared} % shared" if prompts.shared else "",
+        f"{prompts.cached} % cached" if prompts.cached else "",
+    ]
+    return [
+        count_cell(total.items),
+        count_cell(total.attempts),
+        Cell(text=percent(solved.value if solved else None), notes=notes([ends], "interval")),
+        *(
+            Cell(
+                text=percent(total.outcomes.get(name, 0) if total.action_replies else None),
+                kind="" if total.outcomes.get(name) else "zero",
+            )
+            for name in _CONDUCTS
+        ),
+        Cell(text=mean_text(total.requests)),
+        Cell(text=amount(total.input_tokens), notes=notes(lines)),
+        Cell(text=amount(total.output_tokens)),
+        Cell(text=mean_text(total.seconds)),
+        error_cell(total.errors),
+    ]

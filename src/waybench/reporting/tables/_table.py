@@ -1,0 +1,264 @@
+"""A table of the report: columns, and rows of cells. The template `table.html` renders it, `markdown` as Markdown."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from waybench.analysis import NOTHING, mean_text, one_line
+from waybench.core import Metric
+from waybench.reporting._format import amount, heading, interval_text, part
+from waybench.stats import Mean
+
+_REFERENCES = "Reference players, not models"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A piece of text: a line below the value of a cell, or a part of a caption.
+
+    Attributes:
+        text: The text.
+        kind: Its class in the style sheet, such as "flag" or "interval"; "" for none.
+        link: Where it leads to, from the site's root; "" for nowhere.
+        title: A tooltip; "" for none.
+        spoken: What a screen reader says in its place; "" for the text itself.
+        value: A number in bold before it; "" for none.
+    """
+
+    text: str
+    kind: str = ""
+    link: str = ""
+    title: str = ""
+    spoken: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell.
+
+    Attributes:
+        text: Its value.
+        bold: Whether the value is in bold.
+        link: Where the value leads to, from the site's root or, with a "#", in the page; "" for nowhere.
+        better: Which values are better, "higher" or "lower", as for a `Column`.
+        mark: A flag after the value, such as "*".
+        notes: Lines below the value.
+        order: What a sortable table sorts it by; None sorts as nothing.
+        part: How good the value is, from 0 to 1, which shades the cell; None for no shade.
+        title: A tooltip; "" for none.
+        kind: Its class in the style sheet; "" for none.
+        columns: Number of columns that it spans.
+    """
+
+    text: str = ""
+    bold: bool = False
+    link: str = ""
+    better: str = ""
+    mark: str = ""
+    notes: tuple[Note, ...] = ()
+    order: float | str | None = None
+    part: float | None = None
+    title: str = ""
+    kind: str = ""
+    columns: int = 1
+
+
+BLANK = Cell(kind="blank")
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderGroup:
+    """A header above several columns.
+
+    Attributes:
+        text: The header.
+        link: Where it leads to, from the site's root; "" for nowhere.
+        kind: Its class in the style sheet; "" for none.
+    """
+
+    text: str
+    link: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column.
+
+    Attributes:
+        heading: Its header; it may have several lines.
+        better: Which values are better, "higher" or "lower", which an arrow shows; "" for neither.
+        help: A tooltip; "" for none.
+        kind: Its class in the style sheet, which aligns it: "" to the right, "name" to the left, "score" centred.
+        link: Where the header leads to, from the site's root; "" for nowhere.
+        notes: Lines below the header.
+        group: The header above it and its neighbours with the same one; None for none.
+    """
+
+    heading: str
+    better: str = ""
+    help: str = ""
+    kind: str = ""
+    link: str = ""
+    notes: tuple[Note, ...] = ()
+    group: HeaderGroup | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row.
+
+    Attributes:
+        head: Its header.
+        cells: A cell for each column after the first.
+        kind: Its class in the style sheet; "" for none.
+        choice: By what the rows of a sortable table can be narrowed.
+    """
+
+    head: Cell
+    cells: Sequence[Cell]
+    kind: str = ""
+    choice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Rows that belong together.
+
+    Attributes:
+        rows: The rows.
+        title: What stands above them; "" for nothing.
+        kind: Their class in the style sheet; "" for none.
+    """
+
+    rows: Sequence[TableRow]
+    title: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One table.
+
+    Attributes:
+        title: The first words of its caption.
+        columns: Its columns.
+        groups: Its rows.
+        id: Its id in the page; "" where the page gives it one.
+        caption: What the caption says after the title.
+        help: What the caption says when it is unfolded: what the columns mean.
+        kind: Its classes in the style sheet.
+        choose: By what its rows can be narrowed, such as "Family"; "" where the table cannot be sorted.
+        summary: Under what heading the table is folded; "" where it is not folded.
+        folded: Whether it is folded at first.
+    """
+
+    title: str
+    columns: Sequence[Column]
+    groups: Sequence[RowGroup]
+    id: str = ""
+    caption: Sequence[Note] = ()
+    help: Sequence[Note] = ()
+    kind: str = ""
+    choose: str = ""
+    summary: str = ""
+    folded: bool = False
+
+    @property
+    def rows(self) -> list[TableRow]:
+        """All rows."""
+        return [row for group in self.groups for row in group.rows]
+
+    @property
+    def header_groups(self) -> list[tuple[HeaderGroup | None, list[Column]]]:
+        """The columns by the header above them; those without one are each by themselves."""
+        found: list[tuple[HeaderGroup | None, list[Column]]] = []
+        for column in self.columns:
+            if found and column.group is not None and found[-1][0] is column.group:
+                found[-1][1].append(column)
+            else:
+                found.append((column.group, [column]))
+        return found
+
+
+def rows_of(rows: Iterable[TableRow]) -> tuple[RowGroup, ...]:
+    """Return rows as the only group of a table."""
+    return (RowGroup(tuple(rows)),)
+
+
+def by_player(rows: Iterable[tuple[bool, TableRow]]) -> list[RowGroup]:
+    """Return the rows of models, and after them those of reference players.
+
+    Args:
+        rows: Each row, and whether it is that of a reference player.
+    """
+    listed = list(rows)
+    models, references = ([row for embedded, row in listed if embedded is which] for which in (False, True))
+    found = [RowGroup(models)] if models else []
+    return [*found, RowGroup(references, _REFERENCES, "references")] if references else found
+
+
+def notes(texts: Iterable[str], kind: str = "") -> tuple[Note, ...]:
+    """Return lines below a value; empty ones are left out."""
+    return tuple(Note(text, kind) for text in texts if text)
+
+
+def parts(settings: Iterable[str]) -> tuple[Note, ...]:
+    """Return settings in words as lines below a value."""
+    return tuple(Note(one_line(text, 60)) for text in settings)
+
+
+def name_of(model: str) -> str:
+    """Return a model's name as tables show it."""
+    return one_line(model, 80) or "(no name)"
+
+
+def model_cell(model: str, differs: Iterable[str] = (), page: str = "", *, order: bool = False) -> Cell:
+    """Return the header of a model's row.
+
+    Args:
+        model: The model.
+        differs: The settings in which it differs from other rows, in words.
+        page: File name of the page of its results; "" for no link.
+        order: Whether it is of a table that can be sorted.
+    """
+    link = f"results/{page}" if page else ""
+    return Cell(text=name_of(model), link=link, notes=parts(differs), order=one_line(model, 80) if order else None)
+
+
+def metric_column(metric: Metric, kind: str = "", group: HeaderGroup | None = None) -> Column:
+    """Return the column of a metric."""
+    return Column(heading=heading(metric), better=metric.better, kind=kind, group=group)
+
+
+def mean_cell(mean: Mean | None, metric: Metric, *, bold: bool = True) -> Cell:
+    """Return a mean with its interval, shaded by how good it is; a dash where it is not defined."""
+    if mean is None:
+        return Cell(text=NOTHING, kind="score")
+    return value_cell(mean.value, metric, bold=bold, interval=interval_text(mean, metric))
+
+
+def value_cell(value: float, metric: Metric, *, bold: bool = False, interval: str = "") -> Cell:
+    """Return a value of a metric, shaded by how good it is."""
+    return Cell(
+        text=mean_text(value, metric),
+        bold=bold,
+        notes=notes([interval], "interval"),
+        part=part(value, metric),
+        kind="score",
+    )
+
+
+def number_cell(text: str, order: float | None, lines: Iterable[str] = ()) -> Cell:
+    """Return a number with lines below it; 0 and a missing one are pale."""
+    return Cell(text=text, order=order, notes=notes(lines), kind="" if order else "zero")
+
+
+def error_cell(count: int) -> Cell:
+    """Return a number of infrastructure errors, which stands out where there are some."""
+    return count_cell(count, "flag" if count else "zero")
+
+
+def count_cell(count: float | None, kind: str = "") -> Cell:
+    """Return a count."""
+    return Cell(text=amount(count), order=count, kind=kind)

@@ -1,0 +1,138 @@
+"""The tables of how much scores move: between sets of items, repeats on the same items, and attempts at an item."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from waybench.analysis import (
+    NOTHING,
+    Estimate,
+    Margins,
+    Repeats,
+    differing,
+    grouped,
+    mean_text,
+    measure,
+    one_line,
+    spread,
+)
+from waybench.core import Environment, Metric, Presentation
+from waybench.envs import registry
+from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, metric_column, model_cell, rows_of
+from waybench.stats import CONFIDENCE
+
+
+def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Table | None:
+    """Return the table of what intervals are due to, of models whose items were attempted several times.
+
+    Args:
+        presentation: What is known of the environment's family.
+        totals: The estimates over all levels.
+    """
+    rows: list[TableRow] = []
+    for total in totals:
+        levels, mean = total.variance, total.single
+        if levels is None or mean is None or total.group.embedded:
+            continue
+        metric = measure(registry.load(total.group.env), guided=False).metric
+        wide = None if mean.low is None or mean.high is None else mean.high - mean.low
+        widths = [
+            mean_text(None if wide is None else wide * factor, metric)
+            for factor in (1, levels.narrowed(attempts=2), levels.narrowed(items=2))
+        ]
+        texts = [f"{levels.attempts:.3g}", f"{100 * levels.share:.0f}", *widths]
+        differs = differing(total.group, [each.group for each in totals])
+        rows.append(TableRow(model_cell(total.group.model, differs), [Cell(text=text) for text in texts]))
+    headings = (
+        "Model",
+        "Attempts\nat each",
+        "Due to\nattempts, %",
+        "Width\nnow",
+        "with twice\nthe attempts",
+        f"with twice\nthe {presentation.items}",
+    )
+    caption = (
+        f"How much of the uncertainty of a mean over {presentation.items} comes from chance in the attempts; the rest "
+        f"is of which {presentation.items} were drawn. Then how wide its {100 * CONFIDENCE:.0f} % interval is, and "
+        "would be."
+    )
+    return _table("attempts", "What intervals are due to", caption, [Column(heading=each) for each in headings], rows)
+
+
+def spread_table(
+    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]
+) -> Table | None:
+    """Return the table of several sets; what a teacher has done has a dash."""
+    spreads = spread(estimates)
+    guided = {each.group.without_key(): each.guided for each in estimates}
+    names = presentation.metrics or (env.metrics[0].name,)
+    free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
+    asked = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
+    rows: list[TableRow] = []
+    for group, some in grouped(spreads, lambda each: each.group).items():
+        for each in some:
+            margins = [(None if guided[group] else each.metrics.get(metric.name), metric) for metric in free]
+            margins += [
+                (each.curves.get(measured.series) if guided[group] else None, measured.metric) for measured in asked
+            ]
+            differs = differing(group, [other.group for other in spreads])
+            sets = Cell(text=str(len(each.keys)), title=one_line(", ".join(each.keys), 300))
+            cells = [_margins(found, metric) for found, metric in margins]
+            rows.append(TableRow(model_cell(group.model, differs), [Cell(text=str(each.level)), sets, *cells]))
+    metrics = [*free, *(measured.metric for measured in asked)]
+    caption = (
+        "The average of the sets' means; small, by how much the least of them is below it and the greatest above it."
+    )
+    columns = [
+        *(Column(heading=each) for each in ("Model", presentation.level.capitalize(), "Sets")),
+        *map(metric_column, metrics),
+    ]
+    return _table("spread", f"Spread over several sets of {presentation.items}", caption, columns, rows)
+
+
+def _margins(found: Margins | None, metric: Metric) -> Cell:
+    if found is None:
+        return Cell(text=NOTHING)
+    ends = f"−{mean_text(found.margin_min, metric)} / +{mean_text(found.margin_max, metric)}"
+    return Cell(text=mean_text(found.average, metric), bold=True, notes=(Note(ends, "interval"),))
+
+
+def repeat_table(
+    env: Environment[Any, Any, Any], presentation: Presentation, repeated: Sequence[Repeats]
+) -> Table | None:
+    """Return the table of repeats, the best model first."""
+    metrics = [metric for metric in env.metrics if metric.name in (presentation.metrics or (env.metrics[0].name,))]
+    headline = env.metrics[0]
+    sign = -1 if headline.better == "higher" else 1
+    rows: list[tuple[float, TableRow]] = []
+    for each in repeated:
+        found = [(each.metrics.get(metric.name), metric) for metric in metrics]
+        cells = [
+            Cell(
+                text=mean_text(one.mean, metric),
+                bold=True,
+                notes=(Note(f"± {mean_text(one.error, metric)}", "interval"),),
+            )
+            if one
+            else Cell(text=NOTHING)
+            for one, metric in found
+        ]
+        differs = differing(each.group, [other.group for other in repeated])
+        count = max((one.repeats for one, _ in found if one), default=0)
+        first = each.metrics.get(headline.name)
+        row = TableRow(model_cell(each.group.model, differs), [Cell(text=str(count)), *cells])
+        rows.append((sign * first.mean if first else 0.0, row))
+    caption = (
+        "The mean of the repeats' means; small, its standard error over the repeats. It says how much chance in the "
+        f"replies moves a score, not how other {presentation.items} would have come out."
+    )
+    columns = [Column(heading="Model"), Column(heading="Repeats"), *map(metric_column, metrics)]
+    ordered = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+    return _table("repeats", f"Repeats of the whole on the same {presentation.items}", caption, columns, ordered)
+
+
+def _table(name: str, title: str, caption: str, columns: Sequence[Column], rows: Sequence[TableRow]) -> Table | None:
+    if not rows:
+        return None
+    return Table(
+        id=f"task-{name}", title=title, caption=(Note(caption),), columns=columns, groups=rows_of(rows), kind="spread"
+    )
