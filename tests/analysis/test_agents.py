@@ -6,8 +6,9 @@ import pytest
 from scipy import stats
 
 import waybench
-from waybench.analysis import Agent, LoggedEpisode, agents, rows
-from waybench.analysis._agents import HumanScore, _range
+from waybench.analysis import LoggedEpisode, rows
+from waybench.analysis.estimates import Agent, agents
+from waybench.analysis.estimates._agents import HumanScore, _range
 from waybench.core import play_out, policy
 from waybench.smartplay import CAPABILITIES, RECORDED, capability_scores
 from waybench.stats import clustered_mean

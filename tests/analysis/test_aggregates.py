@@ -11,7 +11,9 @@ import pytest
 from scipy import stats
 
 import waybench
-from waybench.analysis import Cluster, Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, text_table
+from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows
+from waybench.analysis.estimates import text_table
+from waybench.analysis.results import Cluster
 from waybench.core import End, play_out, policy
 from waybench.envs.crafter import ACHIEVEMENTS, crafter_score, success_rates
 from waybench.stats import Mean, clustered_mean, jackknifed

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests.analysis.episodes import played
-from waybench.analysis import Anchoring, Estimate, LoggedEpisode, by_level, overall, row, set_aside
-from waybench.analysis._rows import Row
+from waybench.analysis import Estimate, LoggedEpisode, by_level, overall, set_aside
+from waybench.analysis.results import Anchoring, row
+from waybench.analysis.results._rows import Row
 
 LEVELS = (7, 9)
 

@@ -10,7 +10,9 @@ from scipy import stats
 from tests.analysis.episodes import played
 from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
-from waybench.analysis import Cluster, Estimate, LoggedEpisode, figures, overall, row, rows, tidy
+from waybench.analysis import Estimate, LoggedEpisode, overall, rows, tidy
+from waybench.analysis.estimates import figures
+from waybench.analysis.results import Cluster, row
 from waybench.core import Usage
 
 MAPS = [corridor("small", 3), corridor("middle", 4), corridor("large", 6)]

@@ -9,19 +9,11 @@ import pytest
 import waybench
 from tests.analysis.episodes import SCORE, failed
 from tests.analysis.searches import answered, items, searched
-from waybench.analysis import (
-    LoggedEpisode,
-    change_text,
-    estimate,
-    examples_effects,
-    labels,
-    margins,
-    mean_text,
-    ranked,
-    rows,
-    spread,
-    text_table,
-)
+from waybench.analysis import LoggedEpisode, estimate, rows
+from waybench.analysis.comparisons import examples_effects
+from waybench.analysis.estimates import margins, ranked, spread, text_table
+from waybench.analysis.formatting import change_text, mean_text
+from waybench.analysis.results import labels
 from waybench.core import Item
 from waybench.stats import clustered_mean
 

@@ -9,7 +9,7 @@ import waybench
 from tests.analysis.test_contrasts import made
 from tests.analysis.test_frames import row
 from tests.analysis.test_wordings import ASCII, MATRIX, group, scored
-from waybench.analysis import MODEL, compare, compare_pairs, item_scores, matched, wording_effects
+from waybench.analysis.comparisons import MODEL, compare, compare_pairs, item_scores, matched, wording_effects
 from waybench.analysis.comparisons._comparison import with_tests
 from waybench.stats import sign_flip_test
 

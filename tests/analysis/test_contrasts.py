@@ -14,21 +14,18 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.test_frames import group, row
 from tests.envs.tilemap.maps import after
 from tests.envs.tilemap.maps import said as move
-from waybench.analysis import (
-    Cluster,
+from waybench.analysis import compare_sides, comparisons_text, rows
+from waybench.analysis.comparisons import (
     Comparison,
-    ItemKey,
     ItemScores,
     Verdict,
-    compare_sides,
     comparisons_json,
-    comparisons_text,
     dominant,
     failure,
     item_scores,
-    rows,
     verdict_sentence,
 )
+from waybench.analysis.results import Cluster, ItemKey
 from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
 from waybench.stats import holm, paired_difference, paired_test
 

@@ -5,8 +5,9 @@ from statistics import mean
 import pytest
 
 from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
-from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, row, rows, set_aside, tidy
-from waybench.analysis._items import single_attempt
+from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, set_aside, tidy
+from waybench.analysis.results import row
+from waybench.analysis.results._items import single_attempt
 from waybench.core import DataError, End, Usage, UsageError
 
 

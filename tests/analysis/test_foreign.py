@@ -5,15 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, dated, rescored
-from waybench.analysis import (
-    ItemScores,
-    NoEpisodesError,
-    Verdict,
-    compare_sides,
-    comparisons_text,
-    foreign_scores,
-    read_logs,
-)
+from waybench.analysis import NoEpisodesError, compare_sides, comparisons_text, read_logs
+from waybench.analysis.comparisons import ItemScores, Verdict, foreign_scores
 
 Told = dict[str, float]
 

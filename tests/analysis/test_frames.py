@@ -7,21 +7,9 @@ import pytest
 from tests.analysis.episodes import failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
-from waybench.analysis import (
-    FRAME_SCHEMA,
-    Cluster,
-    Fact,
-    Frame,
-    Group,
-    Row,
-    by_level,
-    column_frame,
-    episode_frame,
-    group_id,
-    overall,
-    rows,
-    score_frame,
-)
+from waybench.analysis import Row, by_level, episode_frame, overall, rows, score_frame
+from waybench.analysis.frames import FRAME_SCHEMA, Fact, Frame, column_frame, group_id
+from waybench.analysis.results import Cluster, Group
 from waybench.envs import registry
 
 MAPS = [corridor("small", 3), corridor("large", 4)]

@@ -8,20 +8,10 @@ import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, played
 from tests.analysis.test_frames import group, row
-from waybench.analysis import (
-    Cluster,
-    Horizon,
-    LoggedEpisode,
-    Row,
-    difficulty_text,
-    horizon_table,
-    horizon_text,
-    horizons,
-    leading,
-    rows,
-    success_curves,
-)
+from waybench.analysis import LoggedEpisode, Row, horizons, rows
+from waybench.analysis.horizons import Horizon, difficulty_text, horizon_table, horizon_text, leading, success_curves
 from waybench.analysis.horizons._horizon import ALTERNATIVES
+from waybench.analysis.results import Cluster
 from waybench.core import play_out, policy
 from waybench.envs import registry
 from waybench.stats import Curves, Fit, Shape, Tried, fitted, quantiles

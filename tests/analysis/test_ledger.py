@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from tests.analysis.test_frames import row
-from waybench.analysis import Cluster, Group, Row, ledger, ledger_frame, setting_effect_frame, setting_effects
+from waybench.analysis import Row, ledger_frame
+from waybench.analysis.comparisons import setting_effect_frame, setting_effects
+from waybench.analysis.estimates import ledger
+from waybench.analysis.results import Cluster, Group
 
 ASKED = "openai/gpt-4o"
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from tests.analysis.maps import answered, corridor, easy
-from waybench.analysis import Comparison, Pair, matched, pairs, rows
+from waybench.analysis import rows
+from waybench.analysis.comparisons import Comparison, Pair, matched, pairs
 from waybench.envs.textmap import MapQuestion
 
 MAPS = [corridor(f"m{places}", places) for places in (3, 4, 5)]

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.analysis.test_contrasts import SHARE, made
-from waybench.analysis import pilots
+from waybench.analysis.comparisons import pilots
 from waybench.stats import (
     PowerAssumptions,
     achieved_power,

@@ -10,7 +10,9 @@ from scipy import stats
 
 from tests.analysis.episodes import failed, played
 from tests.analysis.maps import answered, corridor
-from waybench.analysis import ClusterVariables, Regression, regressions, row, rows, variables
+from waybench.analysis import rows
+from waybench.analysis.estimates import ClusterVariables, Regression, regressions, variables
+from waybench.analysis.results import row
 from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step, map_variables, name_scores
 from waybench.stats import regression_line
 

@@ -6,7 +6,8 @@ from math import sqrt
 import pytest
 
 import waybench
-from waybench.analysis import LoggedEpisode, Row, by_level, overall, repeats, rows, text_table
+from waybench.analysis import LoggedEpisode, Row, by_level, overall, rows
+from waybench.analysis.estimates import repeats, text_table
 from waybench.core import End, play_out, policy
 
 GTB = waybench.load("tilemap/gtb")

@@ -1,5 +1,8 @@
 from tests.analysis.episodes import detour, failed, item, logged, played
-from waybench.analysis import estimate, labels, one_line, rows, text_table, visible
+from waybench.analysis import estimate, rows
+from waybench.analysis.estimates import text_table
+from waybench.analysis.formatting import one_line, visible
+from waybench.analysis.results import labels
 
 NAMES = "waybench/null", "waybench/oracle"
 

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from tests.analysis.test_frames import row
-from waybench.analysis import Cluster, Group, Row, wording_effects, wording_frame, wording_table
+from waybench.analysis import Row
+from waybench.analysis.comparisons import wording_effects, wording_frame, wording_table
+from waybench.analysis.results import Cluster, Group
 
 
 def group(wording: str | None, model: str = "vendor/model", **more: Any) -> Group:

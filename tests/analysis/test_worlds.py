@@ -7,7 +7,9 @@ from pathlib import Path
 
 from tests.analysis.worlds import FIND, searched
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, by_level, pairs, rows, text_table
+from waybench.analysis import LoggedEpisode, by_level, rows
+from waybench.analysis.comparisons import pairs
+from waybench.analysis.estimates import text_table
 
 
 @cache

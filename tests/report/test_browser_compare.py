@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.episodes import MAZE, SCORE
 from tests.browser import Visits
 from tests.report import sites
-from waybench.analysis import visible
+from waybench.analysis.formatting import visible
 from waybench.core import End
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,8 @@ import vl_convert
 from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from tests.report.test_chart import EPISODES, plot_of
-from waybench.analysis import rows, success_curves
+from waybench.analysis import rows
+from waybench.analysis.horizons import success_curves
 from waybench.reporting import write_report
 from waybench.reporting.charts._chart import WIDE, chart, chart_spec
 from waybench.reporting.charts._chart_files import FONT, SCALE, ChartFiles, palette, standalone

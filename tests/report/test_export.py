@@ -20,7 +20,8 @@ from tests.analysis.searches import searched
 from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
-from waybench.analysis import FRAME_SCHEMA, Fact, Frame, by_level, columns, episode_frame, overall, rows, score_frame
+from waybench.analysis import by_level, episode_frame, overall, rows, score_frame
+from waybench.analysis.frames import FRAME_SCHEMA, Fact, Frame, columns
 from waybench.reporting import SUMMARY_SCHEMA, write_report
 from waybench.reporting.tables._tables import cell, files
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import FOLDERS, site
-from waybench.analysis import LoggedEpisode, one_line
+from waybench.analysis import LoggedEpisode
+from waybench.analysis.formatting import one_line
 from waybench.core import Reply
 from waybench.reporting._files import slug
 

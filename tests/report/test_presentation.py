@@ -9,7 +9,8 @@ import pytest
 
 from tests.report.pages import Page
 from tests.toys import DIAL, Dial
-from waybench.analysis import LoggedEpisode, regressions, rows, variables
+from waybench.analysis import LoggedEpisode, rows
+from waybench.analysis.estimates import regressions, variables
 from waybench.core import Entry, ExplanatoryVariables, Presentation, TurnRecord, play_out, policy
 from waybench.envs import registry
 from waybench.reporting import write_report

@@ -11,7 +11,9 @@ import waybench
 from tests.analysis.episodes import SCORE
 from tests.analysis.searches import LEVELS, answered, items, searched
 from tests.report.pages import Page, site
-from waybench.analysis import LoggedEpisode, Measure, as_metric, estimate, examples_effects, measure, rows
+from waybench.analysis import LoggedEpisode, estimate, rows
+from waybench.analysis.comparisons import examples_effects
+from waybench.analysis.estimates import Measure, as_metric, measure
 from waybench.core import Metric
 from waybench.reporting import write_report
 from waybench.reporting._format import part, value_text

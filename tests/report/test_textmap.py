@@ -12,7 +12,9 @@ import waybench
 from tests.analysis.episodes import failed
 from tests.analysis.maps import answered, corridor, easy
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, estimate, overall, pairs, regressions, rows, text_table, variables
+from waybench.analysis import LoggedEpisode, estimate, overall, rows
+from waybench.analysis.comparisons import pairs
+from waybench.analysis.estimates import regressions, text_table, variables
 from waybench.core import Usage, play_out, policy
 from waybench.envs.textmap import MapQuestion, PlaceMap
 from waybench.reporting import write_report

@@ -109,9 +109,9 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
         overall,
         score_frame,
         set_aside,
-        verified,
     )
     from waybench.analysis import read_logs as read
+    from waybench.analysis.results import verified
 
     passed_over: list[Skipped] = []
     known = read_prices(Path(prices)) if prices else {}

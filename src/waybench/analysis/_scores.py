@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
-from waybench.analysis._estimates import Estimate
-from waybench.analysis._frames import Fact, Frame, columns, group_columns
 from waybench.analysis._tidy import OUTCOME
+from waybench.analysis.estimates import Estimate
+from waybench.analysis.frames import Fact, Frame, columns, group_columns
 from waybench.core import Aggregate, Metric, Outcome, Series
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE, Mean

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from waybench.analysis._frames import Fact, Frame, Meaning, columns, group_columns
-from waybench.analysis._rows import Row
 from waybench.analysis.comparisons import failure
+from waybench.analysis.frames import Fact, Frame, Meaning, columns, group_columns
+from waybench.analysis.results import Row
 from waybench.core import Environment, Json, Metric, Outcome
 from waybench.envs import registry
 

@@ -12,7 +12,7 @@ from waybench.cli._run import DEFAULT_OUT
 from waybench.core import UsageError, unknown
 
 if TYPE_CHECKING:
-    from waybench.analysis import ItemScores
+    from waybench.analysis.comparisons import ItemScores
 
 _EXAMPLES = """\b
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
@@ -69,7 +69,8 @@ def compare(
     drawn as one); its p value after Holm's procedure over all tasks; and whether A or B is better, both are tied, or no
     difference is shown. What could not be had for infrastructure errors is left out and counted.
     """
-    from waybench.analysis import compare_sides, comparisons_json, comparisons_text
+    from waybench.analysis import compare_sides, comparisons_text
+    from waybench.analysis.comparisons import comparisons_json
 
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
     known = {some: read_scores(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
@@ -133,7 +134,8 @@ def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
     Raises:
         UsageError: If there is nothing.
     """
-    from waybench.analysis import NoEpisodesError, Skipped, foreign_scores, item_scores, read_logs, rows
+    from waybench.analysis import NoEpisodesError, Skipped, read_logs, rows
+    from waybench.analysis.comparisons import foreign_scores, item_scores
 
     told: set[Skipped] = set()
 

@@ -35,7 +35,8 @@ PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
 )
 def demo(out: Path) -> None:
     """Let the embedded players play, without a key or a network, and write the report."""
-    from waybench.analysis import read_logs, rows, searches
+    from waybench.analysis import read_logs, rows
+    from waybench.analysis.horizons import searches
     from waybench.envs.maze import known_horizon
     from waybench.eval import check_folder, evaluate  # seconds to import
 

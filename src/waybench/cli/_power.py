@@ -93,7 +93,7 @@ def power(
 
 
 def _pilots(folder: Path, metric: str, correlation: float) -> "tuple[list[PowerAssumptions], list[str]]":
-    from waybench.analysis import pilots
+    from waybench.analysis.comparisons import pilots
     from waybench.cli._compare import read_scores
 
     found, problems = pilots(read_scores((folder,), metric), correlation)

@@ -16,7 +16,7 @@ def prices(folders: tuple[Path, ...], known: Path | None) -> None:
     Put a number in place of each null: dollars per million tokens of requests (input), of replies (output) and of
     requests that were read from a cache. A model whose nulls stay has no cost. `waybench report --prices` reads it.
     """
-    from waybench.analysis import logged_models
+    from waybench.analysis.logs import logged_models
     from waybench.core import price_table
 
     click.echo(price_table(logged_models(*folders), known))

@@ -252,7 +252,7 @@ def run(
 
 def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
     """Return what went wrong with the infrastructure, in the providers' words, each with how often it did."""
-    from waybench.analysis import one_line
+    from waybench.analysis.formatting import one_line
 
     ended = [episode for episode in episodes if episode.record.end == End.INFRASTRUCTURE]
     counted = Counter((episode.model, one_line(str(episode.record.error), 200)) for episode in ended)
@@ -274,17 +274,11 @@ def summary(
         unfinished: Whether some task is not finished.
         on_problem: Is told of each episode that is left out since it cannot be measured; if None, it is an error.
     """
-    from waybench.analysis import (
-        by_level,
-        horizon_table,
-        horizons,
-        measurable,
-        overall,
-        search_text,
-        searches,
-        text_table,
-        wording_table,
-    )
+    from waybench.analysis import by_level, horizons, overall
+    from waybench.analysis.comparisons import wording_table
+    from waybench.analysis.estimates import text_table
+    from waybench.analysis.horizons import horizon_table, search_text, searches
+    from waybench.analysis.results import measurable
 
     measured, all_rows = measurable(episodes, prices=prices, on_problem=on_problem)
     scores = text_table(by_level(all_rows), totals=overall(all_rows)) if all_rows else ""

@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.analysis import Agent, Group, mean_text, one_line, setting
+from waybench.analysis.estimates import Agent
+from waybench.analysis.formatting import mean_text, one_line
+from waybench.analysis.results import Group, setting
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.reporting._files import slug

@@ -7,7 +7,9 @@ from itertools import chain
 from jinja2 import Environment as Templates
 from jinja2.filters import do_filesizeformat
 
-from waybench.analysis import Estimate, Frame, Row, column_frame, episode_frame, one_line, score_frame
+from waybench.analysis import Estimate, Row, episode_frame, score_frame
+from waybench.analysis.formatting import one_line
+from waybench.analysis.frames import Frame, column_frame
 from waybench.reporting.charts import ChartFiles
 from waybench.reporting.tables import Cell, Column, Leaders, Note, Table, TableRow, files, notes, readme_table, rows_of
 

@@ -4,7 +4,8 @@ import re
 from math import floor, log10
 from typing import NamedTuple
 
-from waybench.analysis import NOTHING, Estimate, mean_text
+from waybench.analysis import Estimate
+from waybench.analysis.formatting import NOTHING, mean_text
 from waybench.core import Metric
 from waybench.stats import Mean
 

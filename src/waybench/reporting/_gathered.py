@@ -8,19 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from waybench.analysis import (
-    Cluster,
-    ClusterVariables,
-    Group,
-    LoggedEpisode,
-    Row,
-    Simulated,
-    Skipped,
-    Variables,
-    set_aside,
-    skipped,
-    verified,
-)
+from waybench.analysis import LoggedEpisode, Row, Skipped, set_aside
+from waybench.analysis.estimates import ClusterVariables, Variables
+from waybench.analysis.logs import skipped
+from waybench.analysis.results import Cluster, Group, Simulated, verified
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
 from waybench.reporting._openings import Common, Opening

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.analysis import Estimate, Group, grouped, one_line
+from waybench.analysis import Estimate
+from waybench.analysis.formatting import one_line
+from waybench.analysis.results import Group, grouped
 from waybench.core import Presentation
 
 _LONGEST = 40  # characters of a key

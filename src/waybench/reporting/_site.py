@@ -10,37 +10,20 @@ from typing import Any
 from jinja2 import Environment as Templates
 
 from waybench._version import __version__
-from waybench.analysis import (
-    Estimate,
-    Group,
-    LoggedEpisode,
-    Row,
-    Simulated,
-    Skipped,
-    agents,
-    by_level,
-    chosen,
+from waybench.analysis import Estimate, LoggedEpisode, Row, Skipped, by_level, horizon_frame, ledger_frame, overall
+from waybench.analysis.comparisons import (
     examples_effects,
-    grouped,
-    horizon_frame,
-    is_embedded,
-    labels,
-    ledger,
-    ledger_frame,
-    measure,
-    one_line,
-    overall,
     pairs,
-    regressions,
-    repeats,
-    setting,
     setting_effect_frame,
     setting_effects,
-    spread,
-    success_curves,
     wording_effects,
     wording_frame,
 )
+from waybench.analysis.estimates import agents, ledger, measure, regressions, repeats, spread
+from waybench.analysis.formatting import one_line
+from waybench.analysis.horizons import success_curves
+from waybench.analysis.logs import is_embedded
+from waybench.analysis.results import Group, Simulated, chosen, grouped, labels, setting
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
 from waybench.reporting._agents import agent_report

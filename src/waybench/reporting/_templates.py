@@ -11,7 +11,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from waybench._version import __version__
-from waybench.analysis import mean_text, one_line, visible
+from waybench.analysis.formatting import mean_text, one_line, visible
 from waybench.core import plural, with_article
 from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent, told
 from waybench.stats import CONFIDENCE

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.tasks.test_search import heads
-from waybench.analysis import LoggedEpisode, by_level, overall, rows, text_table
+from waybench.analysis import LoggedEpisode, by_level, overall, rows
+from waybench.analysis.estimates import text_table
 from waybench.core import Episode, EpisodeRecord, Json, Policy, Reply, UsageError, play_out, policy
 from waybench.envs.voxel import FIND, SearchSource, recorded_level, terrain
 from waybench.envs.voxel._blocks import AIR, BEDROCK, WATER

@@ -14,6 +14,7 @@ from waybench.analysis.comparisons._foreign import foreign_scores
 from waybench.analysis.comparisons._groups import MODEL, matched
 from waybench.analysis.comparisons._item_scores import ItemScores, item_scores, values_of
 from waybench.analysis.comparisons._models import Pair, Unpaired, compare_pairs, compare_sides, pairs
+from waybench.analysis.comparisons._power import pilots
 from waybench.analysis.comparisons._setting_effects import (
     EFFECT,
     NO_EFFECT,
@@ -78,6 +79,7 @@ __all__ = [
     "matched",
     "p_text",
     "pairs",
+    "pilots",
     "setting_effect_frame",
     "setting_effects",
     "values_of",

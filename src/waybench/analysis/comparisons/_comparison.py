@@ -11,9 +11,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from waybench.analysis._items import ItemKey, count_items
-from waybench.analysis._rows import grouped
 from waybench.analysis.comparisons._item_scores import ItemScores
+from waybench.analysis.results import ItemKey, count_items, grouped
 from waybench.core import FailureKind, Metric
 from waybench.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
 

@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from waybench.analysis._curves import contributions
-from waybench.analysis._items import ItemKey, at_items, count_items, item_values
-from waybench.analysis._ranges import over
-from waybench.analysis._rows import EXAMPLES, Group, Row, grouped
 from waybench.analysis.comparisons._comparison import compare
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
+from waybench.analysis.estimates import contributions
+from waybench.analysis.results import EXAMPLES, Group, ItemKey, Row, at_items, count_items, grouped, item_values, over
 from waybench.core import Json, Series
 from waybench.envs import registry
 from waybench.stats import Mean, clustered_mean

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from waybench.analysis._rows import Row
+from waybench.analysis.results import Row
 from waybench.core import TURN_LIMIT, End, FailureKind
 from waybench.envs import registry
 

@@ -6,10 +6,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple, cast
 
-from waybench.analysis._items import ItemKey
-from waybench.analysis._rows import Cluster
 from waybench.analysis.comparisons._item_scores import ItemScores
 from waybench.analysis.logs import Log, Seen, Skipped, as_number, newest, read_samples, runs, settings_of_any, to_stderr
+from waybench.analysis.results import Cluster, ItemKey
 from waybench.core import REFUSED, TRUNCATED, TURN_LIMIT, UNPARSED, WRONG, EpisodeRecord, FailureKind, Json, Metric
 
 # All that a sample's output is read without.

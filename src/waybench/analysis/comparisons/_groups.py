@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from waybench.analysis._labels import rest
-from waybench.analysis._rows import EXAMPLES, Group, grouped
+from waybench.analysis.results import EXAMPLES, Group, grouped, rest
 from waybench.envs import registry
 
 MODEL = "model"  # what varies, where it is not an option

@@ -3,14 +3,22 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from waybench.analysis._items import ItemKey, at_items, item_values, key_of, measured
-from waybench.analysis._labels import LONGEST
-from waybench.analysis._measures import measure
-from waybench.analysis._ranges import over
-from waybench.analysis._rows import Group, Row, grouped
-from waybench.analysis._text import one_line
 from waybench.analysis.comparisons._failures import failure, failure_kinds
 from waybench.analysis.comparisons._groups import comparison_key
+from waybench.analysis.estimates import measure
+from waybench.analysis.formatting import one_line
+from waybench.analysis.results import (
+    LONGEST,
+    Group,
+    ItemKey,
+    Row,
+    at_items,
+    grouped,
+    item_values,
+    key_of,
+    measured,
+    over,
+)
 from waybench.core import GENERAL_FAILURES, End, EpisodeRecord, FailureKind, Json, Metric, UsageError, unknown
 from waybench.envs import registry
 

@@ -5,12 +5,10 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from waybench.analysis._items import at_items, measured
-from waybench.analysis._ranges import over
-from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import MODEL, matched
 from waybench.analysis.comparisons._item_scores import ItemScores, values_of
+from waybench.analysis.results import Group, Row, at_items, grouped, measured, over
 from waybench.core import Json
 from waybench.envs import registry
 

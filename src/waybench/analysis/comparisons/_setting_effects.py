@@ -5,14 +5,12 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
-from waybench.analysis._frames import Fact, Frame, columns, group_columns, group_id, mean_facts
-from waybench.analysis._items import ItemKey, at_items, count_items
-from waybench.analysis._labels import asked, setting, setting_order
-from waybench.analysis._rows import Group, Row, grouped
 from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
+from waybench.analysis.frames import Fact, Frame, columns, group_columns, group_id, mean_facts
 from waybench.analysis.logs import SERVER
+from waybench.analysis.results import Group, ItemKey, Row, asked, at_items, count_items, grouped, setting, setting_order
 from waybench.core import EpisodeRecord, Json, Metric, plural
 from waybench.stats import ALPHA, Mean, sign_flip_test
 

@@ -4,16 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
-from waybench.analysis._items import ItemKey, count_items
-from waybench.analysis._labels import LONGEST, setting
-from waybench.analysis._numbers import NOTHING, change_text, mean_text
-from waybench.analysis._rows import grouped
-from waybench.analysis._table import aligned
-from waybench.analysis._text import one_line, width
 from waybench.analysis.comparisons._comparison import Comparison, Verdict
 from waybench.analysis.comparisons._failures import Failures, dominant
 from waybench.analysis.comparisons._item_scores import ItemScores
 from waybench.analysis.comparisons._models import Unpaired
+from waybench.analysis.estimates import aligned
+from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line, width
+from waybench.analysis.results import LONGEST, ItemKey, count_items, grouped, setting
 from waybench.core import Json, Metric, plural
 from waybench.stats import LEAST, Mean
 

@@ -4,18 +4,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
-from waybench.analysis._items import ItemKey, at_items, count_items, measured
-from waybench.analysis._labels import LONGEST, labels
-from waybench.analysis._numbers import better_text, mean_text
-from waybench.analysis._ranges import over
-from waybench.analysis._rows import Group, Row, declared, grouped
-from waybench.analysis._table import aligned
-from waybench.analysis._text import one_line
 from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
+from waybench.analysis.estimates import aligned
+from waybench.analysis.formatting import better_text, mean_text, one_line
+from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.results import (
+    LONGEST,
+    Group,
+    ItemKey,
+    Row,
+    at_items,
+    count_items,
+    declared,
+    grouped,
+    labels,
+    measured,
+    over,
+)
 from waybench.core import Json, Metric
 from waybench.envs import registry
 from waybench.stats import Mean, clustered_mean, sign_flip_test

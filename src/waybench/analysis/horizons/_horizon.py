@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.analysis._items import ItemKey, at_items, count_items, perfections, telling
-from waybench.analysis._rows import Cluster, Group, Row, grouped
+from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
 from waybench.core import Axis, End, Json
 from waybench.envs import registry
 from waybench.stats import REACH_CONFIDENCE, Array, Fit, Shape, fitted

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from waybench.analysis._frames import Fact, Frame, Meaning, columns, group_columns
+from waybench.analysis.frames import Fact, Frame, Meaning, columns, group_columns
 from waybench.analysis.horizons._horizon import ALTERNATIVES, REACH_CONFIDENCE, Horizon
 from waybench.envs import registry
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from waybench.analysis._labels import labels, settings_order
-from waybench.analysis._rows import grouped
-from waybench.analysis._table import aligned
+from waybench.analysis.estimates import aligned
 from waybench.analysis.horizons._horizon import SHARES, Horizon
+from waybench.analysis.results import grouped, labels, settings_order
 from waybench.core import Environment
 from waybench.envs import registry
 

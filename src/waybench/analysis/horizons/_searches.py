@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis._labels import labels
-from waybench.analysis._ledger import whole
-from waybench.analysis._rows import Group, Row, grouped
+from waybench.analysis.estimates import whole
 from waybench.analysis.horizons._horizon_text import difficulty_text
 from waybench.analysis.logs import LoggedEpisode
+from waybench.analysis.results import Group, Row, grouped, labels
 from waybench.core import End, plural
 from waybench.envs import registry
 from waybench.stats import STOPS, Goal, Seeker, Trial

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 from zipfile import ZipFile, ZipInfo
 
-from waybench.analysis._text import one_line
+from waybench.analysis.formatting import one_line
 from waybench.core import DataError, JsonBounds
 
 # A sample of 20,000 requests to a model comes to about 200 MiB and 3 million values. At these limits the worst that

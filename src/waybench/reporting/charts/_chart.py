@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from waybench.analysis import better_text
+from waybench.analysis.formatting import better_text
 from waybench.core import Metric
 from waybench.reporting.charts._points import Point
 from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification

@@ -7,7 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import EXAMPLES, Estimate, as_metric, grouped, measure, over
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import as_metric, measure
+from waybench.analysis.results import EXAMPLES, grouped, over
 from waybench.core import Environment, Presentation, plural, with_article
 from waybench.reporting._files import slug
 from waybench.reporting._format import heading

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from waybench.analysis import Estimate, Group, differing, grouped, one_line
+from waybench.analysis import Estimate
+from waybench.analysis.formatting import one_line
+from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Outcome, plural
 from waybench.envs import registry
 from waybench.reporting._files import slug

@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from waybench.analysis import EXAMPLES, Estimate, Group, Measure, grouped, labels, mean_text, ranked
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import Measure, ranked
+from waybench.analysis.formatting import mean_text
+from waybench.analysis.results import EXAMPLES, Group, grouped, labels
 from waybench.core import Metric
 from waybench.reporting._format import interval_text
 from waybench.stats import Mean

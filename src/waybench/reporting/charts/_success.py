@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import fsum, log2
 from typing import Any, NamedTuple
 
-from waybench.analysis import SHARES, Place, SuccessCurve, difficulty_text, horizon_text
+from waybench.analysis.horizons import SHARES, Place, SuccessCurve, difficulty_text, horizon_text
 from waybench.core import plural
 from waybench.reporting.charts._chart import COLOURS
 from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative

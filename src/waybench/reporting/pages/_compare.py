@@ -8,27 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import (
-    MODEL,
-    Cluster,
-    Comparison,
-    Estimate,
-    Group,
-    ItemKey,
-    Pair,
-    Row,
-    at_items,
-    change_text,
-    compare,
-    differing,
-    grouped,
-    labels,
-    measure,
-    one_line,
-    ranked,
-    values_of,
-    whole_items,
-)
+from waybench.analysis import Estimate, Row
+from waybench.analysis.comparisons import MODEL, Comparison, Pair, compare, values_of
+from waybench.analysis.estimates import measure, ranked
+from waybench.analysis.formatting import change_text, one_line
+from waybench.analysis.results import Cluster, Group, ItemKey, at_items, differing, grouped, labels, whole_items
 from waybench.core import End, Environment, Metric, Presentation
 from waybench.reporting._format import heading
 from waybench.reporting.pages._verdicts import Verdicts, sentences

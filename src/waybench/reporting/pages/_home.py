@@ -4,21 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis import (
-    Estimate,
-    ExamplesEffect,
-    Group,
-    Pair,
-    Regression,
-    Repeats,
-    SuccessCurve,
-    WordingEffect,
-    differing,
-    grouped,
-    is_perfect,
-    ranked,
-    setting,
-)
+from waybench.analysis import Estimate
+from waybench.analysis.comparisons import ExamplesEffect, Pair, WordingEffect
+from waybench.analysis.estimates import Regression, Repeats, ranked
+from waybench.analysis.horizons import SuccessCurve
+from waybench.analysis.results import Group, differing, grouped, is_perfect, setting
 from waybench.core import Environment, Metric, Presentation, plural, with_article
 from waybench.envs import registry
 from waybench.reporting._files import task_page

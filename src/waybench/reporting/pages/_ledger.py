@@ -5,19 +5,10 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
-from waybench.analysis import (
-    NO_EFFECT,
-    NOTHING,
-    Group,
-    LedgerEntry,
-    SettingEffect,
-    asked,
-    differing,
-    grouped,
-    one_line,
-    setting,
-    setting_order,
-)
+from waybench.analysis.comparisons import NO_EFFECT, SettingEffect
+from waybench.analysis.estimates import LedgerEntry
+from waybench.analysis.formatting import NOTHING, one_line
+from waybench.analysis.results import Group, asked, differing, grouped, setting, setting_order
 from waybench.core import plural
 from waybench.envs import registry
 from waybench.reporting._format import amount, money, percent, significant

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis import Estimate, Group, SuccessCurve, grouped
+from waybench.analysis import Estimate
+from waybench.analysis.horizons import SuccessCurve
+from waybench.analysis.results import Group, grouped
 from waybench.core import Environment, Presentation
 from waybench.envs import registry
 from waybench.reporting._agents import AgentCard, AgentReport

@@ -4,19 +4,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from waybench.analysis import (
-    Estimate,
-    ExamplesEffect,
-    Group,
-    as_metric,
-    better_text,
-    change_text,
-    differing,
-    grouped,
-    mean_text,
-    measure,
-    settings_order,
-)
+from waybench.analysis import Estimate
+from waybench.analysis.comparisons import ExamplesEffect
+from waybench.analysis.estimates import as_metric, measure
+from waybench.analysis.formatting import better_text, change_text, mean_text
+from waybench.analysis.results import Group, differing, grouped, settings_order
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting._files import task_page

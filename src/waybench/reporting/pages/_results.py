@@ -7,17 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import (
-    Cluster,
-    Estimate,
-    Measure,
-    Row,
-    failure,
-    failure_kinds,
-    group_id,
-    grouped,
-    measure,
-)
+from waybench.analysis import Estimate, Row
+from waybench.analysis.comparisons import failure, failure_kinds
+from waybench.analysis.estimates import Measure, measure
+from waybench.analysis.frames import group_id
+from waybench.analysis.results import Cluster, grouped
 from waybench.core import End, Environment, Metric, Outcome, Presentation
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,

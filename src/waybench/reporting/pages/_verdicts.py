@@ -4,22 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
-from waybench.analysis import (
+from waybench.analysis import Estimate, Row
+from waybench.analysis.comparisons import (
     Comparison,
-    Estimate,
-    Group,
     ItemScores,
     Pair,
-    Row,
     compare_pairs,
     comparison_cells,
     comparison_json,
     comparison_lines,
-    grouped,
     item_scores,
     matched,
-    ranked,
 )
+from waybench.analysis.estimates import ranked
+from waybench.analysis.results import Group, grouped
 from waybench.core import UsageError
 
 MOST = 12  # models that were given the same, up to which each two of them are compared

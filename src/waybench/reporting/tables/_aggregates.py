@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from waybench.analysis import Estimate, Group, as_metric, differing, grouped, ranked
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import as_metric, ranked
+from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Aggregate, Environment, Metric, Presentation
 from waybench.reporting._format import heading, part, percent
 from waybench.reporting.tables._table import (

@@ -4,18 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis import (
-    NOTHING,
-    Cluster,
-    Estimate,
-    Group,
-    Row,
-    Variables,
-    by_cluster,
-    differing,
-    grouped,
-    one_line,
-)
+from waybench.analysis import Estimate, Row
+from waybench.analysis.estimates import Variables, by_cluster
+from waybench.analysis.formatting import NOTHING, one_line
+from waybench.analysis.results import Cluster, Group, differing, grouped
 from waybench.core import Environment, Presentation
 from waybench.reporting._format import amount, percent
 from waybench.reporting.tables._table import (

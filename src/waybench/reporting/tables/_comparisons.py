@@ -4,28 +4,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from waybench.analysis import (
+from waybench.analysis.comparisons import (
     EFFECT,
     NO_EFFECT,
-    NOTHING,
     UNCLEAR,
     Comparison,
-    Group,
     Pair,
     SettingEffect,
     Verdict,
     WordingEffect,
-    change_text,
     comparison_cells,
     difference_text,
-    differing,
-    labels,
     matched,
-    mean_text,
-    one_line,
     p_text,
-    setting,
 )
+from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line
+from waybench.analysis.results import Group, differing, labels, setting
 from waybench.core import Environment, Metric, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._format import amount, interval_text, part

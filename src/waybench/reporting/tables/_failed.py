@@ -3,17 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from waybench.analysis import (
-    NOTHING,
-    Failures,
-    Group,
-    Row,
-    differing,
-    failure_kinds,
-    failures,
-    grouped,
-    has_fixed_length,
-)
+from waybench.analysis import Row
+from waybench.analysis.comparisons import Failures, failure_kinds, failures, has_fixed_length
+from waybench.analysis.formatting import NOTHING
+from waybench.analysis.results import Group, differing, grouped
 from waybench.core import FailureKind
 from waybench.envs import registry
 from waybench.reporting._format import amount, percent

@@ -4,18 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis import (
-    NOTHING,
-    SHARES,
-    Group,
-    Horizon,
-    SuccessCurve,
-    differing,
-    grouped,
-    horizon_told,
-    leading,
-    success_text,
-)
+from waybench.analysis.formatting import NOTHING
+from waybench.analysis.horizons import SHARES, Horizon, SuccessCurve, horizon_told, leading, success_text
+from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Axis, Environment, Presentation
 from waybench.envs import registry
 from waybench.reporting.charts import (

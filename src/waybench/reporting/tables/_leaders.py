@@ -3,18 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.analysis import (
-    Estimate,
-    Group,
-    Horizon,
-    differing,
-    grouped,
-    mean_text,
-    measure,
-    over,
-    ranked,
-    success_text,
-)
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import measure, ranked
+from waybench.analysis.formatting import mean_text
+from waybench.analysis.horizons import Horizon, success_text
+from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.reporting._format import amount, heading, interval_text, missing_text, money, part, percent

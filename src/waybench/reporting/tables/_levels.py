@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from waybench.analysis import Estimate, Measure, as_metric, mean_text, one_line
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import Measure, as_metric
+from waybench.analysis.formatting import mean_text, one_line
 from waybench.core import Environment, Metric, Presentation
 from waybench.reporting._format import amount, heading, in_words, interval_text
 from waybench.reporting.tables._table import (

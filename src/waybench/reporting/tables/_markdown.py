@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from waybench._version import __version__
-from waybench.analysis import NOTHING, Group, one_line, setting
+from waybench.analysis.formatting import NOTHING, one_line
+from waybench.analysis.results import Group, setting
 from waybench.envs import registry
 from waybench.reporting.tables._leaders import Leader, Leaders
 from waybench.reporting.tables._table import BLANK, Cell, Column, Table, TableRow, notes, rows_of

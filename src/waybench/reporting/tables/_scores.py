@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from waybench.analysis import Estimate, Group, Measure, differing, mean_text, measure, ranked
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import Measure, measure, ranked
+from waybench.analysis.formatting import mean_text
+from waybench.analysis.results import Group, differing
 from waybench.core import Environment, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._format import amount, interval_text, missing_text, part, percent, told

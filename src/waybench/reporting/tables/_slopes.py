@@ -4,13 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis import (
-    Group,
-    Regression,
-    Slope,
-    differing,
-    grouped,
-)
+from waybench.analysis.estimates import Regression, Slope
+from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Environment, Metric, Presentation
 from waybench.reporting.tables._comparisons import FOLDED
 from waybench.stats import FEWEST_POINTS

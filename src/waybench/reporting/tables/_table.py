@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from waybench.analysis import NOTHING, mean_text, one_line
+from waybench.analysis.formatting import NOTHING, mean_text, one_line
 from waybench.core import Metric
 from waybench.reporting._format import amount, heading, interval_text, part
 from waybench.stats import Mean

@@ -3,18 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from waybench.analysis import (
-    NOTHING,
-    Estimate,
-    Margins,
-    Repeats,
-    differing,
-    grouped,
-    mean_text,
-    measure,
-    one_line,
-    spread,
-)
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import Margins, Repeats, measure, spread
+from waybench.analysis.formatting import NOTHING, mean_text, one_line
+from waybench.analysis.results import differing, grouped
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, metric_column, model_cell, rows_of

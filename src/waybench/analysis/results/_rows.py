@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from waybench.analysis._ranges import Ranges, record_ranges
 from waybench.analysis.logs import SCALARS, LoggedEpisode
+from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range
 from waybench.envs import registry
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from waybench.analysis._estimates import by_cluster
-from waybench.analysis._explanatory import Variables
-from waybench.analysis._rows import Cluster, Group, Row, grouped
+from waybench.analysis.estimates._estimates import by_cluster
+from waybench.analysis.estimates._explanatory import Variables
+from waybench.analysis.results import Cluster, Group, Row, grouped
 from waybench.core import Json
 from waybench.envs import registry
 from waybench.stats import regression_line

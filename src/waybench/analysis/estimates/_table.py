@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from waybench.analysis._estimates import Estimate
-from waybench.analysis._labels import labels, settings_order
-from waybench.analysis._measures import Measure, measures, merit
-from waybench.analysis._numbers import NOTHING, better_text, mean_text
-from waybench.analysis._rows import Group, grouped
-from waybench.analysis._text import one_line, width
+from waybench.analysis.estimates._estimates import Estimate
+from waybench.analysis.estimates._measures import Measure, measures, merit
+from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, width
+from waybench.analysis.results import Group, grouped, labels, settings_order
 from waybench.core import Environment, plural
 from waybench.envs import registry
 

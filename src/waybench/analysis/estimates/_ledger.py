@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import TypeVar, cast
 
-from waybench.analysis._frames import Fact, Frame, columns, group_columns, mean_facts
-from waybench.analysis._items import ItemKey, at_items, whole_items
-from waybench.analysis._rows import Group, Row, grouped
+from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.results import Group, ItemKey, Row, at_items, grouped, whole_items
 from waybench.core import End, Json
 from waybench.stats import Mean, clustered_mean
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from waybench.analysis._items import at_items, headline_values
-from waybench.analysis._rows import Row
+from waybench.analysis.results._items import at_items, headline_values
+from waybench.analysis.results._rows import Row
 from waybench.envs import registry
 
 _TINY = 1e-9

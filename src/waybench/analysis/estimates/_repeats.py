@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from math import fsum, sqrt
 from statistics import fmean, stdev
 
-from waybench.analysis._rows import Group, Row, grouped
+from waybench.analysis.results import Group, Row, grouped
 from waybench.core import Json, Metric
 from waybench.envs import registry
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from waybench.analysis._anchors import Anchoring
-from waybench.analysis._rows import Row, row
-from waybench.analysis._simulated import Simulated, simulate, with_outcomes
 from waybench.analysis.logs import LoggedEpisode, Skipped, skipped
+from waybench.analysis.results._anchors import Anchoring
+from waybench.analysis.results._rows import Row, row
+from waybench.analysis.results._simulated import Simulated, simulate, with_outcomes
 from waybench.core import Price
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
-from waybench.analysis._rows import EXAMPLES, Group, declared
-from waybench.analysis._text import one_line
+from waybench.analysis.formatting import one_line
 from waybench.analysis.logs import SHOWN
+from waybench.analysis.results._rows import EXAMPLES, Group, declared
 from waybench.core import Json
 from waybench.envs import registry
 

@@ -10,7 +10,7 @@ from itertools import count, islice, takewhile
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench._version import __version__
-from waybench.analysis._rows import EXAMPLES, Group, declared, grouped
+from waybench.analysis.results import EXAMPLES, Group, declared, grouped
 from waybench.core import Json, Option
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE, Mean

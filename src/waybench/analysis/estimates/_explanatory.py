@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from waybench.analysis._rows import Cluster, Group, Row, grouped
 from waybench.analysis.logs import LoggedEpisode
+from waybench.analysis.results import Cluster, Group, Row, grouped
 from waybench.core import EpisodeRecord
 from waybench.envs import registry
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from waybench.analysis._items import ItemKey
-from waybench.analysis._rows import grouped
 from waybench.analysis.comparisons import ItemScores, bounded
+from waybench.analysis.results import ItemKey, grouped
 from waybench.stats import FEWEST_ITEMS, PowerAssumptions, pilot_assumptions
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 
-from waybench.analysis._rows import Row, grouped, is_perfect, row
 from waybench.analysis.logs import LoggedEpisode, Skipped, skipped
+from waybench.analysis.results._rows import Row, grouped, is_perfect, row
 from waybench.core import Price, WaybenchError
 from waybench.envs import registry
 

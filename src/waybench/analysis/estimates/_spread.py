@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from statistics import mean
 
-from waybench.analysis._estimates import Estimate
-from waybench.analysis._rows import Group, grouped
+from waybench.analysis.estimates._estimates import Estimate
+from waybench.analysis.results import Group, grouped
 from waybench.core import Json
 
 

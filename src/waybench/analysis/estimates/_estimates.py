@@ -5,24 +5,32 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import fsum
 
-from waybench.analysis._anchors import Rescaled, rescaled
-from waybench.analysis._ceilings import beaten_items, without_ceilings
-from waybench.analysis._clusters import Figure, figures, macro
-from waybench.analysis._curves import Curve, curve
-from waybench.analysis._items import (
+from waybench.analysis.estimates._clusters import Figure, figures, macro
+from waybench.analysis.estimates._curves import Curve, curve
+from waybench.analysis.logs import LoggedEpisode
+from waybench.analysis.results import (
+    UNCONFIRMED,
+    Cluster,
+    Group,
     ItemKey,
     Measured,
+    Ranges,
+    Rescaled,
+    Row,
     at_items,
+    beaten_items,
+    grouped,
     headline_values,
     item_values,
+    joint_ranges,
     key_of,
     measured,
+    over,
+    rescaled,
+    rows,
     whole_items,
+    without_ceilings,
 )
-from waybench.analysis._ranges import Ranges, joint_ranges, over
-from waybench.analysis._rows import UNCONFIRMED, Cluster, Group, Row, grouped
-from waybench.analysis._set_aside import rows
-from waybench.analysis.logs import LoggedEpisode
 from waybench.core import Aggregate, End, Json, Metric
 from waybench.envs import registry
 from waybench.stats import Levels, Mean, clustered_mean, jackknifed, levels_of_variance

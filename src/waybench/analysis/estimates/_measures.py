@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from waybench.analysis._estimates import Estimate
-from waybench.analysis._rows import Row
+from waybench.analysis.estimates._estimates import Estimate
+from waybench.analysis.results import Row
 from waybench.core import Aggregate, Environment, EpisodeRecord, Metric, Series
 from waybench.envs import registry
 from waybench.stats import Mean

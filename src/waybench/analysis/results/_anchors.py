@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from waybench.analysis._items import ItemKey, Measured
-from waybench.analysis._rows import Anchors, Cluster, Row
+from waybench.analysis.results._items import ItemKey, Measured
+from waybench.analysis.results._rows import Anchors, Cluster, Row
 from waybench.core import (
     Environment,
     Episode,

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 from scipy import stats
 
-from waybench.analysis._items import at_items, item_values
-from waybench.analysis._ranges import over
-from waybench.analysis._rows import Group, Row, declared, grouped
+from waybench.analysis.results import Group, Row, at_items, declared, grouped, item_values, over
 from waybench.core import Json, Range
 from waybench.envs import registry
 from waybench.smartplay import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights

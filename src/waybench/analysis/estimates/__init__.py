@@ -1,0 +1,47 @@
+"""Estimates: means over items with their intervals, and what else is computed from rows."""
+
+from waybench.analysis.estimates._agents import Agent, agents
+from waybench.analysis.estimates._clusters import figures
+from waybench.analysis.estimates._curves import contributions, curve
+from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level, estimate, overall
+from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
+from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
+from waybench.analysis.estimates._measures import Measure, as_metric, measure
+from waybench.analysis.estimates._regressions import Regression, Slope, regressions
+from waybench.analysis.estimates._repeats import Repeats, repeats
+from waybench.analysis.estimates._spread import Margins, margins, spread
+from waybench.analysis.estimates._table import aligned, ranked, text_table
+
+__all__ = [
+    "Agent",
+    "ClusterVariables",
+    "Estimate",
+    "LedgerEntry",
+    "Margins",
+    "Measure",
+    "Regression",
+    "Repeats",
+    "Slope",
+    "Variables",
+    "agents",
+    "aligned",
+    "as_metric",
+    "by_cluster",
+    "by_level",
+    "contributions",
+    "curve",
+    "estimate",
+    "figures",
+    "ledger",
+    "ledger_frame",
+    "margins",
+    "measure",
+    "overall",
+    "ranked",
+    "regressions",
+    "repeats",
+    "spread",
+    "text_table",
+    "variables",
+    "whole",
+]

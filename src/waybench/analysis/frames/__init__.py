@@ -1,0 +1,25 @@
+"""Frames: tables of pyarrow with a declared schema."""
+
+from waybench.analysis.frames._frames import (
+    FRAME_SCHEMA,
+    Fact,
+    Frame,
+    Meaning,
+    column_frame,
+    columns,
+    group_columns,
+    group_id,
+    mean_facts,
+)
+
+__all__ = [
+    "FRAME_SCHEMA",
+    "Fact",
+    "Frame",
+    "Meaning",
+    "column_frame",
+    "columns",
+    "group_columns",
+    "group_id",
+    "mean_facts",
+]

@@ -1,0 +1,90 @@
+"""Rows: one for each episode, and which of them are excluded."""
+
+from waybench.analysis.results._anchors import Anchoring, Rescaled, rescaled
+from waybench.analysis.results._ceilings import beaten_items, without_ceilings
+from waybench.analysis.results._items import (
+    ItemKey,
+    Measured,
+    at_items,
+    count_items,
+    headline_values,
+    item_values,
+    key_of,
+    measured,
+    perfections,
+    telling,
+    whole_items,
+)
+from waybench.analysis.results._labels import (
+    LONGEST,
+    asked,
+    chosen,
+    differing,
+    labels,
+    rest,
+    setting,
+    setting_order,
+    settings_order,
+)
+from waybench.analysis.results._ranges import Ranges, joint_ranges, over
+from waybench.analysis.results._rows import (
+    EXAMPLES,
+    UNCONFIRMED,
+    Anchors,
+    Cluster,
+    Group,
+    Row,
+    declared,
+    grouped,
+    is_perfect,
+    row,
+)
+from waybench.analysis.results._set_aside import measurable, rows, set_aside
+from waybench.analysis.results._simulated import Simulated
+from waybench.analysis.results._verified import verified
+
+__all__ = [
+    "EXAMPLES",
+    "LONGEST",
+    "UNCONFIRMED",
+    "Anchoring",
+    "Anchors",
+    "Cluster",
+    "Group",
+    "ItemKey",
+    "Measured",
+    "Ranges",
+    "Rescaled",
+    "Row",
+    "Simulated",
+    "asked",
+    "at_items",
+    "beaten_items",
+    "chosen",
+    "count_items",
+    "declared",
+    "differing",
+    "grouped",
+    "headline_values",
+    "is_perfect",
+    "item_values",
+    "joint_ranges",
+    "key_of",
+    "labels",
+    "measurable",
+    "measured",
+    "over",
+    "perfections",
+    "rescaled",
+    "rest",
+    "row",
+    "rows",
+    "set_aside",
+    "setting",
+    "setting_order",
+    "settings_order",
+    "telling",
+    "verified",
+    "whole_items",
+    "without_ceilings",
+]
