@@ -12,6 +12,7 @@ import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -131,6 +132,27 @@ def breaches(found: Import) -> Iterator[str]:
         home = ".".join(theirs[:depth])
         if name.startswith("_") and not name.startswith("__") and not f"{found.package}.".startswith(f"{home}."):
             yield f"{name} is private to {home}"
+
+
+DESIGN = Path(__file__).parents[1] / "docs" / "design.md"
+
+
+def test_the_picture_of_the_layers_is_true() -> None:
+    section = (
+        DESIGN.read_text(encoding="utf-8").partition("## Layers, and who may import whom")[2].partition("\n## ")[0]
+    )
+    chains = [chain.split(" <- ") for chain in re.findall(r"\w+(?: <- \w+)+", section)]
+    arrows = [pair for chain in chains for pair in pairwise(chain)]
+    assert len(arrows) > 12
+    assert [(low, high) for low, high in arrows if low not in MAY_IMPORT[high] or high in MAY_IMPORT[low]] == []
+    table = dict(re.findall(r"^\| `(\w+)` \|.*?\| ([\w, ]*) \|[^|]*\|$", section, re.MULTILINE))
+    public = {name for name in MAY_IMPORT if name and not name.startswith("_")}
+    wanted = {name: {each for each in MAY_IMPORT[name] if not each.startswith("_")} for name in public}
+    everything = public - {"cli"}
+    assert {
+        name: everything if cell == "all of these" else set(filter(None, cell.split(", ")))
+        for name, cell in table.items()
+    } == wanted
 
 
 MODULES = sorted(SOURCE.rglob("*.py"))
