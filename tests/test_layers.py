@@ -150,7 +150,7 @@ def test_the_picture_of_the_layers_is_true() -> None:
     wanted = {name: {each for each in MAY_IMPORT[name] if not each.startswith("_")} for name in public}
     everything = public - {"cli"}
     assert {
-        name: everything if cell == "all of these" else set(filter(None, cell.split(", ")))
+        name: everything if cell == "all of these" else {each for each in cell.split(", ") if each}
         for name, cell in table.items()
     } == wanted
 
