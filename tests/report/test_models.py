@@ -50,7 +50,7 @@ def test_a_model_has_one_page_for_all_tasks_and_settings(tmp_path: Path) -> None
     assert any(label.startswith("Score by dimension") for label in charts(page))
     assert "One of waybench's own players" not in page.text
     own = page_of(made, "waybench/oracle")
-    assert "One of waybench's own players, a reference and no model." in own.text
+    assert "Reference player (not a model)." in own.text
     assert [row[0].split()[0] for row in own.table("Tasks.")[1:]] == ["Depth-first"]
     assert "They mark the floor" not in own.text
     assert "They mark the floor" in made.home.text

@@ -52,13 +52,13 @@ def test_the_first_page_says_in_two_sentences_what_there_is(tmp_path: Path) -> N
     lead = " ".join(made.home.html.split('<p class="lead">')[1].split("</p>")[0].split())
     # Two mazes of three attempts, two lost ones, and three cases each of two searches.
     assert lead == (
-        "2 models and 1 reference player found their way through 10 items of 3 tasks in 2 families: 14 episodes, each "
-        "simulated again from its record. Every number is a mean over items with its 95 % interval; 1 infrastructure "
-        "error is counted apart, and 1 episode that does not replay counts in none."
+        "2 models and 1 reference player on 10 items from 3 tasks in 2 families. All 14 episodes were re-simulated. "
+        "Every number is a mean over items with its 95 % interval. 1 infrastructure error is excluded, and so is 1 "
+        "episode whose record does not agree with the simulation."
     )
     alone = site(tmp_path / "alone", played("oracle", (5,), mazes=1)).home.text
-    assert "1 reference player found its way through 1 item of 1 task: 1 episode, each" in " ".join(alone.split())
-    assert "no infrastructure error occurred." in alone
+    assert "1 reference player on 1 item from 1 task. The episode was re-simulated. Every" in " ".join(alone.split())
+    assert "No infrastructure error occurred." in alone
 
 
 def test_the_first_page_leads_to_every_task(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_forged_end_gives_no_score(tmp_path: Path) -> None:
     assert "Set aside, since their records do not agree with a new simulation" in made.task.text
     notice = made.task.html.split("Set aside, since")[1].split("</p>")[0]
     assert notice.count("1 episode of") == 2
-    assert "2 episodes that do not replay count in none" in made.home.text
+    assert "so are 2 episodes whose record does not agree with the simulation" in made.home.text
     assert all("counts in no number" in page.text for page in made.pages)
     assert write_report(episodes, tmp_path / "again") == Report(tmp_path / "again" / "index.html", 3, 2)
     summary = json.loads((tmp_path / "summary.json").read_text())

@@ -226,7 +226,7 @@ _FACTS: Sequence[Fact[Score]] = (
         "known.",
     ),
     Fact("errors", int, lambda one: one.estimate.errors, "Infrastructure errors, in no denominator."),
-    Fact("set_aside", int, lambda one: one.estimate.aside, "Episodes that were set aside and count in nothing."),
+    Fact("set_aside", int, lambda one: one.estimate.aside, "Episodes that are excluded."),
     Fact(
         "unconfirmed",
         int,

@@ -426,7 +426,7 @@ def test_records_count_as_recorded_where_the_engine_is_missing(tmp_path: Path) -
         pages = [page.read_text(encoding="utf-8") for page in (tmp_path / path).glob("*.html")]
         assert sum("ot simulated again" in page for page in pages) == count
     home = report.index.read_text(encoding="utf-8")
-    assert "simulated again from their records but for 2 (its engine, luanti, is not installed here)" in home
+    assert "re-simulated except 2 (its engine, luanti, is not installed here), whose recorded values count" in home
 
 
 @pytest.mark.usefixtures("no_server")

@@ -26,7 +26,7 @@ class LedgerEntry:
         group: Model, task and settings.
         answered: Of each model that answered, as the provider calls it, the number of episodes with an answer of it;
             empty where the provider does not say.
-        episodes: All episodes, also those that count in nothing.
+        episodes: All episodes, the excluded ones too.
         errors: Infrastructure errors among them, in no other number.
         aside: Those of them that were set aside.
         attempts: Attempts.
@@ -39,7 +39,7 @@ class LedgerEntry:
         cached_tokens: Those of the requests' that the provider says it read from its cache, likewise.
         seconds: Time spent on the replies; None if not known.
         cost: Dollars; None if tokens or prices are not known.
-        lost_tokens: Tokens of the episodes that count in nothing; None if not known.
+        lost_tokens: Tokens of the excluded episodes; None if not known.
         lost_cost: What these cost, likewise.
         reasoning: Mean reasoning tokens of an attempt.
         per_thousand: Solved items for each 1,000 tokens, of requests and replies and of all attempts at all items.
@@ -181,7 +181,7 @@ _FACTS: tuple[Fact[LedgerEntry], ...] = (
         lambda entry: ", ".join(entry.answered) or None,
         "The models that answered, as the provider calls them; null where it does not say.",
     ),
-    Fact("episodes", int, _of("episodes"), "All episodes, also those that count in nothing."),
+    Fact("episodes", int, _of("episodes"), "All episodes, the excluded ones too."),
     Fact("errors", int, _of("errors"), "Infrastructure errors among them, in no other number."),
     Fact("set_aside", int, _of("aside"), "Those of them that were set aside."),
     Fact("attempts", int, _of("attempts"), "Attempts that count."),
@@ -207,9 +207,7 @@ _FACTS: tuple[Fact[LedgerEntry], ...] = (
     ),
     Fact("seconds", float, _of("seconds"), "Time spent on the replies; null if not known.", "s"),
     Fact("cost", float, _of("cost"), "What it cost; null if tokens or prices are not known.", "USD"),
-    Fact(
-        "lost_tokens", int, _of("lost_tokens"), "Tokens of episodes that count in nothing; null if not known.", "tokens"
-    ),
+    Fact("lost_tokens", int, _of("lost_tokens"), "Tokens of excluded episodes; null if not known.", "tokens"),
     Fact("lost_cost", float, _of("lost_cost"), "What these cost; null if not known.", "USD"),
     *mean_facts("reasoning", lambda entry: entry.reasoning, "Mean reasoning tokens of an attempt.", "tokens"),
     *mean_facts(

@@ -193,7 +193,8 @@ def _lost(entry: LedgerEntry) -> str:
         return ""
     count = entry.episodes - entry.attempts
     spent = f", {money(entry.lost_cost)}" if entry.lost_cost else ""
-    return f"besides, {amount(entry.lost_tokens)}{spent} in {plural(count, 'episode')} that count in nothing"
+    are = "is" if count == 1 else "are"
+    return f"{amount(entry.lost_tokens)} more{spent} in {plural(count, 'episode')} that {are} excluded"
 
 
 def _rate(mean: Mean | None, text: Callable[[float], str]) -> Cell:

@@ -160,7 +160,7 @@ def conduct_table(
         caption += f"Not all rows have the same {presentation.levels}, so compare with care. "
     if any(estimate.guided for cells in groups.values() for estimate in cells.values()):
         caption += "With a teacher no attempt is the player's to solve. "
-    caption += "Infrastructure errors are nobody's failure: they are counted here and are in no other number."
+    caption += "Infrastructure errors are excluded from scores; they are counted here alone."
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean of an attempt")
     headings = "Model", presentation.items.capitalize(), "Attempts", "Solved,\n% of attempts"
     return Table(
