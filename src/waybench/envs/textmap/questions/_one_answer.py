@@ -20,8 +20,8 @@ from waybench.core import (
     Transition,
     Wording,
 )
-from waybench.envs.textmap._datasets import PUBLIC_KEY, Ask, MakeShown, MakeSource, MapItems
 from waybench.envs.textmap.map import MapInstance, map_name, published_steps
+from waybench.envs.textmap.questions._datasets import PUBLIC_KEY, Ask, MakeShown, MakeSource, MapItems
 from waybench.envs.textmap.questions._score import PAPER, SOUND
 from waybench.envs.textmap.worlds import LOWEST_CLASS, WORLD_OPTIONS
 

@@ -19,7 +19,6 @@ from waybench.core import (
     resolve,
     unknown,
 )
-from waybench.envs.textmap._tokens import tokenizer
 from waybench.envs.textmap.map import (
     PUBLISHED_STEPS,
     PlaceMap,
@@ -29,6 +28,7 @@ from waybench.envs.textmap.map import (
     published_cut,
     published_map,
 )
+from waybench.envs.textmap.questions._tokens import tokenizer
 
 PUBLIC_KEY = "textmap-v1"
 _DATA_SET = "mango"
