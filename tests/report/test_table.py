@@ -25,8 +25,8 @@ from waybench.reporting.tables import (
 )
 from waybench.stats import Mean
 
-# Tables of comparisons, which are not of this kind yet, and those that a script fills.
-OTHERS = {"compare.html", "compared.html", "comparisons.html"}
+# The tables of two models side by side, which a script fills.
+OTHERS = {"compare.html"}
 
 
 def html(table: Table, root: str = "../") -> str:
@@ -128,6 +128,19 @@ def test_reference_players_come_after_models_below_a_title_of_theirs() -> None:
     assert made.index(title) < made.index("oracle</th>")
     assert [group.title for group in by_player(rows[1:])] == [""]
     assert '<td colspan="3"' in html(small(TableRow(Cell(text="m"), [Cell(text="none", columns=3)])))
+
+
+def test_rows_of_a_group_may_share_a_header() -> None:
+    rows = [TableRow(Cell(text="a/b", kind="name"), [Cell(text="1")]), TableRow(Cell(text="worst"), [Cell(text="0")])]
+    groups = [RowGroup(rows, head=Cell(text="v/m")), RowGroup(rows[1:], head=Cell(text="n"))]
+    made = html(small(columns=[Column(heading=each) for each in ("Model", "Wording", "Score")], groups=groups))
+    assert '<tr><th scope="rowgroup" rowspan="2">v/<wbr>m</th><td class="name">a/<wbr>b</td><td>1</td></tr>' in made
+    assert "<tr><td>worst</td><td>0</td></tr>" in made
+    assert '<tr><th scope="rowgroup">n</th><td>worst</td><td>0</td></tr>' in made
+
+
+def test_a_hidden_value_is_not_for_screen_readers() -> None:
+    assert '<td><span aria-hidden="true">*</span></td>' in html(small(TableRow(BLANK, [Cell(text="*", hidden=True)])))
 
 
 def test_a_mean_that_is_not_defined_is_a_dash() -> None:

@@ -100,7 +100,7 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     ]
     page = site(tmp_path, episodes).task
     table = page.table("Success on the questions that both answered.")
-    assert table[0] == ["Model", "vendor/a", "vendor/b", "waybench/null"]
+    assert table[0] == ["Model", "vendor/ a", "vendor/ b", "waybench/ null"]
     found = {
         pair.comparison.metric.name: pair.comparison for pair in pairs(rows(episodes), ("success_easy", "success_hard"))
     }

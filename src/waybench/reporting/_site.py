@@ -35,7 +35,6 @@ from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets, templates
 from waybench.reporting.charts import ChartFiles
 from waybench.reporting.pages import (
-    MOST,
     Attempt,
     Compared,
     Item,
@@ -235,7 +234,7 @@ class _Site:
         estimates = [estimate for estimate in self.estimates if section.holds(estimate.group)]
         made = comparison(section.env, section.presentation, own, estimates, self.pages, self.verdicts)
         if made is not None:
-            self.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made, most=MOST)
+            self.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made)
         return made is not None
 
     def _results(self, total: Estimate) -> None:

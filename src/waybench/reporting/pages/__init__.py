@@ -6,10 +6,9 @@ from waybench.reporting.pages._home import Compared, Section, sections
 from waybench.reporting.pages._ledger import ledger_page
 from waybench.reporting.pages._models import model
 from waybench.reporting.pages._results import Attempt, Item, Results, item_kinds
-from waybench.reporting.pages._verdicts import MOST, Verdicts
+from waybench.reporting.pages._verdicts import Verdicts
 
 __all__ = [
-    "MOST",
     "Attempt",
     "Compared",
     "Item",

@@ -15,8 +15,8 @@ from waybench.analysis.formatting import change_text, one_line
 from waybench.analysis.results import Cluster, Group, ItemKey, at_items, differing, grouped, labels, whole_items
 from waybench.core import End, Environment, Metric, Presentation
 from waybench.reporting._format import heading
-from waybench.reporting.pages._verdicts import Verdicts, sentences
-from waybench.reporting.tables import ComparisonTable, model_table
+from waybench.reporting.pages._verdicts import MOST, Verdicts, sentences
+from waybench.reporting.tables import Table, model_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +31,13 @@ class ComparePage:
             attempt's page), each null where there is none; `differences` by the two models' numbers: of how many
             items, and their mean with its interval's ends; `verdicts` likewise: what is to be said of each two that
             were compared; `alike`: for each model a number that those share which were asked the same.
-        verdicts: The comparisons of each two that were compared.
-        table: The same as a table.
-        bounded: Whether these are not each two that were asked the same.
+        table: The comparisons of each two that were compared; None if there are none.
     """
 
     metric: str
     lower: bool
     data: Markup
-    verdicts: list[Pair]
-    table: ComparisonTable
-    bounded: bool
+    table: Table | None
 
 
 def comparison(
@@ -108,9 +104,7 @@ def comparison(
         metric=heading(metric),
         lower=metric.better == "lower",
         data=Markup(text.replace("<", "\\u003c")),
-        verdicts=judged,
-        table=model_table(judged, names, presentation.items),
-        bounded=verdicts.bounded(groups),
+        table=model_table(judged, names, env, presentation, MOST if verdicts.bounded(groups) else None),
     )
 
 

@@ -16,9 +16,7 @@ from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting.charts import Figure, level_figures, step_figures, undrawn
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
-    ComparisonTable,
     Reach,
-    SlopeTable,
     Table,
     attempt_table,
     averages,
@@ -103,15 +101,7 @@ class Section:
         figures: Its other charts.
         undrawn: Sentences on what its charts do not show.
         reach: How far its models reach, for each axis of difficulty.
-        scores: Its tables of scores by level.
-        metrics: Its tables of all metrics of the family, as the family's own on the first page.
-        aggregates: Its tables of what sets of episodes come to.
-        averages: Its table of averages over what was drawn, such as maps; None if each item is drawn by itself.
-        pairs: Its tables of models in pairs.
-        slopes: Its tables of regressions.
-        conduct: Its table of how it went.
-        variation: Its tables of how much scores move: between sets, repeats and attempts.
-        wordings: Its table of wordings; None where no player was given several.
+        tables: Its tables, in the order in which they stand below its charts.
         unconfirmed: Models with episodes that do not replay.
         not_simulated: Models with episodes whose records could not be simulated again here.
     """
@@ -126,15 +116,7 @@ class Section:
     figures: list[Figure]
     undrawn: list[str]
     reach: list[Reach]
-    scores: list[Table]
-    metrics: list[Table]
-    aggregates: list[Table]
-    averages: Table | None
-    pairs: list[ComparisonTable]
-    slopes: list[SlopeTable]
-    conduct: Table
-    variation: list[Table]
-    wordings: ComparisonTable | None
+    tables: list[Table]
     unconfirmed: list[Marked]
     not_simulated: list[Marked]
 
@@ -211,10 +193,19 @@ def _section(
         for number, guided in enumerate(sorted(by_guide), start=1)
     ]
     charts = level_figures(env, presentation, estimates)
-    variation = (
+    ordered, every = list(groups), [total_of[group] for group in groups]
+    own_tables = (
+        *(scored if not presentation.metrics or len(levels) > 1 else []),
+        *metrics,
+        *side_by_side(env, presentation, every if env.pooled else estimates, pages),
+        averages(env, presentation, ordered, total_of, pages),
+        *pair_tables(env, presentation, ordered, compared.pairs, pages),
+        *slope_tables(env, presentation, ordered, compared.regressions, pages),
+        wording_table(env, presentation, compared.wordings, pages),
         spread_table(env, presentation, estimates),
         repeat_table(env, presentation, compared.repeats),
-        attempt_table(presentation, [total_of[group] for group in groups]),
+        attempt_table(presentation, every),
+        conduct_table(presentation, groups, total_of, pages),
     )
     return Section(
         env=env,
@@ -226,16 +217,8 @@ def _section(
         by_level=charts,
         figures=step_figures(env, presentation, estimates),
         undrawn=undrawn(env, presentation, estimates, charts),
-        reach=reaches(env, presentation, compared.curves, list(groups), pages),
-        scores=scored if not presentation.metrics or len(levels) > 1 else [],
-        metrics=metrics,
-        aggregates=side_by_side(env, presentation, [total_of[g] for g in groups] if env.pooled else estimates, pages),
-        averages=averages(env, presentation, list(groups), total_of, pages),
-        pairs=pair_tables(env, presentation, list(groups), compared.pairs, pages),
-        slopes=slope_tables(env, presentation, list(groups), compared.regressions, pages),
-        conduct=conduct_table(presentation, groups, total_of, pages),
-        variation=[table for table in variation if table],
-        wordings=wording_table(env, presentation, compared.wordings, pages),
+        reach=reaches(env, presentation, compared.curves, ordered, pages),
+        tables=[table for table in own_tables if table],
         unconfirmed=[each for each in marked if each.total.unconfirmed],
         not_simulated=[each for each in marked if each.total.not_simulated],
     )

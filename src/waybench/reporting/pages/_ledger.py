@@ -16,7 +16,6 @@ from waybench.reporting._presentations import presentation_of
 from waybench.reporting.tables import (
     Cell,
     Column,
-    ComparisonTable,
     Note,
     Table,
     TableRow,
@@ -43,7 +42,7 @@ class LedgerPage:
     """
 
     table: Table
-    effects: ComparisonTable | None
+    effects: Table | None
     total: str
     priced: bool
     unpriced: list[str]

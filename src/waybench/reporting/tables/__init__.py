@@ -3,7 +3,6 @@
 from waybench.reporting.tables._aggregates import of_model, side_by_side
 from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
 from waybench.reporting.tables._comparisons import (
-    ComparisonTable,
     model_table,
     pair_tables,
     setting_table,
@@ -15,7 +14,7 @@ from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
 from waybench.reporting.tables._levels import LoggedError, error_table, level_table
 from waybench.reporting.tables._markdown import markdown, readme_table
 from waybench.reporting.tables._scores import conduct_table, score_table
-from waybench.reporting.tables._slopes import SlopeTable, slope_tables
+from waybench.reporting.tables._slopes import slope_tables
 from waybench.reporting.tables._table import (
     BLANK,
     Cell,
@@ -45,7 +44,6 @@ __all__ = [
     "BLANK",
     "Cell",
     "Column",
-    "ComparisonTable",
     "Failed",
     "HeaderGroup",
     "Leaders",
@@ -53,7 +51,6 @@ __all__ = [
     "Note",
     "Reach",
     "RowGroup",
-    "SlopeTable",
     "Table",
     "TableRow",
     "attempt_table",

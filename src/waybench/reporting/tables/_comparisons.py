@@ -1,8 +1,8 @@
-"""Tables of comparisons: models two by two, wordings, and values of a setting, all in one form."""
+"""Tables of comparisons: models two by two, wordings, and values of a setting."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from waybench.analysis.comparisons import (
     EFFECT,
@@ -22,119 +22,119 @@ from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_li
 from waybench.analysis.results import Group, differing, labels, setting
 from waybench.core import Environment, Metric, Presentation, plural
 from waybench.envs import registry
-from waybench.reporting._format import amount, interval_text, part
-from waybench.stats import ALPHA, Mean
+from waybench.reporting._format import amount
+from waybench.reporting.tables._table import (
+    BLANK,
+    Cell,
+    Column,
+    Note,
+    RowGroup,
+    Table,
+    TableRow,
+    mean_cell,
+    metric_column,
+    model_cell,
+    name_of,
+    notes,
+    rows_of,
+)
+from waybench.stats import ALPHA, CONFIDENCE
 
 FOLDED = 12  # rows, above which a table is folded
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
-_BLANK = "blank"
-_DIAGONAL = "score diagonal"
+_DIAGONAL = Cell(text="*", kind="score diagonal", hidden=True)
+_INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
-class Cell(NamedTuple):
-    """A cell, or the head of a row.
-
-    Attributes:
-        text: Its text.
-        notes: Smaller lines below it, each with its CSS class.
-        kind: Its CSS classes.
-        page: File name of the page of results that it links to; "" for none.
-        part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
-    """
-
-    text: str
-    notes: tuple[tuple[str, str], ...] = ()
-    kind: str = ""
-    page: str = ""
-    part: float | None = None
-
-
-class Line(NamedTuple):
-    """A row.
-
-    Attributes:
-        head: Its head; None where an earlier row's head is for this one, too.
-        cells: The cells.
-        span: Number of rows that the head is for.
-    """
-
-    head: Cell | None
-    cells: Sequence[Cell]
-    span: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonTable:
-    """A table of comparisons.
-
-    Attributes:
-        kind: Its CSS classes.
-        heads: The heads of its columns.
-        bodies: Its rows, those that belong together in one body.
-        metric: The metric of the column `metric_column`, which says whether higher or lower is better.
-        metric_column: That column's number; -1 if there is none.
-        title: What is compared, where that depends on the results.
-        settings: What distinguishes it from other tables of this title, in presentation.
-        metrics: The metrics below and above the diagonal of a table of pairs.
-        folded: Whether it is folded at first.
-    """
-
-    kind: str
-    heads: Sequence[Cell]
-    bodies: Sequence[Sequence[Line]]
-    metric: Metric | None = None
-    metric_column: int = -1
-    title: str = ""
-    settings: Sequence[str] = ()
-    metrics: Sequence[Metric] = field(default_factory=list[Metric])
-    folded: bool = False
-
-
-def model_table(found: Iterable[Pair], names: Mapping[Group, str], items: str) -> ComparisonTable:
-    """Return the table of comparisons of models two by two.
+def model_table(
+    found: Sequence[Pair],
+    names: Mapping[Group, str],
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    most: int | None,
+) -> Table | None:
+    """Return the table of comparisons of models two by two; None if there are none.
 
     Args:
         found: The comparisons.
         names: The models' names.
-        items: What items are called.
+        env: The environment.
+        presentation: What is known of its family.
+        most: Above how many models not every two are compared; None where every two are.
     """
-    lines: list[Line] = []
+    rows: list[TableRow] = []
     for first, second, one in found:
         count, mine, theirs, difference, interval, p, verdict = comparison_cells(one)
         kind = "name certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else "name"
-        cells = [Cell(names[second], kind="name"), *map(Cell, (count, mine, theirs))]
-        cells += [Cell(difference, (("", interval),)), Cell(p), Cell(verdict, kind=kind)]
-        lines.append(Line(Cell(names[first]), cells))
-    heads = _heads("A", "*B", items.capitalize(), "A: mean", "B: mean", "A − B", "p", "*Verdict")
-    return ComparisonTable(kind="judged", heads=heads, bodies=[lines])
+        cells = [Cell(text=names[second], kind="name"), *(Cell(text=text) for text in (count, mine, theirs))]
+        cells += [Cell(text=difference, notes=(Note(interval),)), Cell(text=p), Cell(text=verdict, kind=kind)]
+        rows.append(TableRow(Cell(text=names[first]), cells))
+    if not rows:
+        return None
+    items = presentation.items
+    caption = (
+        f"{env.title}: what a single attempt gives on average, at the {items} that both were given. A − B with its "
+        "95 % interval for pairs; p after Holm's procedure over the tasks that both were given: a difference is shown "
+        "below 0.05. Tied: the 90 % interval is within 5 % of the range. Not shown is no tie. Too few: with so few "
+        f"independent {items} no test can show a difference."
+    )
+    if most is not None:
+        caption += (
+            f" There are more than {most} models: each is compared with the best one and with its neighbours in rank."
+        )
+    return Table(
+        id="verdicts-title",
+        title="Two by two",
+        caption=(Note(caption),),
+        columns=_columns("A", "*B", items.capitalize(), "A: mean", "B: mean", "A − B", "p", "*Verdict"),
+        groups=rows_of(rows),
+        kind="judged",
+        summary=f"All verdicts ({len(rows)})",
+        folded=len(rows) > FOLDED,
+    )
 
 
-def setting_table(found: Iterable[SettingEffect], pages: Mapping[Group, str]) -> ComparisonTable | None:
+def setting_table(found: Iterable[SettingEffect], pages: Mapping[Group, str]) -> Table | None:
     """Return the table of the effects of settings; None if there are none.
 
     Args:
         found: The effects.
         pages: File names of the groups' pages.
     """
-    lines = [
-        Line(
-            Cell(_name(each.first.model), (("", registry.load(each.first.env).title),)),
+    rows = [
+        TableRow(
+            Cell(text=name_of(each.first.model), notes=(Note(registry.load(each.first.env).title),)),
             [
                 *(
-                    Cell(one_line(value, 60), kind="name", page=pages[group])
+                    Cell(text=one_line(value, 60), kind="name", link=f"results/{pages[group]}")
                     for value, group in zip(each.values, (each.first, each.second), strict=True)
                 ),
-                Cell(amount(each.items)),
-                Cell(amount(each.same)),
-                Cell(each.change_text.replace(" tokens differ by", "") or NOTHING),
-                Cell(p_text(each.adjusted)),
-                Cell(_VERDICTS[each.verdict], kind="flag" if each.verdict == NO_EFFECT else ""),
+                Cell(text=amount(each.items)),
+                Cell(text=amount(each.same)),
+                Cell(text=each.change_text.replace(" tokens differ by", "") or NOTHING),
+                Cell(text=p_text(each.adjusted)),
+                Cell(text=_VERDICTS[each.verdict], kind="flag" if each.verdict == NO_EFFECT else ""),
             ],
         )
         for each in found
     ]
-    heads = _heads("Model", "*First", "*Second", "Items", "Same replies", "Tokens of the second", "p", "Verdict")
-    return ComparisonTable(kind="effects", heads=heads, bodies=[lines]) if lines else None
+    if not rows:
+        return None
+    caption = (
+        "Two values of a setting of the same model on the same items, all else being the same. Tokens: by how much "
+        f"those of the second value differ from those of the first, with the {_INTERVAL}; p is of a test that flips "
+        "the signs of the items’ differences, adjusted by Holm’s procedure for all values of the setting. “No effect "
+        "seen”: no difference is shown, and all replies are the same, or the interval of a setting that is there to "
+        "move tokens is within 10 %, at ten items or more. Other replies may come of chance alone."
+    )
+    return Table(
+        id="effects",
+        title="Does a setting change anything?",
+        caption=(Note(caption),),
+        columns=_columns("Model", "*First", "*Second", "Items", "Same replies", "Tokens of the second", "p", "Verdict"),
+        groups=rows_of(rows),
+        kind="effects",
+    )
 
 
 def wording_table(
@@ -142,7 +142,7 @@ def wording_table(
     presentation: Presentation,
     found: Sequence[WordingEffect],
     pages: Mapping[Group, str],
-) -> ComparisonTable | None:
+) -> Table | None:
     """Return the table of the effects of wordings, models before embedded players; None if there are none.
 
     Args:
@@ -151,39 +151,53 @@ def wording_table(
         found: The effects.
         pages: File names of the groups' pages.
     """
-    metric, groups = env.metrics[0], [each.group for each in found]
-
-    def score(mean: Mean) -> Cell:
-        notes = [("interval", text)] if (text := interval_text(mean, metric)) else []
-        return Cell(mean_text(mean.value, metric), tuple(notes), "score", part=part(mean.value, metric))
-
-    bodies: list[list[Line]] = []
+    if not found:
+        return None
+    metric, all_groups, item, items = (
+        env.metrics[0],
+        [each.group for each in found],
+        presentation.item,
+        presentation.items,
+    )
+    groups: list[RowGroup] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
-        counts = plural(each.items, presentation.item, presentation.items)
+        counts = plural(each.items, item, items)
         if each.left_out:
             counts += f"; {amount(each.left_out)} asked in some wordings only, left out"
-        notes = [*differing(each.group, groups), counts, f"range {mean_text(each.spread, metric)}"]
-        head: Cell | None = Cell(_name(each.group.model), tuple(("", one_line(note, 120)) for note in notes))
-        lines: list[Line] = []
+        lines = [*differing(each.group, all_groups), counts, f"range {mean_text(each.spread, metric)}"]
+        rows: list[TableRow] = []
         for one in each.wordings:
-            flags = [("", "others are compared with it")] if one.name == each.reference else []
-            flags += [("flag", plural(one.errors, "infrastructure error"))] if one.errors else []
-            certain = one.adjusted is not None and one.adjusted < ALPHA
-            cells = [
-                Cell(one_line(one.name, 60), tuple(flags), "name", pages[one.group]),
-                score(one.mean),
-                Cell(
-                    difference_text(one.difference, metric) if one.difference else "", kind="certain" if certain else ""
-                ),
-                Cell(p_text(one.adjusted) if one.difference else ""),
-            ]
-            lines.append(Line(head, cells, len(each.wordings) + 1))
-            head = None
-        worst = Cell(f"the worst at each {presentation.item}", kind="name")
-        bodies.append([*lines, Line(None, [worst, score(each.worst_of_items), Cell(""), Cell("")])])
-    heads = _heads("Model", "*Wording", "", "Difference", "p")
-    kind = "scores wordings"
-    return ComparisonTable(kind=kind, heads=heads, bodies=bodies, metric=metric, metric_column=2) if bodies else None
+            flags = (
+                *notes(["others are compared with it" if one.name == each.reference else ""]),
+                *notes([plural(one.errors, "infrastructure error") if one.errors else ""], "flag"),
+            )
+            name = Cell(text=one_line(one.name, 60), notes=flags, kind="name", link=f"results/{pages[one.group]}")
+            certain = "certain" if one.adjusted is not None and one.adjusted < ALPHA else ""
+            difference, p = (
+                (Cell(text=difference_text(one.difference, metric), kind=certain), Cell(text=p_text(one.adjusted)))
+                if one.difference
+                else (Cell(), Cell())
+            )
+            rows.append(TableRow(name, [mean_cell(one.mean, metric), difference, p]))
+        worst = Cell(text=f"the worst at each {item}", kind="name")
+        rows.append(TableRow(worst, [mean_cell(each.worst_of_items, metric), Cell(), Cell()]))
+        head = Cell(text=name_of(each.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
+        groups.append(RowGroup(rows, head=head))
+    caption = (
+        f"Means over the {items} that were asked in all wordings, with the {_INTERVAL}. Each wording is compared with "
+        f"one that was chosen before, {item} by {item}; p is of a test that flips the signs of these differences, "
+        "adjusted by Holm’s procedure, and a difference is in bold where it is below 0.05. The range from the best to "
+        f"the worst mean is above 0 by chance, too. “The worst at each {item}” takes of each {item} the wording in "
+        "which it went worst, which chance lowers, too."
+    )
+    return Table(
+        id="task-wordings",
+        title=f"Wordings: the same {items} in other words",
+        caption=(Note(caption),),
+        columns=[*_columns("Model", "*Wording"), metric_column(metric), *_columns("Difference", "p")],
+        groups=groups,
+        kind="scores wordings",
+    )
 
 
 def pair_tables(
@@ -192,7 +206,7 @@ def pair_tables(
     ordered: Sequence[Group],
     pairs: Iterable[Pair],
     pages: Mapping[Group, str],
-) -> list[ComparisonTable]:
+) -> list[Table]:
     """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12).
 
     Args:
@@ -209,32 +223,36 @@ def pair_tables(
         cells[metric.name, first, second] = _pair_cell(one, metric, presentation)
         cells[metric.name, second, first] = _pair_cell(one.swapped, metric, presentation)
     together = [some for some in matched(ordered) if len(some) > 1]
-    found: list[ComparisonTable] = []
+    found: list[Table] = []
     for some in together:
         for title, (below, above) in presentation.pairs.items():
             if not any((name, one, other) in cells for name in (below, above) for one in some for other in some):
                 continue
-            lines: list[Line] = []
+            rows: list[TableRow] = []
             for row, group in enumerate(some):
-                notes = tuple(("", one_line(text, 60)) for text in differing(group, some))
-                own = [cells.get((below if column < row else above, group, other)) for column, other in enumerate(some)]
-                shown = [
-                    Cell("*", kind=_DIAGONAL)
-                    if column == row
-                    else Cell("", kind=_BLANK)
-                    if cell is None
-                    else cell._replace(kind="score hard" if column > row else "score")
-                    for column, cell in enumerate(own)
-                ]
-                lines.append(Line(Cell(_name(group.model), notes, page=pages[group]), shown))
+                lower = [cells.get((below, group, other), BLANK) for other in some[:row]]
+                upper = [cells.get((above, group, other), BLANK) for other in some[row + 1 :]]
+                hard = [cell if cell is BLANK else replace(cell, kind="score hard") for cell in upper]
+                head = model_cell(group.model, differing(group, some), pages[group])
+                rows.append(TableRow(head, [*lower, _DIAGONAL, *hard]))
+            settings = ", ".join(
+                one_line(text, 60) for text in _telling(env, some[0], [other[0] for other in together])
+            )
+            caption = (
+                f"Below the diagonal “{metrics[below].title}”, above it “{metrics[above].title}”: the row's model | "
+                f"the column's. Small: the number of {presentation.items}, and the row's less the column's with its "
+                f"{_INTERVAL} over {presentation.clusters or presentation.items}, in bold where that is all on one "
+                "side of 0. Blank: nothing that both answered."
+            )
             found.append(
-                ComparisonTable(
+                Table(
+                    id=f"task-pairs-{len(found) + 1}",
+                    title=f"{title} on the {presentation.items} that both answered",
+                    caption=(Note(caption),),
+                    columns=[Column(heading=name) for name in ("Model", *labels(some).values())],
+                    groups=rows_of(rows),
                     kind="scores pairs",
-                    heads=_heads("Model", *labels(some).values()),
-                    bodies=[lines],
-                    title=title,
-                    settings=_telling(env, some[0], [other[0] for other in together]),
-                    metrics=[metrics[below], metrics[above]],
+                    summary=f"{title}, models in pairs" + (f" ({settings})" if settings else ""),
                     folded=len(some) > FOLDED,
                 )
             )
@@ -244,13 +262,14 @@ def pair_tables(
 def _pair_cell(one: Comparison, metric: Metric, presentation: Presentation) -> Cell:
     low, high = one.difference.low, one.difference.high
     certain = low is not None and high is not None and (low > 0 or high < 0)
-    notes = [
-        ("", plural(one.difference.n, presentation.item, presentation.items)),
-        ("change certain" if certain else "change", change_text(one.difference.value, metric)),
+    lines = [
+        Note(plural(one.difference.n, presentation.item, presentation.items)),
+        Note(change_text(one.difference.value, metric), "change certain" if certain else "change"),
     ]
     if low is not None and high is not None:
-        notes.append(("interval", f"{change_text(low, metric)} to {change_text(high, metric)}"))
-    return Cell(f"{mean_text(one.first_mean.value, metric)} | {mean_text(one.second_mean.value, metric)}", tuple(notes))
+        lines.append(Note(f"{change_text(low, metric)} to {change_text(high, metric)}", "interval"))
+    text = f"{mean_text(one.first_mean.value, metric)} | {mean_text(one.second_mean.value, metric)}"
+    return Cell(text=text, bold=True, notes=tuple(lines), kind="score")
 
 
 def _telling(env: Environment[Any, Any, Any], group: Group, among: Sequence[Group]) -> list[str]:
@@ -263,10 +282,6 @@ def _telling(env: Environment[Any, Any, Any], group: Group, among: Sequence[Grou
     ]
 
 
-def _name(model: str) -> str:
-    return one_line(model, 80) or "(no name)"
-
-
-def _heads(*names: str) -> list[Cell]:
-    """Return heads of columns; those that begin with a star are columns of names."""
-    return [Cell(name.removeprefix("*"), kind="name" if name.startswith("*") else "") for name in names]
+def _columns(*headings: str) -> list[Column]:
+    """Return columns; those whose headings begin with a star are columns of names."""
+    return [Column(heading=each.removeprefix("*"), kind="name" if each[0] == "*" else "") for each in headings]

@@ -48,6 +48,7 @@ class Cell:
         title: A tooltip; "" for none.
         kind: Its class in the style sheet; "" for none.
         columns: Number of columns that it spans.
+        hidden: Whether screen readers leave its value out.
     """
 
     text: str = ""
@@ -61,6 +62,7 @@ class Cell:
     title: str = ""
     kind: str = ""
     columns: int = 1
+    hidden: bool = False
 
 
 BLANK = Cell(kind="blank")
@@ -129,11 +131,13 @@ class RowGroup:
         rows: The rows.
         title: What stands above them; "" for nothing.
         kind: Their class in the style sheet; "" for none.
+        head: A header of all of them, in the first column; theirs are then in the second one. None for none.
     """
 
     rows: Sequence[TableRow]
     title: str = ""
     kind: str = ""
+    head: Cell | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
