@@ -6,7 +6,7 @@ from waybench._late import late_names
 from waybench.stats._adaptive import REACH_CONFIDENCE, STOPS, Decision, Goal, Offer, Reach, Seeker, State, Trial
 from waybench.stats._curves import Array, Curves, Fit, Shape, Tried, fitted, quantiles
 from waybench.stats._forecast import Forecast, forecast, simulated
-from waybench.stats._variance import Levels, levels_of_variance
+from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
@@ -41,7 +41,6 @@ __all__ = [
     "Forecast",
     "Goal",
     "ItemsNeeded",
-    "Levels",
     "Mean",
     "Offer",
     "PairedTest",
@@ -52,6 +51,7 @@ __all__ = [
     "State",
     "Trial",
     "Tried",
+    "VarianceComponents",
     "achieved_power",
     "assume_shares",
     "cluster_sums",
@@ -62,7 +62,6 @@ __all__ = [
     "holm",
     "items_needed",
     "jackknifed",
-    "levels_of_variance",
     "mcnemar",
     "paired_difference",
     "paired_test",
@@ -73,6 +72,7 @@ __all__ = [
     "sign_flipped",
     "simulated",
     "t_power",
+    "variance_components",
     "z_power",
 ]
 

@@ -33,7 +33,7 @@ from waybench.analysis.results import (
 )
 from waybench.core import Aggregate, End, Json, Metric
 from waybench.envs import registry
-from waybench.stats import Levels, Mean, clustered_mean, jackknifed, levels_of_variance
+from waybench.stats import Mean, VarianceComponents, clustered_mean, jackknifed, variance_components
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class Estimate:
     rescaled: Rescaled | None
     mean: Mean | None
     metrics: Mapping[str, Mean]
-    variance: Levels | None
+    variance: VarianceComponents | None
     macro: Mapping[str, Mean]
     aggregates: Mapping[str, Mean]
     guided: bool
@@ -239,7 +239,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         rescaled=None if guided else rescaled(scores, tried, metrics[0]),
         mean=_mean(counted, metrics[0]),
         metrics={name: mean for name, mean in single.items() if mean is not None},
-        variance=None if guided or environment.best_of else _levels(tried, head),
+        variance=None if guided or environment.best_of else _variance_components(tried, head),
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
         aggregates={name: number for name, number in of_set.items() if number is not None},
         guided=guided,
@@ -335,9 +335,9 @@ def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
     return min(ends), max(ends)
 
 
-def _levels(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Levels | None:
+def _variance_components(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> VarianceComponents | None:
     each = [[value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values()]
-    return levels_of_variance([values for values in each if values])
+    return variance_components([values for values in each if values])
 
 
 def _average(values: Iterable[float | None]) -> float | None:
