@@ -9,7 +9,7 @@ from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_fram
 from waybench.analysis.estimates._measures import Measure, as_metric, measure
 from waybench.analysis.estimates._regressions import Regression, Slope, regressions
 from waybench.analysis.estimates._repeats import Repeats, repeats
-from waybench.analysis.estimates._spread import Margins, margins, spread
+from waybench.analysis.estimates._set_spread import SetSpread, set_spread, spread
 from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "ClusterVariables",
     "Estimate",
     "LedgerEntry",
-    "Margins",
     "Measure",
     "Regression",
     "Repeats",
+    "SetSpread",
     "Slope",
     "Variables",
     "agents",
@@ -34,12 +34,12 @@ __all__ = [
     "figures",
     "ledger",
     "ledger_frame",
-    "margins",
     "measure",
     "overall",
     "ranked",
     "regressions",
     "repeats",
+    "set_spread",
     "spread",
     "text_table",
     "variables",
