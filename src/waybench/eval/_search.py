@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from inspect_ai.dataset import Sample
 
 from waybench.core import Axis, End, Environment, EpisodeRecord, Json, Price, UsageError
+from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._errors import PrerequisiteError
-from waybench.eval._following import Following
 from waybench.eval._sample import to_sample
 from waybench.eval._strata import Stratum
 from waybench.stats import Goal, Offer, Seeker, Trial
@@ -17,7 +17,7 @@ from waybench.stats import Goal, Offer, Seeker, Trial
 PLAN = "waybench_search"  # where a sample's metadata has what the search is for
 
 
-class HorizonSearch(Following["_Search"]):
+class HorizonSearch(AdaptiveSampleSource["_Search"]):
     """Feeds a task those items that say most of how far the player reaches, for what they cost.
 
     Items come in rounds; the next round follows when the last of this one is finished, and is a function of all
