@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from waybench.core import End
+from waybench.reporting._episode_store import Played
 from waybench.reporting._format import (
     LONGEST_MESSAGE,
     LONGEST_REPLY,
@@ -15,7 +16,6 @@ from waybench.reporting._format import (
     each_of,
     excerpt,
 )
-from waybench.reporting._gathered import Played
 from waybench.reporting._openings import Opening, Said, prompted
 
 ENDS = {

@@ -13,6 +13,7 @@ from waybench.analysis.estimates import Measure, measure
 from waybench.analysis.frames import group_id
 from waybench.analysis.results import Cluster, grouped
 from waybench.core import End, Environment, Metric, Outcome, Presentation
+from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,
     LONGEST_OPENING,
@@ -26,7 +27,6 @@ from waybench.reporting._format import (
     part,
     value_text,
 )
-from waybench.reporting._gathered import Gathered, Played
 from waybench.reporting._openings import Opening, Said
 from waybench.reporting._replay import file_name
 from waybench.reporting.charts import Figure, curve_figures
@@ -191,7 +191,12 @@ class Results:
     """Puts together what a page of results shows, and hands each episode on that it meets."""
 
     def __init__(
-        self, env: Environment[Any, Any, Any], presentation: Presentation, found: Gathered, page: str, follow: Follow
+        self,
+        env: Environment[Any, Any, Any],
+        presentation: Presentation,
+        found: EpisodeStore,
+        page: str,
+        follow: Follow,
     ) -> None:
         """Prepare.
 

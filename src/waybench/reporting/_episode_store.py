@@ -1,4 +1,4 @@
-"""Episodes as they come, one at a time: rows are kept, and the rest is put on disk until a page shows it."""
+"""Episode store: keeps one row per episode in memory and the full record on disk."""
 
 import json
 import tempfile
@@ -35,7 +35,7 @@ class Played(NamedTuple):
     instance: Instance | None
 
 
-class Gathered:
+class EpisodeStore:
     """All episodes of a report.
 
     Attributes:

@@ -14,8 +14,8 @@ from waybench.analysis import LoggedEpisode, rows
 from waybench.analysis.estimates import variables
 from waybench.analysis.results import Simulated
 from waybench.core import EpisodeRecord, Price, Usage
-from waybench.reporting import _gathered
-from waybench.reporting._gathered import Gathered
+from waybench.reporting import _episode_store
+from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._openings import Opening
 
 PRICE = Price(1, 1, 1)
@@ -24,10 +24,10 @@ PRICE = Price(1, 1, 1)
 @pytest.fixture
 def gathered() -> Iterator[Any]:
     """Return a function that gathers episodes; what it has put on disk goes in the end."""
-    made: list[Gathered] = []
+    made: list[EpisodeStore] = []
 
-    def gather(episodes: list[LoggedEpisode], **prices: Price) -> Gathered:
-        made.append(Gathered(iter(episodes), prices))
+    def gather(episodes: list[LoggedEpisode], **prices: Price) -> EpisodeStore:
+        made.append(EpisodeStore(iter(episodes), prices))
         return made[-1]
 
     yield gather
@@ -124,32 +124,32 @@ def replace_name(cluster: Any) -> Any:
 
 def test_the_file_is_closed_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Any] = []
-    made = _gathered.tempfile.TemporaryFile
+    made = _episode_store.tempfile.TemporaryFile
 
     def remembered(**options: Any) -> Any:
         opened.append(made(**options))
         return opened[-1]
 
-    monkeypatch.setattr(_gathered.tempfile, "TemporaryFile", remembered)
+    monkeypatch.setattr(_episode_store.tempfile, "TemporaryFile", remembered)
     broken = replace(detour(item(), 2), item={"id": "501"})
-    found = Gathered([*played("null", (5,), mazes=1), logged(broken)], {})
+    found = EpisodeStore([*played("null", (5,), mazes=1), logged(broken)], {})
     assert (len(found.rows), len(found.passed_over)) == (3, 1)
     found.close()
-    Gathered(played("null", (5,), mazes=1), {}).close()
+    EpisodeStore(played("null", (5,), mazes=1), {}).close()
 
     def interrupted() -> Iterator[LoggedEpisode]:
         yield from played("null", (5,), mazes=1)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Gathered(interrupted(), {})
+        EpisodeStore(interrupted(), {})
     assert [each.closed for each in opened] == [True] * 3
 
 
 def test_nothing_is_left_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from waybench.reporting import write_report
 
-    monkeypatch.setattr(_gathered.tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(_episode_store.tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     write_report(played("null", (5,), mazes=1), tmp_path / "site")
     assert list((tmp_path / "temporary").iterdir()) == []
