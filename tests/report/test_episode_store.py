@@ -16,7 +16,7 @@ from waybench.analysis.results import Simulated
 from waybench.core import EpisodeRecord, Price, Usage
 from waybench.reporting import _episode_store
 from waybench.reporting._episode_store import EpisodeStore
-from waybench.reporting._openings import Opening
+from waybench.reporting._shared_prefix import SharedPrefix
 
 PRICE = Price(1, 1, 1)
 
@@ -114,8 +114,8 @@ def test_openings_are_of_a_level_and_of_what_was_drawn_together(gathered: Any) -
     assert own[0] != own[1]
     whole = found.opening(group, level, None)
     assert whole.characters < min(each.characters for each in own)
-    assert found.opening(group, level + 1, None) == Opening()
-    assert found.opening(group, level, replace_name(clusters[0])) == Opening()
+    assert found.opening(group, level + 1, None) == SharedPrefix()
+    assert found.opening(group, level, replace_name(clusters[0])) == SharedPrefix()
 
 
 def replace_name(cluster: Any) -> Any:

@@ -14,7 +14,7 @@ from waybench.analysis.logs import skipped
 from waybench.analysis.results import Cluster, Group, Simulated, verified
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
-from waybench.reporting._openings import Common, Opening
+from waybench.reporting._shared_prefix import Common, SharedPrefix
 
 
 class Played(NamedTuple):
@@ -114,10 +114,10 @@ class EpisodeStore:
                 self._instance(record, self.again[position]),
             )
 
-    def opening(self, group: Group, level: int, cluster: Cluster | None) -> Opening:
+    def opening(self, group: Group, level: int, cluster: Cluster | None) -> SharedPrefix:
         """Return what the prompts of a group's level begin with: of one cluster, or with None all of them."""
         place = group, level, cluster
-        return self._common[place].opening() if place in self._common else Opening()
+        return self._common[place].shared_prefix() if place in self._common else SharedPrefix()
 
     def _instance(self, record: EpisodeRecord, again: Simulated) -> Instance | None:
         """Return a record's instance; that of the last one is kept, for attempts at an item follow each other."""

@@ -27,8 +27,8 @@ from waybench.reporting._format import (
     part,
     value_text,
 )
-from waybench.reporting._openings import Opening, Said
 from waybench.reporting._replay import file_name
+from waybench.reporting._shared_prefix import Said, SharedPrefix
 from waybench.reporting.charts import Figure, curve_figures
 from waybench.reporting.pages._episode import ended
 
@@ -181,7 +181,7 @@ class Item:
     anchor: str
     batch: str
     attempts: int
-    opening: Opening
+    opening: SharedPrefix
 
 
 Follow = Callable[[Played, Attempt, Item], None]
@@ -240,7 +240,7 @@ class Results:
             found.append(Level(estimate, curves, batches))
         return found
 
-    def _cards(self, positions: Sequence[int], shared: Opening, batch: str, prefix: str, first: int) -> list[Card]:
+    def _cards(self, positions: Sequence[int], shared: SharedPrefix, batch: str, prefix: str, first: int) -> list[Card]:
         rows = self._found.rows
         items = grouped(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
         return [
