@@ -1,7 +1,7 @@
 """Estimates: means over items with their intervals, and what else is computed from rows."""
 
 from waybench.analysis.estimates._agents import Agent, agents
-from waybench.analysis.estimates._clusters import figures
+from waybench.analysis.estimates._clusters import cluster_values
 from waybench.analysis.estimates._curves import contributions, curve
 from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
@@ -28,10 +28,10 @@ __all__ = [
     "as_metric",
     "by_cluster",
     "by_level",
+    "cluster_values",
     "contributions",
     "curve",
     "estimate",
-    "figures",
     "ledger",
     "ledger_frame",
     "measure",

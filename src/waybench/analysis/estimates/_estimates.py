@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import fsum
 
-from waybench.analysis.estimates._clusters import Figure, figures, macro
+from waybench.analysis.estimates._clusters import ClusterValue, cluster_values, macro
 from waybench.analysis.estimates._curves import Curve, curve
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import (
@@ -257,7 +257,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     )
 
 
-def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, Figure]]:
+def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
     """Return what metrics come to in each cluster of one group, by the metric's name.
 
     Args:
@@ -268,11 +268,13 @@ def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Clu
     if not items:
         return {}
     metrics = registry.load(next(iter(items.values()))[0].group.env).metrics
-    return {metric.name: _figures(measured(items, metrics[0], metric)) for metric in metrics if metric.name in names}
+    return {
+        metric.name: _cluster_values(measured(items, metrics[0], metric)) for metric in metrics if metric.name in names
+    }
 
 
-def _figures(found: Measured) -> dict[Cluster, Figure]:
-    return figures(found.clusters, found.values.values(), found.sizes)
+def _cluster_values(found: Measured) -> dict[Cluster, ClusterValue]:
+    return cluster_values(found.clusters, found.values.values(), found.sizes)
 
 
 def _metric(found: Measured, metric: Metric) -> Mean | None:
@@ -281,7 +283,7 @@ def _metric(found: Measured, metric: Metric) -> Mean | None:
 
 
 def _macro(found: Measured, metric: Metric) -> Mean | None:
-    return macro(_figures(found), *metric.bounds)
+    return macro(_cluster_values(found), *metric.bounds)
 
 
 def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, one: Aggregate) -> Mean | None:
