@@ -46,10 +46,10 @@ def test_rows_and_variables_are_those_of_all_at_once(gathered: Any) -> None:
     assert {row.anchors.ceiling for row in found.rows if row.anchors} == {100.0, 1.0}
     assert found.variables == variables(rows(episodes), episodes)
     assert [each.confirmed for each in found.again] == [True] * len(episodes)
-    # The setting aside is that of all of them: what was run later replaces what came first.
+    # The exclusion is that of all of them: what was run later replaces what came first.
     twice = [replace(episode, run=run) for run in "ab" for episode in episodes]
-    assert [row.aside for row in gathered(twice).rows] == [row.aside for row in rows(twice)]
-    assert len({row.aside for row in gathered(twice).rows}) == 2
+    assert [row.exclusion_reason for row in gathered(twice).rows] == [row.exclusion_reason for row in rows(twice)]
+    assert len({row.exclusion_reason for row in gathered(twice).rows}) == 2
 
 
 def test_episodes_come_back_as_they_were_in_any_order(gathered: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from waybench.analysis import LoggedEpisode, Row, Skipped, set_aside
+from waybench.analysis import LoggedEpisode, Row, Skipped, exclude
 from waybench.analysis.estimates import ClusterVariables, Variables
 from waybench.analysis.logs import skipped
 from waybench.analysis.results import Cluster, Group, Simulated, verified
@@ -39,7 +39,7 @@ class EpisodeStore:
     """All episodes of a report.
 
     Attributes:
-        rows: Their rows, with those set aside that do not count.
+        rows: Their rows, with those excluded that do not count.
         variables: What can explain scores, by group and cluster.
         numbers: Of each row, its number in its group, from 1.
         again: Of each row, what a new simulation says of its record.
@@ -82,7 +82,7 @@ class EpisodeStore:
                 self._common[one.group, one.level, cluster].add(episode.record.opening)
             self._keep(episode, again, data)
             made.append(one)
-        self.rows = set_aside(made)
+        self.rows = exclude(made)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
         self.numbers = _numbered(self.rows)
 

@@ -282,7 +282,7 @@ class _Site:
             for level in shown
             for card in level.cards
             for attempt in card.attempts
-            if attempt.error and not attempt.aside
+            if attempt.error and not attempt.exclusion_reason
         ]
         anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
         cards = [card for level in shown for card in level.cards]

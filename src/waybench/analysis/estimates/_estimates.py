@@ -40,7 +40,7 @@ from waybench.stats import Mean, VarianceComponents, clustered_mean, jackknifed,
 class Estimate:
     """What is known of one model with one task's settings, at one level or over all levels that were run.
 
-    Attempts are those that count: neither set aside (see `set_aside`) nor ended by an infrastructure error.
+    Attempts are those that count: neither excluded (see `exclude`) nor ended by an infrastructure error.
 
     Attributes:
         group: Model, task and settings.
@@ -202,7 +202,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     environment = registry.load(group.env)
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
     head, metrics = environment.metrics[0], [over(metric, some) for metric in environment.metrics]
-    kept = grouped((row for row in some if not row.aside), key_of)
+    kept = grouped((row for row in some if not row.exclusion_reason), key_of)
     tried = at_items(some)
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
     whole, attempted = whole_items(kept), whole_items(tried)
@@ -229,12 +229,12 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         incomplete=sum(0 < sum(row.error for row in item) < len(item) for item in whole.values()),
         attempts=len(counted),
         most_attempts=max(row.attempt for row in some),
-        errors=sum(row.error and not row.aside for row in some),
-        aside=sum(bool(row.aside) for row in some),
-        unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
-        not_simulated=sum(bool(row.not_simulated) and not row.aside for row in some),
+        errors=sum(row.error and not row.exclusion_reason for row in some),
+        aside=sum(bool(row.exclusion_reason) for row in some),
+        unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in some),
+        not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in some),
         ranges=joint_ranges(environment, some),
-        bounds=None if guided else _bounds([row for row in some if not row.aside], metrics[0]),
+        bounds=None if guided else _bounds([row for row in some if not row.exclusion_reason], metrics[0]),
         best=_metric(scores, metrics[0]),
         rescaled=None if guided else rescaled(scores, tried, metrics[0]),
         mean=_mean(counted, metrics[0]),

@@ -278,7 +278,7 @@ class _Tried:
 
 
 def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
-    free = [row for row in all_rows if row.counts and not row.guided]
+    free = [row for row in all_rows if row.is_included and not row.guided]
     for group, own in grouped(free, lambda row: row.group).items():
         env = registry.load(group.env)
         tried = at_items(own) if env.axes else {}

@@ -100,7 +100,7 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
     plan, goal = own[0][0].search, _goal(own[0][0].search)
     assert goal is not None
     axis, lowest, highest = str(plan["axis"]), float(plan["lowest"]), float(plan["highest"])
-    counted = [row for _, row in own if row.counts and row.axes.get(axis) is not None]
+    counted = [row for _, row in own if row.is_included and row.axes.get(axis) is not None]
     trials = [Trial(row.axes[axis] or 0.0, row.end == End.SOLVED, None, 1.0) for row in counted]
     known = Seeker(goal, lowest, highest).state(trials)
     stop = known.stop(lowest, highest)

@@ -46,7 +46,7 @@ class Attempt:
         end: How it ended, in words.
         outcomes: What each reply came to that had to name an action.
         error: The message of an infrastructure error; None if there was none.
-        aside: Why it does not count, "" if it does.
+        exclusion_reason: Why it does not count, "" if it does.
         mismatch: Where record and simulation differ; "" if they agree.
         not_simulated: Why there was no simulation; "" if there was one.
         log: The log file's name.
@@ -59,7 +59,7 @@ class Attempt:
     end: str
     outcomes: list[Outcome]
     error: Excerpt | None
-    aside: str
+    exclusion_reason: str
     mismatch: str
     not_simulated: str
     log: str
@@ -250,11 +250,11 @@ class Results:
 
     def _card(self, positions: Sequence[int], item: Item) -> Card:
         rows = self._found.rows
-        ordered = sorted(positions, key=lambda at: (bool(rows[at].aside), rows[at].attempt))
+        ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
         some = [rows[at] for at in ordered]
         measured = measure(self._env, any(row.guided for row in some))
         metric = measured.metric
-        counted = [(measured.value(row), row) for row in some if row.counts]
+        counted = [(measured.value(row), row) for row in some if row.is_included]
         scored = [(value, row) for value, row in counted if value is not None]
         best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
         shown = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
@@ -265,7 +265,7 @@ class Results:
             if played.row is shown:
                 board = self._board(played)
             self._follow(played, attempts[-1], item)
-        valid = [row for row in some if not row.aside]
+        valid = [row for row in some if not row.exclusion_reason]
         return Card(
             item=item.id,
             anchor=item.anchor,
@@ -298,7 +298,7 @@ class Results:
             end=ended(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
-            aside=row.aside,
+            exclusion_reason=row.exclusion_reason,
             mismatch=played.again.mismatch,
             not_simulated=played.again.skipped,
             log=row.log.replace("\\", "/").rpartition("/")[2],
@@ -318,15 +318,15 @@ def _as_drawn(cluster: Cluster | None) -> tuple[bool, str]:
 
 
 def _kinds(some: Sequence[Row]) -> list[str]:
-    counted = [row for row in some if row.counts]
+    counted = [row for row in some if row.is_included]
     kinds: list[str] = []
     if counted:
         kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
     kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
     failed = {kind.name for row in counted if (kind := failure(row))}
     kinds += [f"{_FAILED}{anchor(name)}" for name in sorted(failed)]
-    kinds += ["error"] * any(row.error and not row.aside for row in some)
-    kinds += ["aside"] * any(bool(row.aside) for row in some)
+    kinds += ["error"] * any(row.error and not row.exclusion_reason for row in some)
+    kinds += ["aside"] * any(bool(row.exclusion_reason) for row in some)
     return kinds
 
 
