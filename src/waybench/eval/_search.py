@@ -12,7 +12,7 @@ from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._sample import to_sample
 from waybench.eval._strata import Stratum
-from waybench.stats import Goal, Offer, Seeker, Trial
+from waybench.stats import Candidate, Goal, Seeker, Trial
 
 PLAN = "waybench_search"  # where a sample's metadata has what the search is for
 
@@ -92,15 +92,15 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
     def _round(self, search: "_Search") -> list[Sample]:
         # Of the first round one does not know whose it is: costs are counted in tokens, and it is within any budget.
         price, budget = (self._price(search.player), self._budget_of(search.player)) if search.trials else (None, None)
-        offers = [
-            Offer(
+        candidates = [
+            Candidate(
                 each.at, each.takes.cost(price), None if each.left is None else each.left - search.used.get(number, 0)
             )
             for number, each in enumerate(self._strata)
         ]
         search.waiting, search.ended = {}, {}
         samples: list[Sample] = []
-        for number in self._seeker.next(search.trials, offers, budget).offers:
+        for number in self._seeker.next(search.trials, candidates, budget).candidates:
             item, at = self._strata[number].item(search.used.get(number, 0))
             search.used[number] = search.used.get(number, 0) + 1
             sample = to_sample(self._environment, item, self._options, 1)

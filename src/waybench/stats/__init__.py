@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.stats._adaptive import REACH_CONFIDENCE, STOPS, Decision, Goal, Offer, Reach, Seeker, State, Trial
+from waybench.stats._adaptive import REACH_CONFIDENCE, STOPS, Candidate, Decision, Goal, Reach, Seeker, State, Trial
 from waybench.stats._curves import Array, Curves, Fit, Shape, Tried, fitted, quantiles
 from waybench.stats._forecast import Forecast, forecast, simulated
 from waybench.stats._variance import VarianceComponents, variance_components
@@ -35,6 +35,7 @@ __all__ = [
     "REACH_CONFIDENCE",
     "STOPS",
     "Array",
+    "Candidate",
     "Curves",
     "Decision",
     "Fit",
@@ -42,7 +43,6 @@ __all__ = [
     "Goal",
     "ItemsNeeded",
     "Mean",
-    "Offer",
     "PairedTest",
     "PowerAssumptions",
     "Reach",

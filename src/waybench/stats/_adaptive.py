@@ -47,7 +47,7 @@ class Goal:
     batch: int = 4
 
 
-class Offer(NamedTuple):
+class Candidate(NamedTuple):
     """Items of about the same difficulty.
 
     Attributes:
@@ -81,11 +81,11 @@ class Decision(NamedTuple):
     """What to do next.
 
     Attributes:
-        offers: Numbers of the offers of which an item each is to be tried, in any order; none at the end.
+        candidates: Numbers of the candidates of which an item each is to be tried, in any order; none at the end.
         stop: At the end why, a key of `STOPS`; otherwise "".
     """
 
-    offers: tuple[int, ...] = ()
+    candidates: tuple[int, ...] = ()
     stop: str = ""
 
 
@@ -138,12 +138,12 @@ class Seeker:
         """Return what is known after some trials."""
         return State(self._curves, self.goal, tuple(trials))
 
-    def next(self, trials: Sequence[Trial], offers: Sequence[Offer], budget: float | None = None) -> Decision:
+    def next(self, trials: Sequence[Trial], candidates: Sequence[Candidate], budget: float | None = None) -> Decision:
         """Decide what to try next, or that it is enough.
 
         Args:
             trials: What has been tried.
-            offers: What can be tried; `left` without those that have been.
+            candidates: What can be tried; `left` without those that have been.
             budget: Most cost of all trials; None for no limit.
         """
         known, goal = self.state(trials), self.goal
@@ -151,8 +151,8 @@ class Seeker:
         if stop:
             return Decision(stop=stop)
         room = min(goal.batch, goal.most - len(trials))
-        expected = [offer.cost * known.dearer for offer in offers]
-        chosen = self._chosen(known, offers, expected, room)
+        expected = [candidate.cost * known.dearer for candidate in candidates]
+        chosen = self._chosen(known, candidates, expected, room)
         if not chosen:
             return Decision(stop="supply")
         if budget is not None:
@@ -160,10 +160,10 @@ class Seeker:
             chosen = [number for number, sum_ in zip(chosen, spent, strict=True) if sum_ <= budget]
         return Decision(tuple(chosen)) if chosen else Decision(stop="budget")
 
-    def _chosen(self, known: "State", offers: Sequence[Offer], costs: Sequence[float], room: int) -> list[int]:
+    def _chosen(self, known: "State", candidates: Sequence[Candidate], costs: Sequence[float], room: int) -> list[int]:
         weights = np.where(known.weights > _WORTH * known.weights.max(), known.weights, 0.0)
-        at = np.array([offer.at for offer in offers], dtype=np.float64)
-        left = [room if offer.left is None else offer.left for offer in offers]
+        at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
+        left = [room if candidate.left is None else candidate.left for candidate in candidates]
         chosen: list[int] = []
         while len(chosen) < room and any(left):
             weights = weights / weights.sum()
@@ -173,7 +173,7 @@ class Seeker:
             best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
             chosen.append(best)
             left[best] -= 1
-            rate, (success, failure) = float(expected[best]), self._curves.logs(offers[best].at)
+            rate, (success, failure) = float(expected[best]), self._curves.logs(candidates[best].at)
             weights = weights * np.exp(rate * success + (1 - rate) * failure)
         return chosen
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from waybench.core import Axis, Environment, Json, Price, UsageError, plural, read_prices
 from waybench.envs import registry
 from waybench.eval import HorizonSearch, Stratum, strata
-from waybench.stats import Goal, Offer, forecast
+from waybench.stats import Candidate, Goal, forecast
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._parameters import horizon_options
 
@@ -116,10 +116,10 @@ def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str
     """
     plan = horizon_plan(entry, given)
     price, budget = plan.price(model), plan.budget(model)
-    offers = [Offer(each.at, each.takes.cost(price), each.left) for each in plan.strata]
-    searched = forecast(plan.goal, offers)
+    candidates = [Candidate(each.at, each.takes.cost(price), each.left) for each in plan.strata]
+    searched = forecast(plan.goal, candidates)
     least, usual, most = searched[0], searched[len(searched) // 2], searched[-1]
-    first = sum(sorted(offer.cost for offer in offers)[: plan.goal.batch])
+    first = sum(sorted(candidate.cost for candidate in candidates)[: plan.goal.batch])
     if budget is not None and first > budget:
         raise UsageError(f"budget={given['budget']}: {plan.goal.batch} of the shortest episodes take more; raise it")
 
