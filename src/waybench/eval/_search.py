@@ -12,7 +12,7 @@ from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._sample import to_sample
 from waybench.eval._strata import Stratum
-from waybench.stats import Candidate, Goal, Seeker, Trial
+from waybench.stats import Candidate, Seeker, StoppingRule, Trial
 
 PLAN = "waybench_search"  # where a sample's metadata has what the search is for
 
@@ -29,7 +29,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         options: Options of play.
         axis: What is difficult.
         found: Items by difficulty.
-        goal: What is to be found out.
+        rule: When the search stops.
         price_of: Model -> its price, by which costs are counted in dollars; None if they are counted in tokens.
         budget_of: Model -> its budget; None for no limit.
     """
@@ -42,7 +42,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         options: Mapping[str, Json],
         axis: Axis,
         found: Sequence[Stratum],
-        goal: Goal,
+        rule: StoppingRule,
         price_of: Callable[[str], Price | None],
         budget_of: Callable[[str], float | None],
     ) -> None:
@@ -51,12 +51,12 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         self._options = options
         self._axis = axis
         self._strata = found
-        self._goal = goal
+        self._rule = rule
         self._price_of = price_of
         self._budget_of = budget_of
-        self._seeker = Seeker(goal, found[0].at, found[-1].at)
+        self._seeker = Seeker(rule, found[0].at, found[-1].at)
         ends = {"lowest": found[0].at, "highest": found[-1].at}
-        self._plan = json.dumps({**asdict(goal), **ends, "axis": axis.name}, sort_keys=True)
+        self._plan = json.dumps({**asdict(rule), **ends, "axis": axis.name}, sort_keys=True)
 
     def initial_samples(self) -> list[Sample]:
         """Return the first round, which is the same for all players."""

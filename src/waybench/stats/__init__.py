@@ -3,7 +3,17 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.stats._adaptive import REACH_CONFIDENCE, STOPS, Candidate, Decision, Goal, Reach, Seeker, State, Trial
+from waybench.stats._adaptive import (
+    REACH_CONFIDENCE,
+    STOPS,
+    Candidate,
+    Decision,
+    Reach,
+    Seeker,
+    State,
+    StoppingRule,
+    Trial,
+)
 from waybench.stats._curves import Array, Curves, Fit, Shape, Tried, fitted, quantiles
 from waybench.stats._forecast import Forecast, forecast, simulated
 from waybench.stats._variance import VarianceComponents, variance_components
@@ -40,7 +50,6 @@ __all__ = [
     "Decision",
     "Fit",
     "Forecast",
-    "Goal",
     "ItemsNeeded",
     "Mean",
     "PairedTest",
@@ -49,6 +58,7 @@ __all__ = [
     "Seeker",
     "Shape",
     "State",
+    "StoppingRule",
     "Trial",
     "Tried",
     "VarianceComponents",

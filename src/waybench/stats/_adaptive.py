@@ -29,8 +29,8 @@ STOPS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """What is to be found out, and at what cost at most.
+class StoppingRule:
+    """How precisely a horizon is to be measured, and at what cost at most.
 
     Attributes:
         share: The share of items that is still solved at the horizon.
@@ -119,24 +119,24 @@ class Seeker:
     What is chosen is a function of the trials that have ended, in whatever order they did.
     """
 
-    def __init__(self, goal: Goal, lowest: float, highest: float, shape: Shape | None = None) -> None:
+    def __init__(self, rule: StoppingRule, lowest: float, highest: float, shape: Shape | None = None) -> None:
         """Lay out the curves.
 
         Args:
-            goal: What is to be found out.
+            rule: When the search stops.
             lowest: The least difficulty that can be tried.
             highest: The greatest one.
             shape: What is taken for granted of curves.
         """
-        self.goal = goal
+        self.rule = rule
         self._ends = lowest, highest
         self._curves = Curves(shape or Shape(), lowest, highest)
         low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
-        self._where = np.clip(self._curves.reaches(goal.share), low - _FAR, high + _FAR)
+        self._where = np.clip(self._curves.reaches(rule.share), low - _FAR, high + _FAR)
 
     def state(self, trials: Sequence[Trial]) -> "State":
         """Return what is known after some trials."""
-        return State(self._curves, self.goal, tuple(trials))
+        return State(self._curves, self.rule, tuple(trials))
 
     def next(self, trials: Sequence[Trial], candidates: Sequence[Candidate], budget: float | None = None) -> Decision:
         """Decide what to try next, or that it is enough.
@@ -146,11 +146,11 @@ class Seeker:
             candidates: What can be tried; `left` without those that have been.
             budget: Most cost of all trials; None for no limit.
         """
-        known, goal = self.state(trials), self.goal
+        known, rule = self.state(trials), self.rule
         stop = known.stop(*self._ends)
         if stop:
             return Decision(stop=stop)
-        room = min(goal.batch, goal.most - len(trials))
+        room = min(rule.batch, rule.most - len(trials))
         expected = [candidate.cost * known.dearer for candidate in candidates]
         chosen = self._chosen(known, candidates, expected, room)
         if not chosen:
@@ -197,12 +197,12 @@ class State:
 
     Attributes:
         curves: The curves.
-        goal: What is to be found out.
+        rule: When the search stops.
         trials: The trials.
     """
 
     curves: Curves
-    goal: Goal
+    rule: StoppingRule
     trials: tuple[Trial, ...]
 
     @cached_property
@@ -223,7 +223,7 @@ class State:
     @cached_property
     def reach(self) -> Reach:
         """The horizon."""
-        return Reach(*self.fit.reach(self.goal.share, REACH_CONFIDENCE))
+        return Reach(*self.fit.reach(self.rule.share, REACH_CONFIDENCE))
 
     @cached_property
     def dearer(self) -> float:
@@ -245,11 +245,11 @@ class State:
             highest: The greatest one.
         """
         if len(self.trials) >= FEWEST:
-            if lowest <= self.reach.low and self.reach.high <= highest and self.reach.precision <= self.goal.precision:
+            if lowest <= self.reach.low and self.reach.high <= highest and self.reach.precision <= self.rule.precision:
                 return "precision"
             low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
-            where = self.curves.reaches(self.goal.share)
+            where = self.curves.reaches(self.rule.share)
             for stop, outside in (("beyond", where > high), ("below", where < low)):
                 if float(self.weights[outside].sum()) >= _SURE:
                     return stop
-        return "cap" if len(self.trials) >= self.goal.most else ""
+        return "cap" if len(self.trials) >= self.rule.most else ""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.stats._adaptive import Candidate, Goal, Seeker, Trial
+from waybench.stats._adaptive import Candidate, Seeker, StoppingRule, Trial
 
 _PLAYERS = 7
 _SLOPE = 3.0  # success falls from 90 to 10 % within one and a half doublings of the difficulty
@@ -24,17 +24,17 @@ class Forecast(NamedTuple):
     cost: float
 
 
-def forecast(goal: Goal, candidates: Sequence[Candidate]) -> list[Forecast]:
+def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Forecast]:
     """Return what searches of simulated players take, of horizons all over the range, the cheapest first.
 
     They are of one usual shape, and episodes cost what is told of them; there is no budget.
 
     Args:
-        goal: What is to be found out.
+        rule: When the search stops.
         candidates: What can be tried, easiest first.
     """
     low, high = (math.log2(candidates[end].at) for end in (0, -1))
-    seeker = Seeker(goal, candidates[0].at, candidates[-1].at)
+    seeker = Seeker(rule, candidates[0].at, candidates[-1].at)
     found: list[Forecast] = []
     for number in range(_PLAYERS):
         middle = low + (high - low) * (number + 0.5) / _PLAYERS
