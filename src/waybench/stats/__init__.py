@@ -14,7 +14,7 @@ from waybench.stats._adaptive import (
     StoppingRule,
     Trial,
 )
-from waybench.stats._curves import Array, Curves, Fit, Shape, Tried, fitted, quantiles
+from waybench.stats._curves import Array, Curves, Fit, Shape, Trials, fitted, quantiles
 from waybench.stats._forecast import Forecast, forecast, simulated
 from waybench.stats._variance import VarianceComponents, variance_components
 
@@ -60,7 +60,7 @@ __all__ = [
     "State",
     "StoppingRule",
     "Trial",
-    "Tried",
+    "Trials",
     "VarianceComponents",
     "achieved_power",
     "assume_shares",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.stats._curves import Array, Curves, Fit, Shape, Tried
+from waybench.stats._curves import Array, Curves, Fit, Shape, Trials
 
 REACH_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
@@ -213,7 +213,7 @@ class State:
         places, number = np.unique(at, return_inverse=True)
         size = len(places)
         counts = [np.bincount(number, weights, size).astype(np.float64) for weights in (solved, None)]
-        return Fit(self.curves, Tried(places, *counts))
+        return Fit(self.curves, Trials(places, *counts))
 
     @property
     def weights(self) -> Array:
