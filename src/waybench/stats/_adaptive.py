@@ -89,7 +89,7 @@ class Decision(NamedTuple):
     stop: str = ""
 
 
-class Reach(NamedTuple):
+class HorizonEstimate(NamedTuple):
     """A horizon.
 
     Attributes:
@@ -221,9 +221,9 @@ class State:
         return self.fit.weights
 
     @cached_property
-    def reach(self) -> Reach:
+    def reach(self) -> HorizonEstimate:
         """The horizon."""
-        return Reach(*self.fit.reach(self.rule.share, REACH_CONFIDENCE))
+        return HorizonEstimate(*self.fit.reach(self.rule.share, REACH_CONFIDENCE))
 
     @cached_property
     def dearer(self) -> float:

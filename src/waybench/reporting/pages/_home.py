@@ -17,14 +17,14 @@ from waybench.reporting.charts import Figure, level_figures, step_figures, undra
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     ComparisonTable,
-    Reach,
+    HorizonTables,
     SlopeTable,
     Table,
     attempt_table,
     averages,
     conduct_table,
+    horizon_tables,
     pair_tables,
-    reaches,
     repeat_table,
     score_table,
     side_by_side,
@@ -125,7 +125,7 @@ class Section:
     by_level: list[Figure]
     figures: list[Figure]
     undrawn: list[str]
-    reach: list[Reach]
+    reach: list[HorizonTables]
     scores: list[Table]
     metrics: list[Table]
     aggregates: list[Table]
@@ -226,7 +226,7 @@ def _section(
         by_level=charts,
         figures=step_figures(env, presentation, estimates),
         undrawn=undrawn(env, presentation, estimates, charts),
-        reach=reaches(env, presentation, compared.curves, list(groups), pages),
+        reach=horizon_tables(env, presentation, compared.curves, list(groups), pages),
         scores=scored if not presentation.metrics or len(levels) > 1 else [],
         metrics=metrics,
         aggregates=side_by_side(env, presentation, [total_of[g] for g in groups] if env.pooled else estimates, pages),

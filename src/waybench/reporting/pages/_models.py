@@ -12,7 +12,7 @@ from waybench.envs import registry
 from waybench.reporting._agents import AgentCard, AgentReport
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting.charts import Figure, level_figures, outcomes, step_figures, undrawn
-from waybench.reporting.tables import Table, leader_tables, leaders, leading_of, reach_of_model
+from waybench.reporting.tables import Table, horizon_table_of_model, leader_tables, leaders, leading_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +109,5 @@ def model(
         ),
         failed=failed,
         parts=parts,
-        reach=reach_of_model(name, curves, pages),
+        reach=horizon_table_of_model(name, curves, pages),
     )

@@ -10,7 +10,7 @@ from waybench.reporting.tables._comparisons import (
     wording_table,
 )
 from waybench.reporting.tables._failed import Failed
-from waybench.reporting.tables._horizon_tables import Reach, leading_of, reach_of_model, reaches
+from waybench.reporting.tables._horizon_tables import HorizonTables, horizon_table_of_model, horizon_tables, leading_of
 from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
 from waybench.reporting.tables._levels import LoggedError, error_table, level_table
 from waybench.reporting.tables._markdown import markdown, readme_table
@@ -48,10 +48,10 @@ __all__ = [
     "ComparisonTable",
     "Failed",
     "HeaderGroup",
+    "HorizonTables",
     "Leaders",
     "LoggedError",
     "Note",
-    "Reach",
     "RowGroup",
     "SlopeTable",
     "Table",
@@ -65,6 +65,8 @@ __all__ = [
     "error_cell",
     "error_table",
     "files",
+    "horizon_table_of_model",
+    "horizon_tables",
     "leader_tables",
     "leaders",
     "leading_of",
@@ -81,8 +83,6 @@ __all__ = [
     "pair_tables",
     "parts",
     "prompt",
-    "reach_of_model",
-    "reaches",
     "readme_table",
     "repeat_table",
     "rows_of",
