@@ -14,7 +14,7 @@ from waybench.eval import HorizonSearch
 from waybench.eval._errors import PrerequisiteError
 from waybench.stats import Seeker, Trial
 from waybench.tasks import TASKS
-from waybench.tasks._horizon import Plan, horizon_plan, horizon_quote, read_budget
+from waybench.tasks._horizon import HorizonConfig, horizon_plan, horizon_quote, read_budget
 
 ENTRIES = {entry.name: entry for entry in TASKS if entry.horizon}
 QUICK = {"horizon_maze": {"hardest": 21}, "horizon_tilemap": {"hardest": 3}, "horizon_textmap": {"hardest": 4}}
@@ -41,7 +41,7 @@ def finished(sample: Any, player: str, end: End | None = None) -> Any:
     return SimpleNamespace(id=sample.id, epoch=1, error=error, metadata=sample.metadata, store=store, scores=None)
 
 
-def search(plan: Plan) -> HorizonSearch:
+def search(plan: HorizonConfig) -> HorizonSearch:
     return HorizonSearch(plan.environment, plan.options, plan.axis, plan.strata, plan.rule, plan.price, plan.budget)
 
 

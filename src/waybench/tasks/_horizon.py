@@ -17,7 +17,7 @@ _BUDGET = re.compile(r"\$?(\d+(?:\.\d+)?) ?([kM]?) ?(USD|tokens?|)", re.ASCII | 
 _TIMES = {"": 1, "k": 1000, "m": 1_000_000}
 
 
-class Plan(NamedTuple):
+class HorizonConfig(NamedTuple):
     """What a search needs.
 
     Attributes:
@@ -58,7 +58,7 @@ class Plan(NamedTuple):
         return model.startswith("waybench/") or (price is not None and not price.input and not price.output)
 
 
-def horizon_plan(entry: TaskEntry, given: Mapping[str, Any]) -> Plan:
+def horizon_plan(entry: TaskEntry, given: Mapping[str, Any]) -> HorizonConfig:
     """Return what the search of a task needs.
 
     Args:
@@ -72,7 +72,7 @@ def horizon_plan(entry: TaskEntry, given: Mapping[str, Any]) -> Plan:
 
 
 @lru_cache(maxsize=4)  # a run asks for it twice, to tell the price and to begin, and sorting maps takes seconds
-def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
+def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> HorizonConfig:
     environment, given = registry.load(env_id), dict(sorted_parameters)
     spec = environment.horizon
     assert spec is not None, "tasks search only where an environment declares its levels"
@@ -100,7 +100,7 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
     )
     axis = environment.axes[0]
     found = strata(environment, options, axis, sources, spec.pool)
-    return Plan(environment, options, axis, found, rule, prices if in_dollars or budget is None else None)
+    return HorizonConfig(environment, options, axis, found, rule, prices if in_dollars or budget is None else None)
 
 
 def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str:

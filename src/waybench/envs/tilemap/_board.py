@@ -65,7 +65,7 @@ def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: boo
     return Style(PROTOCOLS[options["protocol"]], single, predicts, crew)
 
 
-class Plan(NamedTuple):
+class MovePlan(NamedTuple):
     """What a reply asks for.
 
     Attributes:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried, start
+from waybench.envs.tilemap._board import MOVES, Board, MovePlan, Place, Style, Tried, start
 from waybench.envs.tilemap._instance import TileMap, tour
 from waybench.envs.tilemap._walk import plan_of, walk
 
 MOST_NAMES = 20_000  # names in one plan
 
 
-class TileGame(Game[TileMap, Place, Plan]):
+class TileGame(Game[TileMap, Place, MovePlan]):
     """One plan for each goal; where it ends counts, and what it passes does not.
 
     A move into a wall or off the map leaves the player where it is and costs what a move costs. A name that is no
@@ -39,14 +39,14 @@ class TileGame(Game[TileMap, Place, Plan]):
         """Return the player where the map has it."""
         return start(instance, self._style)
 
-    def legal(self, state: Place) -> Sequence[Plan]:
+    def legal(self, state: Place) -> Sequence[MovePlan]:
         """Return the plan of no move, and those of one move to another cell."""
         if self.terminal(state):
             return ()
         ways = [plan_of(state, (name,)) for name in MOVES if walk(state, (name,)).steps]
         return [plan_of(state, ()), *ways]
 
-    def apply(self, state: Place, action: Plan, rng: Stream) -> Transition[Place]:
+    def apply(self, state: Place, action: MovePlan, rng: Stream) -> Transition[Place]:
         """Carry out a plan; the reward is the goal's share of 1 for ending there."""
         if self.terminal(state):
             return Transition(state, 0.0, {}, Outcome.ILLEGAL)
@@ -113,12 +113,12 @@ class TileGame(Game[TileMap, Place, Plan]):
             return None
         return End.SOLVED if state.reached == len(state.board.goals) and not state.over else End.FAILED
 
-    def encode(self, action: Plan) -> Json:
+    def encode(self, action: MovePlan) -> Json:
         """Return the list of names, or {"action": names, "map": drawing}."""
         names = list(action.names)
         return names if action.drawing is None else {"action": names, "map": action.drawing}
 
-    def decode(self, action: Json) -> Plan:
+    def decode(self, action: Json) -> MovePlan:
         """Read what `encode` wrote.
 
         Raises:
@@ -131,9 +131,9 @@ class TileGame(Game[TileMap, Place, Plan]):
             raise DataError('action: give a list of names, such as ["move_up", "move_left"]')
         if drawing is not None and not isinstance(drawing, str):
             raise DataError("action: the map must be a text")
-        return Plan(tuple(action), drawing)
+        return MovePlan(tuple(action), drawing)
 
-    def perturb(self, state: Place, action: Plan, rate: float, rng: Stream) -> Plan:
+    def perturb(self, state: Place, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
         """Put a random move in the place of each move with probability `rate`."""
         names = tuple(rng.choice(tuple(MOVES)) if rng.random() < rate else name for name in action.names)
         return action._replace(names=names)

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.envs.tilemap._beings import step_beings
-from waybench.envs.tilemap._board import MOVES, Board, Place, Plan
+from waybench.envs.tilemap._board import MOVES, Board, MovePlan, Place
 from waybench.envs.tilemap._instance import tile_list
 
 OBJECT_ACTIONS = ("pick_object", "hit_enemy")
@@ -111,11 +111,11 @@ def _object_beside(state: Place, at: int, width: int, name: str) -> tuple[int, i
     return None
 
 
-def plan_of(state: Place, names: Sequence[str]) -> Plan:
+def plan_of(state: Place, names: Sequence[str]) -> MovePlan:
     """Return some actions as a plan of the form that is asked for."""
     if state.board.style.single:
         names = names[:1]
     if not state.board.style.predicts:
-        return Plan(tuple(names))
+        return MovePlan(tuple(names))
     end = walk(state, names)
-    return Plan(tuple(names), "\n".join(state._replace(row=end.row, column=end.column, removed=end.removed).rows()))
+    return MovePlan(tuple(names), "\n".join(state._replace(row=end.row, column=end.column, removed=end.removed).rows()))

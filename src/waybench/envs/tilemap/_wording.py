@@ -4,7 +4,7 @@ import json
 from functools import lru_cache
 
 from waybench.core import Invalid, Memory, Transition, Wording, plural
-from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style
+from waybench.envs.tilemap._board import MOVES, Board, MovePlan, Place, Style
 from waybench.envs.tilemap._instance import TileMap
 from waybench.envs.tilemap._protocol import GIVEN_UP
 from waybench.envs.tilemap._reply import published_plan, sound_plan
@@ -30,7 +30,7 @@ _REWARDS = {
 _DEATHS = {"enemy": "met an enemy", "hazard": "stepped on a hazard"}
 
 
-class TileWording(Wording[TileMap, Place, Plan]):
+class TileWording(Wording[TileMap, Place, MovePlan]):
     """One prompt for each goal, with the map as it is now; nothing of earlier prompts is shown again.
 
     Args:
@@ -95,14 +95,14 @@ class TileWording(Wording[TileMap, Place, Plan]):
             )
         return f'The actions are {names}. Return {what} as JSON: {{"action": {example}}}.'
 
-    def parse(self, reply: str, state: Place) -> Plan | Invalid:
+    def parse(self, reply: str, state: Place) -> MovePlan | Invalid:
         """Read a plan; whether its names are actions is the game's matter."""
         style = self._style
         if self._literal:
             return published_plan(reply)
         return sound_plan(reply, single=style.single, predicts=style.predicts)
 
-    def render(self, action: Plan, state: Place) -> str:
+    def render(self, action: MovePlan, state: Place) -> str:
         """Return a plan as the reply that is asked for."""
         answer: dict[str, object] = {"action": list(action.names)}
         if action.drawing is not None:
