@@ -69,7 +69,7 @@ class Compared:
     wordings: Sequence[WordingEffect]
     curves: Sequence[SuccessCurve]
 
-    def of(self, place: "Place") -> "Compared":
+    def of(self, place: "ScoreKey") -> "Compared":
         """Return what belongs to one section."""
         return Compared(
             changes=[each for each in self.changes if _place(each.group) == place],
@@ -81,10 +81,10 @@ class Compared:
         )
 
 
-Place = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
+ScoreKey = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
 
 
-def _place(group: Group) -> Place:
+def _place(group: Group) -> ScoreKey:
     return group.env, group.apart
 
 
@@ -190,7 +190,7 @@ def sections(
 
 
 def _section(
-    place: Place,
+    place: ScoreKey,
     tables: list[Table],
     metrics: list[Table],
     estimates: Sequence[Estimate],
