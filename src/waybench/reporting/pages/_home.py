@@ -13,7 +13,7 @@ from waybench.core import Environment, Metric, Presentation, plural, with_articl
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._presentations import family_of, presentation_of
-from waybench.reporting.charts import Figure, level_figures, step_figures, undrawn
+from waybench.reporting.charts import Chart, level_charts, step_charts, undrawn
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     ComparisonTable,
@@ -122,8 +122,8 @@ class Section:
     overviews: list[Table]
     about: tuple[str, str]
     common: list[str]
-    by_level: list[Figure]
-    figures: list[Figure]
+    by_level: list[Chart]
+    figures: list[Chart]
     undrawn: list[str]
     reach: list[HorizonTables]
     scores: list[Table]
@@ -139,7 +139,7 @@ class Section:
     not_simulated: list[Marked]
 
     @property
-    def charts(self) -> list[Figure]:
+    def charts(self) -> list[Chart]:
         """All of its charts."""
         return [*self.by_level, *self.figures, *(each.figure for each in self.reach)]
 
@@ -210,7 +210,7 @@ def _section(
         score_table(f"task-scores-{number}", env, presentation, by_guide[guided], pages)
         for number, guided in enumerate(sorted(by_guide), start=1)
     ]
-    charts = level_figures(env, presentation, estimates)
+    charts = level_charts(env, presentation, estimates)
     variation = (
         spread_table(env, presentation, estimates),
         repeat_table(env, presentation, compared.repeats),
@@ -224,7 +224,7 @@ def _section(
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
         by_level=charts,
-        figures=step_figures(env, presentation, estimates),
+        figures=step_charts(env, presentation, estimates),
         undrawn=undrawn(env, presentation, estimates, charts),
         reach=horizon_tables(env, presentation, compared.curves, list(groups), pages),
         scores=scored if not presentation.metrics or len(levels) > 1 else [],

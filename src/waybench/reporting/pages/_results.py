@@ -29,7 +29,7 @@ from waybench.reporting._format import (
 )
 from waybench.reporting._replay import file_name
 from waybench.reporting._shared_prefix import Said, SharedPrefix
-from waybench.reporting.charts import Figure, curve_figures
+from waybench.reporting.charts import Chart, curve_charts
 from waybench.reporting.pages._episode import ended
 
 _TELLING = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.REFUSED)
@@ -156,7 +156,7 @@ class Level:
     """
 
     estimate: Estimate
-    figures: list[Figure]
+    figures: list[Chart]
     batches: list[Batch]
 
     @property
@@ -236,7 +236,7 @@ class Results:
                 batches.append(Batch(cluster, anchor, told, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
-            curves = curve_figures(self._env, self._presentation, level, group.examples, [estimate], whose, small=True)
+            curves = curve_charts(self._env, self._presentation, level, group.examples, [estimate], whose, small=True)
             found.append(Level(estimate, curves, batches))
         return found
 

@@ -13,7 +13,7 @@ from waybench.reporting.charts import (
     MOST_POINTS,
     NARROW,
     WIDE,
-    Figure,
+    Chart,
     Player,
     chart_name,
     drawn,
@@ -51,7 +51,7 @@ class HorizonTables:
     """
 
     axis: Axis
-    figure: Figure
+    figure: Chart
     tables: list[Table]
 
 
@@ -267,7 +267,7 @@ def _figure(
     axis: Axis,
     curves: Sequence[SuccessCurve],
     ranks: Sequence[Group],
-) -> Figure:
+) -> Chart:
     shown = curves[:MOST_PANELS]
     names = short_labels(each.group for each in shown)
     players = [Player(names[each.group], each.group.embedded, ranks.index(each.group), each) for each in shown]
@@ -284,7 +284,7 @@ def _figure(
         f"easier was tried.{left}"
     )
     whose = [env.id, *shown[0].group.apart]
-    return Figure(
+    return Chart(
         chart_name(env, whose, f"success by {axis.name}"),
         drawn(spec, label),
         drawn(success_spec(players, across, counted, NARROW), label),
