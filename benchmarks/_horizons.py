@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 from benchmarks._timing import Comparison, compare
 from waybench.envs.maze import ALICIA
-from waybench.stats import Goal, Offer, Seeker, Shape, Trial, fitted
+from waybench.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fitted
 
 assert ALICIA.horizon is not None
 PLACES = ALICIA.horizon.levels
@@ -21,8 +21,8 @@ def horizons() -> Iterator[Comparison]:
     solved = (rng.random(TRIALS) < 1 / (1 + np.exp(3 * np.log2(at / 25)))).astype(np.float64)
     design = sm.add_constant(np.log2(at))
     apart = list(range(TRIALS))
-    seeker = Seeker(Goal(precision=0.02, most=10_000), PLACES[0], PLACES[-1])
-    offers = [Offer(place, float(place**2)) for place in PLACES]
+    seeker = Seeker(StoppingRule(precision=0.02, most=10_000), PLACES[0], PLACES[-1])
+    candidates = [Candidate(place, float(place**2)) for place in PLACES]
     trials = [Trial(float(x), bool(y), None, 1.0) for x, y in zip(at, solved, strict=True)]
 
     def fit() -> None:
@@ -31,7 +31,7 @@ def horizons() -> Iterator[Comparison]:
 
     def decide() -> None:
         for _ in range(TIMES):
-            assert seeker.next(trials, offers).offers
+            assert seeker.next(trials, candidates).candidates
 
     def usual() -> None:
         for _ in range(TIMES):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.envs.maze import ALICIA
-from waybench.stats import Goal, Offer, Seeker, Shape, Trial, fitted, simulated
+from waybench.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
 
 Rates = Callable[[float], float]
 assert ALICIA.horizon is not None
@@ -95,11 +95,11 @@ def horizon(rates: Rates, share: float) -> float:
     return low
 
 
-def search(rates: Rates, goal: Goal, rng: np.random.Generator) -> tuple[list[Trial], str, Seeker]:
+def search(rates: Rates, rule: StoppingRule, rng: np.random.Generator) -> tuple[list[Trial], str, Seeker]:
     """Let a player be searched."""
-    seeker = Seeker(goal, PLACES[0], PLACES[-1])
-    offers = [Offer(place, 1.0) for place in PLACES]
-    return *simulated(seeker, offers, [rates(place) for place in PLACES], rng), seeker
+    seeker = Seeker(rule, PLACES[0], PLACES[-1])
+    candidates = [Candidate(place, 1.0) for place in PLACES]
+    return *simulated(seeker, candidates, [rates(place) for place in PLACES], rng), seeker
 
 
 def ladder(rates: Rates, rng: np.random.Generator, alike: bool) -> list[tuple[int, int, bool]]:
@@ -127,7 +127,7 @@ def saved(rates: Rates, rng: np.random.Generator, alike: bool) -> Saved:
     told = [episode for episode in climbed if not (alike and episode[1])]
     at, solved = (np.array([episode[k] for episode in told], dtype=np.float64) for k in (0, 2))
     _, low, high = fitted(Shape(), at, solved, list(range(len(told)))).reach(0.5, 0.9)
-    matched, _, _ = search(rates, Goal(precision=(high - low) / (high + low), most=10_000), rng)
+    matched, _, _ = search(rates, StoppingRule(precision=(high - low) / (high + low), most=10_000), rng)
     return Saved(
         len(climbed), len(matched), sum(place**2 for place, *_ in climbed), sum(int(each.at) ** 2 for each in matched)
     )
@@ -138,7 +138,7 @@ def player(kind: str, number: int, precision: float, compared: bool) -> Run:
     rng = np.random.default_rng([list(PLAYERS).index(kind), number])
     rates = PLAYERS[kind](math.exp(rng.uniform(math.log(8), math.log(50))))
     truth = horizon(rates, 0.5)
-    trials, stop, seeker = search(rates, Goal(precision=precision), rng)
+    trials, stop, seeker = search(rates, StoppingRule(precision=precision), rng)
     reach = seeker.state(trials).reach
     apart, alike = (saved(rates, rng, alike) if compared else None for alike in (False, True))
     return Run(reach.low <= truth <= reach.high, len(trials), stop, apart, alike)

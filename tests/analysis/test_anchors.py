@@ -7,7 +7,7 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played
-from waybench.analysis import Estimate, LoggedEpisode, estimate, overall, rows, set_aside
+from waybench.analysis import Estimate, LoggedEpisode, estimate, exclude, overall, rows
 from waybench.analysis.results import Anchoring, Anchors, row
 from waybench.core import Episode, play_out, policy
 from waybench.envs.search import GuessGame
@@ -16,7 +16,7 @@ from waybench.testing import run_check
 
 def anchored(episodes: list[LoggedEpisode]) -> Estimate:
     known = Anchoring()
-    (found,) = overall(set_aside(row(each, anchors=known.of(each.record)) for each in episodes))
+    (found,) = overall(exclude(row(each, anchors=known.of(each.record)) for each in episodes))
     return found
 
 
@@ -93,7 +93,7 @@ def test_an_item_is_played_once_for_all_who_played_it() -> None:
 def between(anchors: list[Anchors], player: str = "oracle") -> Estimate:
     """Return the estimate of a player at as many mazes, with these anchors."""
     episodes = at("maze/alicia", player, 9, len(anchors))
-    (found,) = overall(set_aside(row(each, anchors=known) for each, known in zip(episodes, anchors, strict=True)))
+    (found,) = overall(exclude(row(each, anchors=known) for each, known in zip(episodes, anchors, strict=True)))
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played
 from tests.analysis.searches import searched
 from waybench.analysis import estimate, overall, rows, score_frame
-from waybench.stats import levels_of_variance
+from waybench.stats import variance_components
 
 
 def test_nothing_missing_has_no_bounds() -> None:
@@ -46,7 +46,7 @@ def test_bounds_are_in_the_frame_of_scores() -> None:
 
 def test_components_of_variance_by_hand() -> None:
     # Means 1, 3, 8 of two attempts each, around 4: between 2 (9 + 1 + 16) / 2 = 26, within (2 + 2 + 0) / 3.
-    found = levels_of_variance([[0, 2], [2, 4], [8, 8]])
+    found = variance_components([[0, 2], [2, 4], [8, 8]])
     assert found is not None
     assert found.within == pytest.approx(4 / 3)
     assert found.between == pytest.approx((26 - 4 / 3) / 2)
@@ -60,17 +60,17 @@ def test_components_agree_with_restricted_maximum_likelihood() -> None:
     rng = np.random.default_rng(3)
     values = rng.normal(0, 2, (12, 1)) + rng.normal(0, 1, (12, 3))
     fit = mixed.MixedLM(values.ravel(), np.ones(36), groups=np.repeat(np.arange(12), 3)).fit(reml=True)
-    found = levels_of_variance(values.tolist())
+    found = variance_components(values.tolist())
     assert found is not None
     assert found.within == pytest.approx(float(fit.scale), rel=1e-3)
     assert found.between == pytest.approx(float(np.asarray(fit.cov_re)[0, 0]), rel=1e-3)
 
 
 def test_what_cannot_be_told_apart_is_none() -> None:
-    assert levels_of_variance([[1.0], [0.0]]) is None
-    assert levels_of_variance([[1.0, 0.0]]) is None
-    assert levels_of_variance([[1.0, 1.0], [1.0, 1.0]]) is None
-    alike = levels_of_variance([[0.0, 1.0], [1.0, 0.0]])
+    assert variance_components([[1.0], [0.0]]) is None
+    assert variance_components([[1.0, 0.0]]) is None
+    assert variance_components([[1.0, 1.0], [1.0, 1.0]]) is None
+    alike = variance_components([[0.0, 1.0], [1.0, 0.0]])
     assert alike is not None
     assert (alike.between, alike.share) == (0, 1)
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_told_apart_is_none() -> None:
 def test_components_on_average_are_the_true_ones() -> None:
     rng = np.random.default_rng(4)
     sizes = [1, 2, 3] * 10
-    found = [levels_of_variance([list(rng.normal(rng.normal(0, 2), 3, size)) for size in sizes]) for _ in range(400)]
+    found = [variance_components([list(rng.normal(rng.normal(0, 2), 3, size)) for size in sizes]) for _ in range(400)]
     known = [one for one in found if one is not None]
     assert np.mean([one.within for one in known]) == pytest.approx(9, rel=0.05)
     assert np.mean([one.between for one in known]) == pytest.approx(4, rel=0.1)

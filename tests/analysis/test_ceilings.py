@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analysis.episodes import played
-from waybench.analysis import Estimate, LoggedEpisode, by_level, overall, set_aside
+from waybench.analysis import Estimate, LoggedEpisode, by_level, exclude, overall
 from waybench.analysis.results import Anchoring, row
 from waybench.analysis.results._rows import Row
 
@@ -18,7 +18,7 @@ def players(*names: str) -> list[Row]:
     known, episodes = Anchoring(), list[LoggedEpisode]()
     for name in names:
         episodes += played(name, LEVELS, attempts=1, model=name)
-    return set_aside(row(each, anchors=known.of(each.record)) for each in episodes)
+    return exclude(row(each, anchors=known.of(each.record)) for each in episodes)
 
 
 def lowered(rows: list[Row], of: Callable[[Row], bool]) -> list[Row]:

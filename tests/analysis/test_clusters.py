@@ -11,7 +11,7 @@ from tests.analysis.episodes import played
 from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
 from waybench.analysis import Estimate, LoggedEpisode, overall, rows, tidy
-from waybench.analysis.estimates import figures
+from waybench.analysis.estimates import cluster_values
 from waybench.analysis.results import Cluster, row
 from waybench.core import Usage
 
@@ -106,8 +106,8 @@ def test_what_does_not_replay_is_in_no_map() -> None:
 
 
 def test_figures_of_shares() -> None:
-    assert figures("aab", [1, 0, 1]) == {"a": (0.5, 2), "b": (1, 1)}
-    assert figures("aab", [1, 2, 1], [4, 2, 1]) == {"a": (0.5, 2), "b": (1, 1)}
+    assert cluster_values("aab", [1, 0, 1]) == {"a": (0.5, 2), "b": (1, 1)}
+    assert cluster_values("aab", [1, 2, 1], [4, 2, 1]) == {"a": (0.5, 2), "b": (1, 1)}
 
 
 def test_share_of_tokens_that_were_cached() -> None:

@@ -11,7 +11,7 @@ from tests.analysis.episodes import SCORE, failed
 from tests.analysis.searches import answered, items, searched
 from waybench.analysis import LoggedEpisode, estimate, rows
 from waybench.analysis.comparisons import examples_effects
-from waybench.analysis.estimates import margins, ranked, spread, text_table
+from waybench.analysis.estimates import ranked, set_spread, spread, text_table
 from waybench.analysis.formatting import change_text, mean_text
 from waybench.analysis.results import labels
 from waybench.core import Item
@@ -28,15 +28,15 @@ def off(item: Item[Any], by: int, model: str = "m") -> LoggedEpisode:
 
 
 def test_margins_by_hand() -> None:
-    found = margins([0.2, 0.5, 0.35])
+    found = set_spread([0.2, 0.5, 0.35])
     assert (found.average, found.margin_min, found.margin_max, found.sets) == (
         pytest.approx(0.35),
         pytest.approx(0.15),
         pytest.approx(0.15),
         3,
     )
-    assert margins([0.1] * 3).margin_min == 0
-    assert margins([0.1, 0.1, 0.4]).margin_max == pytest.approx(0.2)
+    assert set_spread([0.1] * 3).margin_min == 0
+    assert set_spread([0.1, 0.1, 0.4]).margin_max == pytest.approx(0.2)
 
 
 def test_spread_over_sets() -> None:

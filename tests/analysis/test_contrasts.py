@@ -291,7 +291,7 @@ def test_what_does_not_count_has_not_failed() -> None:
     assert kind is not None
     assert (kind.name, kind.title) == ("wall", "movements into walls")
     assert failure(row(group(), end="turn_limit")) is None  # where that is no failure
-    for more in ({"error": True}, {"aside": "repeated"}, {"guided": True}):
+    for more in ({"error": True}, {"exclusion_reason": "repeated"}, {"guided": True}):
         assert failure(row(group(), **lost, **more)) is None
 
 

@@ -107,7 +107,7 @@ def test_what_a_teacher_solved_is_not_solved() -> None:
 def test_with_a_teacher_no_attempt_is_perfect() -> None:
     (one,) = searched("oracle", count=1, teacher_guided=True)
     again = replace(one, record=replace(searched("null", count=1, teacher_guided=True)[0].record, attempt=2))
-    assert [row.aside for row in rows([one, replace(again, model=one.model)])] == ["", ""]
+    assert [row.exclusion_reason for row in rows([one, replace(again, model=one.model)])] == ["", ""]
     (found,) = estimate([one, replace(again, model=one.model)])
     assert found.metrics["psacc"].value == found.curves["follows"].average.value == 0.5
 

@@ -5,7 +5,7 @@ from statistics import mean
 import pytest
 
 from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
-from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, set_aside, tidy
+from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, exclude, overall, rows, tidy
 from waybench.analysis.results import row
 from waybench.analysis.results._items import single_attempt
 from waybench.core import DataError, End, Usage, UsageError
@@ -47,7 +47,7 @@ def test_best_single_and_plain_mean() -> None:
 def test_attempts_after_the_first_perfect_one_do_not_count() -> None:
     skipped, run_on = scores([[2, 0]]), scores([[2, 0, 2]])
     assert only(run_on) == replace(only(skipped), aside=1, most_attempts=3)
-    assert [row.aside for row in rows(run_on)] == ["", "", "after a perfect attempt"]
+    assert [row.exclusion_reason for row in rows(run_on)] == ["", "", "after a perfect attempt"]
 
 
 def test_an_attempt_before_the_perfect_one_counts_whatever_the_order_of_the_log() -> None:
@@ -81,7 +81,7 @@ def test_an_episode_without_an_end_is_no_failure_of_the_model() -> None:
     unfinished = said(["nothing"])
     assert unfinished.end is None
     (row,) = rows([logged(unfinished)])
-    assert (row.error, row.counts, row.metrics["score"]) == (True, False, None)
+    assert (row.error, row.is_included, row.metrics["score"]) == (True, False, None)
 
 
 def test_levels_that_were_not_run_have_no_estimate() -> None:
@@ -98,7 +98,7 @@ def test_of_repeated_episodes_the_last_without_an_error_counts() -> None:
     lost = failed(old)
     for episodes, kept in [((old, new), 1), ((new, old), 1), ((old, lost), 0), ((lost, old), 1), ((lost, lost), 1)]:
         made = rows([logged(record) for record in episodes])
-        assert [row.aside for row in made] == ["" if number == kept else "repeated" for number in range(2)]
+        assert [row.exclusion_reason for row in made] == ["" if number == kept else "repeated" for number in range(2)]
     assert only([logged(old), logged(lost)]).errors == 0
 
 
@@ -109,33 +109,44 @@ def run(name: str, attempts: list[list[float]], lost: list[LoggedEpisode] | None
 def test_attempts_of_different_runs_are_no_series() -> None:
     old, new = run("old", [[4, 2, 2], [2]]), run("new", [[4]])
     made = rows([*old, *new])
-    assert [row.aside for row in made] == ["repeated"] * 3 + ["", ""]
+    assert [row.exclusion_reason for row in made] == ["repeated"] * 3 + ["", ""]
     assert only([*old, *new]) == replace(only([*new, old[-1]]), aside=3, most_attempts=3)
     # An old perfect attempt does not set aside a new one, and the other way round.
-    assert [row.aside for row in rows([*run("old", [[0]]), *run("new", [[2, 2]])])] == ["repeated", "", ""]
-    assert [row.aside for row in rows([*run("old", [[2, 2]]), *run("new", [[0]])])] == ["repeated", "repeated", ""]
+    assert [row.exclusion_reason for row in rows([*run("old", [[0]]), *run("new", [[2, 2]])])] == ["repeated", "", ""]
+    assert [row.exclusion_reason for row in rows([*run("old", [[2, 2]]), *run("new", [[0]])])] == [
+        "repeated",
+        "repeated",
+        "",
+    ]
 
 
 def test_a_run_of_errors_only_does_not_hide_an_earlier_one() -> None:
     lost = logged(failed(detour(item(5, 0), 2)))
-    assert [row.aside for row in rows([*run("old", [[2, 4]]), *run("new", [], [lost])])] == ["", "", "repeated"]
-    assert [row.aside for row in rows([*run("old", [], [lost]), *run("new", [], [lost])])] == ["repeated", ""]
+    assert [row.exclusion_reason for row in rows([*run("old", [[2, 4]]), *run("new", [], [lost])])] == [
+        "",
+        "",
+        "repeated",
+    ]
+    assert [row.exclusion_reason for row in rows([*run("old", [], [lost]), *run("new", [], [lost])])] == [
+        "repeated",
+        "",
+    ]
 
 
 def all_but(episodes: list[LoggedEpisode], unconfirmed: int) -> list[Row]:
     """Return rows of which a new simulation does not confirm one."""
-    return set_aside(row(episode, confirmed=number != unconfirmed) for number, episode in enumerate(episodes))
+    return exclude(row(episode, confirmed=number != unconfirmed) for number, episode in enumerate(episodes))
 
 
 def test_what_does_not_replay_is_no_episode() -> None:
     episodes = scores([[2, 0], [4]])
     made = all_but(episodes, 1)
-    assert [row.aside for row in made] == ["", "does not replay", ""]
+    assert [row.exclusion_reason for row in made] == ["", "does not replay", ""]
     (found,) = by_level(made)
     assert (found.aside, found.unconfirmed, found.attempts) == (1, 1, 2)
     assert found.best == only([episodes[0], episodes[2]]).best
     # Neither does it stand in for the same attempt that does.
-    assert [row.aside for row in all_but([*scores([[2]]), *scores([[0]])], 1)] == ["", "does not replay"]
+    assert [row.exclusion_reason for row in all_but([*scores([[2]]), *scores([[0]])], 1)] == ["", "does not replay"]
     # Nor is anything of it measured, for anything may stand in it.
     assert set(made[1].metrics.values()) == {None}
     assert (made[1].series, made[1].sizes) == ({}, {})

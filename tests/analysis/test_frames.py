@@ -91,7 +91,7 @@ def test_what_an_episode_says() -> None:
 def test_what_does_not_count_says_why() -> None:
     found = episode_frame(
         [
-            row(group(), aside="repeated"),
+            row(group(), exclusion_reason="repeated"),
             row(group(), end="infrastructure_error", error=True),
             row(group(), end="", error=True, log="C:\\logs\\x.eval"),
         ]

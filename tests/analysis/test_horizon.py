@@ -14,7 +14,7 @@ from waybench.analysis.horizons._horizon import ALTERNATIVES
 from waybench.analysis.results import Cluster
 from waybench.core import play_out, policy
 from waybench.envs import registry
-from waybench.stats import Curves, Fit, Shape, Tried, fitted, quantiles
+from waybench.stats import Curves, Fit, Shape, Trials, fitted, quantiles
 
 PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
 
@@ -23,9 +23,9 @@ def logistic(middle: float, slope: float, lapse: float = 0.0) -> Callable[[np.nd
     return lambda x: (1 - lapse) / (1 + np.exp(slope * (np.log2(x) - math.log2(middle))))
 
 
-def exact(rates: Callable[[np.ndarray], np.ndarray], trials: float) -> Tried:
+def exact(rates: Callable[[np.ndarray], np.ndarray], trials: float) -> Trials:
     """Return what so many trials at each place come to where chance plays no part."""
-    return Tried(PLACES, rates(PLACES) * trials, np.full(len(PLACES), trials))
+    return Trials(PLACES, rates(PLACES) * trials, np.full(len(PLACES), trials))
 
 
 @pytest.mark.parametrize("middle", [8.0, 15.0, 30.0])
@@ -82,7 +82,7 @@ def test_intervals_of_90_percent_hold_the_truth_that_often(rates: Callable[[np.n
     held = 0
     for _ in range(repeats):
         solved = rng.binomial(10, rates(PLACES)).astype(float)
-        _, low, high = Fit(curves, Tried(PLACES, solved, trials)).reach(0.5, 0.9)
+        _, low, high = Fit(curves, Trials(PLACES, solved, trials)).reach(0.5, 0.9)
         held += low <= truth <= high
     # With 400 repeats a share of 90 % is found within 4.5 percentage points in 997 of 1,000 cases.
     assert 0.85 < held / repeats < 0.95

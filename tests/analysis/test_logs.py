@@ -117,7 +117,7 @@ def test_later_runs_come_later_whatever_their_files_are_called(whole: Path, tmp_
     for folders in ([tmp_path], [tmp_path / name for name in "abc"], [tmp_path / name for name in "cab"]):
         episodes = list(read_logs(*folders))
         assert [episode.run for episode in episodes] == ["b"] * MAZES + ["c"] * MAZES + ["a"] * MAZES
-        assert [row.aside for row in rows(episodes)] == ["repeated"] * 2 * MAZES + [""] * MAZES
+        assert [row.exclusion_reason for row in rows(episodes)] == ["repeated"] * 2 * MAZES + [""] * MAZES
 
 
 def test_damaged_and_foreign_files_are_passed_over(

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from tests.analysis.episodes import detour, failed, item, logged, said
 from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
-from waybench.analysis import Estimate, LoggedEpisode, by_level, overall, set_aside, tidy
+from waybench.analysis import Estimate, LoggedEpisode, by_level, exclude, overall, tidy
 from waybench.analysis.results import row
 from waybench.cli import main
 from waybench.core import EpisodeRecord, Price, Usage, UsageError, price_table, read_prices
@@ -44,7 +44,7 @@ def test_what_nobody_counted_has_no_cost() -> None:
 def costs(attempts: list[tuple[EpisodeRecord, int]], price: Price | None = PRICE) -> Estimate:
     """Return the estimate of attempts, each of one reply with so many input tokens."""
     made = [row(logged(used(record, Usage(tokens, 10))), price=price) for record, tokens in attempts]
-    (found,) = by_level(set_aside(made))
+    (found,) = by_level(exclude(made))
     return found
 
 
@@ -83,7 +83,7 @@ def test_where_nothing_is_solved_or_known_there_is_no_number() -> None:
 def test_an_item_that_is_solved_twice_is_one() -> None:
     episodes = [episode for _ in range(2) for episode in answered("oracle", [corridor("m", 3)], most=2)]
     repeated = [replace(episode, run=f"run {number // 2}") for number, episode in enumerate(episodes)]
-    (found,) = overall(set_aside(row(episode) for episode in repeated))
+    (found,) = overall(exclude(row(episode) for episode in repeated))
     assert (found.items, found.attempts, found.solved_items) == (2, 2, 2)
 
 
@@ -92,7 +92,7 @@ def test_with_a_teacher_nothing_is_solved_by_the_player() -> None:
 
     guided = searched("oracle", teacher_guided=True)
     assert {str(episode.record.end) for episode in guided} == {"solved"}
-    (found,) = overall(set_aside(row(episode) for episode in guided))
+    (found,) = overall(exclude(row(episode) for episode in guided))
     assert (found.solved_items, found.per_solved(1.0)) == (0, None)
 
 
@@ -103,7 +103,7 @@ def test_errors_and_what_does_not_replay_are_in_no_mean() -> None:
         (logged(used(detour(item(5, 1), 2), dear)), False),
         (logged(failed(used(said(["x", "y"], level=5, number=2), dear))), True),
     ]
-    made = set_aside(row(episode, confirmed=confirmed, price=PRICE) for episode, confirmed in episodes)
+    made = exclude(row(episode, confirmed=confirmed, price=PRICE) for episode, confirmed in episodes)
     (found,) = by_level(made)
     assert found.cost == PRICE.of(good)
     assert found.tokens == 1010

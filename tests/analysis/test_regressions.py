@@ -174,8 +174,8 @@ def test_what_was_set_aside_later_has_no_variables() -> None:
     made = [row(episode) for episode in episodes]
     for one, episode in zip(made, episodes, strict=True):
         found.add(one, episode.record)
-    aside = [replace(one, aside="repeated") if one.cluster.name == "a" else one for one in made]
-    ((_, own),) = found.of(aside).items()
+    excluded = [replace(one, exclusion_reason="repeated") if one.cluster.name == "a" else one for one in made]
+    ((_, own),) = found.of(excluded).items()
     assert {cluster.name: each["locations"] for cluster, each in own.items()} == {"b": 4}
     with pytest.raises(ValueError, match="longer"):
         found.of(made[:-1])

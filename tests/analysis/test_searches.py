@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, said
-from waybench.analysis import LoggedEpisode, rows, set_aside
+from waybench.analysis import LoggedEpisode, exclude, rows
 from waybench.analysis.horizons import search_text, searches
 from waybench.analysis.results import row
 from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
@@ -48,7 +48,7 @@ def test_what_was_found_and_why_it_stopped() -> None:
 
 def test_costs_are_told_where_prices_are_known() -> None:
     episodes = tried()
-    made = set_aside(row(each, price=Price(100.0, 1000.0, 100.0)) for each in episodes)
+    made = exclude(row(each, price=Price(100.0, 1000.0, 100.0)) for each in episodes)
     (found,) = searches(episodes, made)
     assert found.cost == pytest.approx(30 * (0.1 + 0.05))
     assert ", 4.50 USD; " in search_text([found])

@@ -45,7 +45,7 @@ def test_two_servers_of_one_name_are_two_groups(whole: Path, tmp_path: Path) -> 
     for number, address in enumerate(addresses):
         as_if(whole, tmp_path / f"2026-01-0{number + 1}T00-00-00_alicia_{number}.eval", model_base_url=address)
     made = rows(read_logs(tmp_path))
-    assert {row.aside for row in made} == {""}
+    assert {row.exclusion_reason for row in made} == {""}
     assert len(by_level(made)) == 3
     assert {dict(row.group.options).get("server") for row in made} == {"127.0.0.1:8000", "127.0.0.1:8001", None}
     assert SECRET not in repr(made)

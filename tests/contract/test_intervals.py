@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.analysis import Estimate, LoggedEpisode, by_level, overall, set_aside
+from waybench.analysis import Estimate, LoggedEpisode, by_level, exclude, overall
 from waybench.analysis.results import Anchoring, row
 from waybench.core import Bounded, Environment, EpisodeRecord, play_out, policy
 from waybench.envs import registry
@@ -41,7 +41,7 @@ def records(env: Environment[Any, Any, Any], count: int, level: int, options: An
 def estimates(made: list[EpisodeRecord]) -> list[Estimate]:
     known = Anchoring()
     logged = [LoggedEpisode(model="m", task="t", record=record, log="") for record in made]
-    rows = set_aside(row(each, anchors=known.of(each.record)) for each in logged)
+    rows = exclude(row(each, anchors=known.of(each.record)) for each in logged)
     return [*by_level(rows), *overall(rows)]
 
 

@@ -11,7 +11,7 @@ from markupsafe import escape
 from tests.analysis.test_horizon import climbed
 from tests.browser import Visits, too_wide
 from tests.report import sites
-from tests.report.test_reach import EPISODES
+from tests.report.test_horizons import EPISODES
 from waybench.analysis import estimate
 from waybench.analysis.formatting import visible
 from waybench.reporting import write_report

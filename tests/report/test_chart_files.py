@@ -21,7 +21,7 @@ from waybench.analysis.horizons import success_curves
 from waybench.reporting import write_report
 from waybench.reporting.charts._chart import WIDE, chart, chart_spec
 from waybench.reporting.charts._chart_files import FONT, SCALE, ChartFiles, palette, standalone
-from waybench.reporting.charts._figures import Figure
+from waybench.reporting.charts._charts import Chart
 from waybench.reporting.charts._outcomes import outcomes_spec
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import WIDE as PANELS
@@ -184,9 +184,9 @@ def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = drawn(SPECS["radar"], "x")
-    figure = Figure("web", page, None, "A web.", SPECS["radar"])
+    figure = Chart("web", page, None, "A web.", SPECS["radar"])
 
-    def write(figure: Figure) -> bytes:
+    def write(figure: Chart) -> bytes:
         for name, content in ChartFiles(tmp_path).of([figure]):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
@@ -204,7 +204,7 @@ def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
     assert write(figure) == first
     assert made == []
     other = radar_spec(["a", "b", "c"], [Web("one", [0.9, 0.2, 0.6])])
-    assert write(Figure("web", drawn(other, "x"), None, "A web.", other)) != first
+    assert write(Chart("web", drawn(other, "x"), None, "A web.", other)) != first
     assert len(made) == 1
     (tmp_path / "charts" / "web.png").unlink()
     assert write(figure) == first

@@ -12,7 +12,7 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
-from waybench.analysis import LoggedEpisode, by_level, horizons, overall, rows, set_aside
+from waybench.analysis import LoggedEpisode, by_level, exclude, horizons, overall, rows
 from waybench.analysis.horizons import leading
 from waybench.analysis.results import row
 from waybench.core import Price, Usage
@@ -27,7 +27,7 @@ WAYS = [5, 7, 9]
 def table(
     episodes: Sequence[LoggedEpisode], only: str | None = None, price: Price | None = None, unconfirmed: int = -1
 ) -> Leaders:
-    made = set_aside(row(e, confirmed=number != unconfirmed, price=price) for number, e in enumerate(episodes))
+    made = exclude(row(e, confirmed=number != unconfirmed, price=price) for number, e in enumerate(episodes))
     totals = overall(made)
     pages = {total.group: f"page-{number}.html" for number, total in enumerate(totals)}
     model_pages = {total.group.model: "model.html" for total in totals}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from waybench.stats import STOPS, Decision, Goal, Offer, Seeker, Trial, forecast
+from waybench.stats import STOPS, Candidate, Decision, Seeker, StoppingRule, Trial, forecast
 
 PLACES = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
 Rates = Callable[[float], float]
@@ -16,31 +16,36 @@ def logistic(middle: float, slope: float = 4.0) -> Rates:
     return lambda x: 1 / (1 + math.exp(slope * math.log2(x / middle)))
 
 
-def offered(cost: Callable[[float], float] = lambda place: 1.0, left: int | None = None) -> list[Offer]:
-    return [Offer(place, cost(place), left) for place in PLACES]
+def make_candidates(cost: Callable[[float], float] = lambda place: 1.0, left: int | None = None) -> list[Candidate]:
+    return [Candidate(place, cost(place), left) for place in PLACES]
 
 
 def searched(
-    rates: Rates, goal: Goal, offers: Sequence[Offer], seed: int = 0, budget: float | None = None, charged: float = 1.0
+    rates: Rates,
+    rule: StoppingRule,
+    candidates: Sequence[Candidate],
+    seed: int = 0,
+    budget: float | None = None,
+    charged: float = 1.0,
 ) -> tuple[list[Trial], Decision, Seeker]:
-    rng, seeker = np.random.default_rng(seed), Seeker(goal, PLACES[0], PLACES[-1])
+    rng, seeker = np.random.default_rng(seed), Seeker(rule, PLACES[0], PLACES[-1])
     trials: list[Trial] = []
-    left = list(offers)
+    left = list(candidates)
     while True:
         decision = seeker.next(trials, left, budget)
         if decision.stop:
             return trials, decision, seeker
-        assert 0 < len(decision.offers) <= goal.batch
-        for number in decision.offers:
+        assert 0 < len(decision.candidates) <= rule.batch
+        for number in decision.candidates:
             at, cost, remaining = left[number]
             assert remaining is None or remaining > 0
-            left[number] = Offer(at, cost, None if remaining is None else remaining - 1)
+            left[number] = Candidate(at, cost, None if remaining is None else remaining - 1)
             trials.append(Trial(at, bool(rng.random() < rates(at)), cost * charged, cost))
 
 
 @pytest.mark.parametrize("middle", [9.0, 20.0, 60.0])
 def test_it_finds_the_horizon_to_the_precision(middle: float) -> None:
-    trials, decision, seeker = searched(logistic(middle), Goal(precision=0.15), offered())
+    trials, decision, seeker = searched(logistic(middle), StoppingRule(precision=0.15), make_candidates())
     reach = seeker.state(trials).reach
     assert decision == Decision(stop="precision")
     assert reach.precision == (reach.high - reach.low) / (2 * reach.value) <= 0.15
@@ -49,19 +54,22 @@ def test_it_finds_the_horizon_to_the_precision(middle: float) -> None:
 
 
 def test_more_precision_takes_more_trials() -> None:
-    counts = [len(searched(logistic(20), Goal(precision=to, most=2000), offered())[0]) for to in (0.3, 0.15, 0.075)]
+    counts = [
+        len(searched(logistic(20), StoppingRule(precision=to, most=2000), make_candidates())[0])
+        for to in (0.3, 0.15, 0.075)
+    ]
     assert counts[0] < counts[1] < counts[2] / 2
 
 
 def test_it_asks_near_the_horizon() -> None:
-    trials, _, _ = searched(logistic(20), Goal(precision=0.1), offered())
+    trials, _, _ = searched(logistic(20), StoppingRule(precision=0.1), make_candidates())
     near = sum(10 < trial.at < 40 for trial in trials)
     assert near > 0.75 * len(trials)
 
 
 def test_of_equal_use_the_cheaper_is_asked() -> None:
-    even, _, _ = searched(logistic(20), Goal(precision=0.15), offered())
-    dear, _, _ = searched(logistic(20), Goal(precision=0.15), offered(lambda place: place**2))
+    even, _, _ = searched(logistic(20), StoppingRule(precision=0.15), make_candidates())
+    dear, _, _ = searched(logistic(20), StoppingRule(precision=0.15), make_candidates(lambda place: place**2))
     mean = [np.mean([trial.at for trial in trials]) for trials in (even, dear)]
     assert mean[1] < mean[0]
     assert sum(trial.at**2 for trial in dear) < sum(trial.at**2 for trial in even)
@@ -69,18 +77,18 @@ def test_of_equal_use_the_cheaper_is_asked() -> None:
 
 @pytest.mark.parametrize(("rate", "stop"), [(1.0, "beyond"), (0.0, "below")])
 def test_it_ends_soon_where_the_horizon_is_out_of_range(rate: float, stop: str) -> None:
-    trials, decision, _ = searched(lambda x: rate, Goal(), offered())
+    trials, decision, _ = searched(lambda x: rate, StoppingRule(), make_candidates())
     assert decision.stop == stop
     assert 12 <= len(trials) <= 40
 
 
 def test_the_cap_is_kept() -> None:
-    trials, decision, _ = searched(logistic(20), Goal(precision=0.02, most=30, batch=4), offered())
+    trials, decision, _ = searched(logistic(20), StoppingRule(precision=0.02, most=30, batch=4), make_candidates())
     assert (len(trials), decision.stop) == (30, "cap")
 
 
 def test_items_can_run_out() -> None:
-    trials, decision, _ = searched(logistic(20), Goal(precision=0.02), offered(left=1))
+    trials, decision, _ = searched(logistic(20), StoppingRule(precision=0.02), make_candidates(left=1))
     assert (len(trials), decision.stop) == (len(PLACES), "supply")
     assert sorted(trial.at for trial in trials) == list(PLACES)
 
@@ -88,7 +96,9 @@ def test_items_can_run_out() -> None:
 @pytest.mark.parametrize("charged", [0.5, 1.0, 3.0])
 def test_the_budget_is_kept_also_where_trials_are_dearer_than_told(charged: float) -> None:
     budget = 40.0
-    trials, decision, _ = searched(logistic(20), Goal(precision=0.02), offered(), budget=budget, charged=charged)
+    trials, decision, _ = searched(
+        logistic(20), StoppingRule(precision=0.02), make_candidates(), budget=budget, charged=charged
+    )
     assert decision.stop == "budget"
     spent = charged * len(trials)
     assert (
@@ -97,18 +107,18 @@ def test_the_budget_is_kept_also_where_trials_are_dearer_than_told(charged: floa
 
 
 def test_the_order_of_results_changes_nothing() -> None:
-    trials, _, seeker = searched(logistic(20), Goal(precision=0.1), offered())
+    trials, _, seeker = searched(logistic(20), StoppingRule(precision=0.1), make_candidates())
     some = trials[:24]
-    expected = seeker.next(some, offered())
+    expected = seeker.next(some, make_candidates())
     rng = np.random.default_rng(3)
     for _ in range(5):
         mixed = [some[number] for number in rng.permutation(len(some))]
-        assert seeker.next(mixed, offered()) == expected
-    assert Seeker(Goal(precision=0.1), PLACES[0], PLACES[-1]).next(some, offered()) == expected
+        assert seeker.next(mixed, make_candidates()) == expected
+    assert Seeker(StoppingRule(precision=0.1), PLACES[0], PLACES[-1]).next(some, make_candidates()) == expected
 
 
 def test_a_cost_that_is_not_known_is_taken_for_what_others_say() -> None:
-    seeker = Seeker(Goal(), PLACES[0], PLACES[-1])
+    seeker = Seeker(StoppingRule(), PLACES[0], PLACES[-1])
     unknown = seeker.state([Trial(9, True, None, 10.0), Trial(9, True, None, 10.0)])
     assert unknown.spent == 20
     half_known = seeker.state([Trial(9, True, None, 10.0), *(Trial(9, True, 30.0, 10.0) for _ in range(98))])
@@ -120,10 +130,10 @@ def test_every_stop_has_words() -> None:
 
 
 def test_a_forecast_is_of_all_kinds_of_players_and_the_cheapest_first() -> None:
-    goal = Goal(precision=0.2)
-    found = forecast(goal, offered(lambda place: place**2))
+    rule = StoppingRule(precision=0.2)
+    found = forecast(rule, make_candidates(lambda place: place**2))
     assert [each.cost for each in found] == sorted(each.cost for each in found)
-    assert all(12 <= each.trials <= goal.most for each in found)
+    assert all(12 <= each.trials <= rule.most for each in found)
     assert found[-1].cost > 3 * found[0].cost
-    finer = forecast(Goal(precision=0.1), offered(lambda place: place**2))
+    finer = forecast(StoppingRule(precision=0.1), make_candidates(lambda place: place**2))
     assert sum(each.trials for each in finer) > 1.5 * sum(each.trials for each in found)

@@ -14,7 +14,7 @@ from waybench.eval import HorizonSearch
 from waybench.eval._errors import PrerequisiteError
 from waybench.stats import Seeker, Trial
 from waybench.tasks import TASKS
-from waybench.tasks._horizon import Plan, horizon_plan, horizon_quote, read_budget
+from waybench.tasks._horizon import HorizonConfig, horizon_plan, horizon_quote, read_budget
 
 ENTRIES = {entry.name: entry for entry in TASKS if entry.horizon}
 QUICK = {"horizon_maze": {"hardest": 21}, "horizon_tilemap": {"hardest": 3}, "horizon_textmap": {"hardest": 4}}
@@ -41,8 +41,8 @@ def finished(sample: Any, player: str, end: End | None = None) -> Any:
     return SimpleNamespace(id=sample.id, epoch=1, error=error, metadata=sample.metadata, store=store, scores=None)
 
 
-def search(plan: Plan) -> HorizonSearch:
-    return HorizonSearch(plan.environment, plan.options, plan.axis, plan.strata, plan.goal, plan.price, plan.budget)
+def search(plan: HorizonConfig) -> HorizonSearch:
+    return HorizonSearch(plan.environment, plan.options, plan.axis, plan.strata, plan.rule, plan.price, plan.budget)
 
 
 def followed(source: HorizonSearch, ended: Any) -> list[Any]:
@@ -119,7 +119,7 @@ def test_a_player_known_by_construction_is_found() -> None:
     """It solves a maze with the probability of no error in so many steps."""
     plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", requests=1, precision=0.2, hardest=101))
     done = play(search(plan), "noisy-0.1")
-    seeker = Seeker(plan.goal, plan.strata[0].at, plan.strata[-1].at)
+    seeker = Seeker(plan.rule, plan.strata[0].at, plan.strata[-1].at)
     trials = [Trial(ended.metadata["level"], ended.store["waybench"]["end"] == End.SOLVED, None, 1.0) for ended in done]
     reach = seeker.state(trials).reach
     assert reach.low < 9.14 < reach.high  # where the mean of `noisy_success` is a half

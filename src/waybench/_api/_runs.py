@@ -104,11 +104,11 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
         Skipped,
         by_level,
         episode_frame,
+        exclude,
         horizon_frame,
         horizons,
         overall,
         score_frame,
-        set_aside,
     )
     from waybench.analysis import read_logs as read
     from waybench.analysis.results import verified
@@ -116,7 +116,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     passed_over: list[Skipped] = []
     known = read_prices(Path(prices)) if prices else {}
     found = read(*map(Path, folders), on_problem=passed_over.append)
-    rows = set_aside(one.row for one in verified(found, known, passed_over.append))
+    rows = exclude(one.row for one in verified(found, known, passed_over.append))
     return Results(
         episode_frame(rows).table,
         score_frame([*by_level(rows), *overall(rows)]).table,

@@ -9,7 +9,7 @@ from waybench.analysis.comparisons import compare_sides, comparisons_text
 from waybench.analysis.estimates import Estimate, by_level, estimate, ledger_frame, overall
 from waybench.analysis.horizons import horizon_frame, horizons
 from waybench.analysis.logs import LoggedEpisode, NoEpisodesError, Skipped, read_logs
-from waybench.analysis.results import Row, rows, set_aside
+from waybench.analysis.results import Row, exclude, rows
 
 __all__ = [
     "Estimate",
@@ -22,6 +22,7 @@ __all__ = [
     "comparisons_text",
     "episode_frame",
     "estimate",
+    "exclude",
     "horizon_frame",
     "horizons",
     "ledger_frame",
@@ -29,6 +30,5 @@ __all__ = [
     "read_logs",
     "rows",
     "score_frame",
-    "set_aside",
     "tidy",
 ]

@@ -82,14 +82,14 @@ _COURSE: tuple[Fact[Row], ...] = (
         "kind of its environment (see the environment's page in the documentation); null where it was solved, where it "
         "does not count, where a game of a fixed length came to its end, and with a teacher.",
     ),
-    Fact("counts", bool, lambda row: row.counts, "Whether the episode is in the denominators of the estimates."),
+    Fact("counts", bool, lambda row: row.is_included, "Whether the episode is in the denominators of the estimates."),
     Fact(
         "infrastructure_error",
         bool,
         lambda row: row.error,
         "Whether an error of the provider or the machine ended it, or nothing did: it is missing, and has not failed.",
     ),
-    Fact("set_aside", str, lambda row: row.aside or None, "Why else it does not count; null otherwise."),
+    Fact("set_aside", str, lambda row: row.exclusion_reason or None, "Why else it does not count; null otherwise."),
     Fact(
         "not_simulated",
         str,

@@ -2,7 +2,7 @@
 
 from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
-from waybench.eval._guard import guard
+from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
 from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._sample import open_episode, stored_record, to_sample
@@ -19,8 +19,8 @@ __all__ = [
     "check_folder",
     "check_player",
     "episode",
+    "escape_surrogates",
     "evaluate",
-    "guard",
     "one_line_errors",
     "open_episode",
     "open_model",

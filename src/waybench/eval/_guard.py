@@ -34,7 +34,7 @@ def answered_by(output: ModelOutput | None) -> Generator[None]:
         output.time = seconds  # the engine has put that of the look-up in its place
 
 
-def guard(model: Model) -> Model:
+def escape_surrogates(model: Model) -> Model:
     r"""Make a model's outputs writable as UTF-8.
 
     A reply may hold lone surrogates, which JSON can escape and UTF-8 cannot carry; one of them would end the whole

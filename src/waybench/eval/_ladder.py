@@ -7,11 +7,11 @@ from typing import Any
 from inspect_ai.dataset import Sample
 
 from waybench.core import Environment, EpisodeRecord, Item, Json
-from waybench.eval._following import Following
+from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._sample import to_sample
 
 
-class Ladder(Following["_Climb"]):
+class Ladder(AdaptiveSampleSource["_Climb"]):
     """Feeds a task the items of one level after the other, and of each item one attempt after the other.
 
     An item's next attempt follows when the one before it is finished and could still be improved; the next level

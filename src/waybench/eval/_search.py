@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from inspect_ai.dataset import Sample
 
 from waybench.core import Axis, End, Environment, EpisodeRecord, Json, Price, UsageError
+from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._errors import PrerequisiteError
-from waybench.eval._following import Following
 from waybench.eval._sample import to_sample
 from waybench.eval._strata import Stratum
-from waybench.stats import Goal, Offer, Seeker, Trial
+from waybench.stats import Candidate, Seeker, StoppingRule, Trial
 
 PLAN = "waybench_search"  # where a sample's metadata has what the search is for
 
 
-class HorizonSearch(Following["_Search"]):
+class HorizonSearch(AdaptiveSampleSource["_Search"]):
     """Feeds a task those items that say most of how far the player reaches, for what they cost.
 
     Items come in rounds; the next round follows when the last of this one is finished, and is a function of all
@@ -29,7 +29,7 @@ class HorizonSearch(Following["_Search"]):
         options: Options of play.
         axis: What is difficult.
         found: Items by difficulty.
-        goal: What is to be found out.
+        rule: When the search stops.
         price_of: Model -> its price, by which costs are counted in dollars; None if they are counted in tokens.
         budget_of: Model -> its budget; None for no limit.
     """
@@ -42,7 +42,7 @@ class HorizonSearch(Following["_Search"]):
         options: Mapping[str, Json],
         axis: Axis,
         found: Sequence[Stratum],
-        goal: Goal,
+        rule: StoppingRule,
         price_of: Callable[[str], Price | None],
         budget_of: Callable[[str], float | None],
     ) -> None:
@@ -51,12 +51,12 @@ class HorizonSearch(Following["_Search"]):
         self._options = options
         self._axis = axis
         self._strata = found
-        self._goal = goal
+        self._rule = rule
         self._price_of = price_of
         self._budget_of = budget_of
-        self._seeker = Seeker(goal, found[0].at, found[-1].at)
+        self._seeker = Seeker(rule, found[0].at, found[-1].at)
         ends = {"lowest": found[0].at, "highest": found[-1].at}
-        self._plan = json.dumps({**asdict(goal), **ends, "axis": axis.name}, sort_keys=True)
+        self._plan = json.dumps({**asdict(rule), **ends, "axis": axis.name}, sort_keys=True)
 
     def initial_samples(self) -> list[Sample]:
         """Return the first round, which is the same for all players."""
@@ -92,15 +92,15 @@ class HorizonSearch(Following["_Search"]):
     def _round(self, search: "_Search") -> list[Sample]:
         # Of the first round one does not know whose it is: costs are counted in tokens, and it is within any budget.
         price, budget = (self._price(search.player), self._budget_of(search.player)) if search.trials else (None, None)
-        offers = [
-            Offer(
+        candidates = [
+            Candidate(
                 each.at, each.takes.cost(price), None if each.left is None else each.left - search.used.get(number, 0)
             )
             for number, each in enumerate(self._strata)
         ]
         search.waiting, search.ended = {}, {}
         samples: list[Sample] = []
-        for number in self._seeker.next(search.trials, offers, budget).offers:
+        for number in self._seeker.next(search.trials, candidates, budget).candidates:
             item, at = self._strata[number].item(search.used.get(number, 0))
             search.used[number] = search.used.get(number, 0) + 1
             sample = to_sample(self._environment, item, self._options, 1)

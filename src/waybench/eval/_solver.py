@@ -13,7 +13,7 @@ from tenacity import RetryError
 from waybench.core import End, Episode, Reply, Usage
 from waybench.envs import registry
 from waybench.eval._current import current_episode
-from waybench.eval._guard import answered_by, guard
+from waybench.eval._guard import answered_by, escape_surrogates
 from waybench.eval._journal import SampleTurns
 from waybench.eval._run_journals import task_journals
 from waybench.eval._sample import KEY, Chat, open_episode, store_episode, stored_record
@@ -36,7 +36,7 @@ def play() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = open_episode(state.metadata, str(state.model))
         store_episode(state.store, episode)
-        model = guard(get_model())
+        model = escape_surrogates(get_model())
         journal = journals.by_model.get(str(model)) if journals else None
         turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY])
         chat = Chat()

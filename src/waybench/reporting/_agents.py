@@ -10,7 +10,7 @@ from waybench.analysis.results import Group, setting
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.reporting._files import slug
-from waybench.reporting.charts import Figure, Web, drawn, radar_spec
+from waybench.reporting.charts import Chart, Web, drawn, radar_spec
 from waybench.reporting.tables import (
     BLANK,
     Cell,
@@ -64,7 +64,7 @@ class AgentCard:
     differs: list[str]
     missing: list[str]
     parts: Table
-    chart: Figure
+    chart: Chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _parts(agent: Agent, differs: Sequence[str]) -> Table:
     )
 
 
-def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Figure:
+def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Chart:
     """Return the chart of an agent, with all in it that one has to know who sees nothing else."""
     name = one_line(agent.model, 80) or "(no name)"
     published, capped = ([each.value for each in agent.capabilities[one]] for one in ("paper", "paper_capped"))
@@ -221,7 +221,7 @@ def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[
     label = f"Capabilities of {name}: {told}" + (f"; without {', '.join(missing)}" if missing else "")
     spec = radar_spec(CAPABILITIES, webs, title=name, subtitle=[note for note in notes if note])
     identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
-    return Figure(slug(f"capabilities {agent.model}", identity), drawn(spec, label), None, label, spec)
+    return Chart(slug(f"capabilities {agent.model}", identity), drawn(spec, label), None, label, spec)
 
 
 def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Cell:

@@ -27,9 +27,9 @@ from waybench.analysis.results import Group, Simulated, chosen, grouped, labels,
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
 from waybench.reporting._agents import agent_report
+from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
-from waybench.reporting._gathered import Gathered, Played
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets, templates
@@ -117,7 +117,7 @@ def write_report(
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
     """
-    found = Gathered(episodes, prices or {})
+    found = EpisodeStore(episodes, prices or {})
     try:
         found.passed_over[:0] = passed_over
         if not found.rows and found.passed_over:
@@ -143,7 +143,7 @@ def write_report(
 class _Site:
     """The pages of some episodes."""
 
-    def __init__(self, found: Gathered, folder: Folder, made: Templates) -> None:
+    def __init__(self, found: EpisodeStore, folder: Folder, made: Templates) -> None:
         self.found, self.folder, self.templates = found, folder, made
         self.estimates, self.totals = by_level(found.rows), overall(found.rows)
         self.names = labels(total.group for total in self.totals)
@@ -281,7 +281,7 @@ class _Site:
             for level in shown
             for card in level.cards
             for attempt in card.attempts
-            if attempt.error and not attempt.aside
+            if attempt.error and not attempt.exclusion_reason
         ]
         anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
         cards = [card for level in shown for card in level.cards]

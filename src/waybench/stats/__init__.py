@@ -3,10 +3,20 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.stats._adaptive import REACH_CONFIDENCE, STOPS, Decision, Goal, Offer, Reach, Seeker, State, Trial
-from waybench.stats._curves import Array, Curves, Fit, Shape, Tried, fitted, quantiles
+from waybench.stats._adaptive import (
+    REACH_CONFIDENCE,
+    STOPS,
+    Candidate,
+    Decision,
+    HorizonEstimate,
+    Seeker,
+    State,
+    StoppingRule,
+    Trial,
+)
+from waybench.stats._curves import Array, Curves, Fit, Shape, Trials, fitted, quantiles
 from waybench.stats._forecast import Forecast, forecast, simulated
-from waybench.stats._variance import Levels, levels_of_variance
+from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
@@ -35,23 +45,23 @@ __all__ = [
     "REACH_CONFIDENCE",
     "STOPS",
     "Array",
+    "Candidate",
     "Curves",
     "Decision",
     "Fit",
     "Forecast",
-    "Goal",
+    "HorizonEstimate",
     "ItemsNeeded",
-    "Levels",
     "Mean",
-    "Offer",
     "PairedTest",
     "PowerAssumptions",
-    "Reach",
     "Seeker",
     "Shape",
     "State",
+    "StoppingRule",
     "Trial",
-    "Tried",
+    "Trials",
+    "VarianceComponents",
     "achieved_power",
     "assume_shares",
     "cluster_sums",
@@ -62,7 +72,6 @@ __all__ = [
     "holm",
     "items_needed",
     "jackknifed",
-    "levels_of_variance",
     "mcnemar",
     "paired_difference",
     "paired_test",
@@ -73,6 +82,7 @@ __all__ = [
     "sign_flipped",
     "simulated",
     "t_power",
+    "variance_components",
     "z_power",
 ]
 

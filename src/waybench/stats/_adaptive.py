@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.stats._curves import Array, Curves, Fit, Shape, Tried
+from waybench.stats._curves import Array, Curves, Fit, Shape, Trials
 
 REACH_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
@@ -29,8 +29,8 @@ STOPS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """What is to be found out, and at what cost at most.
+class StoppingRule:
+    """How precisely a horizon is to be measured, and at what cost at most.
 
     Attributes:
         share: The share of items that is still solved at the horizon.
@@ -47,7 +47,7 @@ class Goal:
     batch: int = 4
 
 
-class Offer(NamedTuple):
+class Candidate(NamedTuple):
     """Items of about the same difficulty.
 
     Attributes:
@@ -81,15 +81,15 @@ class Decision(NamedTuple):
     """What to do next.
 
     Attributes:
-        offers: Numbers of the offers of which an item each is to be tried, in any order; none at the end.
+        candidates: Numbers of the candidates of which an item each is to be tried, in any order; none at the end.
         stop: At the end why, a key of `STOPS`; otherwise "".
     """
 
-    offers: tuple[int, ...] = ()
+    candidates: tuple[int, ...] = ()
     stop: str = ""
 
 
-class Reach(NamedTuple):
+class HorizonEstimate(NamedTuple):
     """A horizon.
 
     Attributes:
@@ -119,40 +119,40 @@ class Seeker:
     What is chosen is a function of the trials that have ended, in whatever order they did.
     """
 
-    def __init__(self, goal: Goal, lowest: float, highest: float, shape: Shape | None = None) -> None:
+    def __init__(self, rule: StoppingRule, lowest: float, highest: float, shape: Shape | None = None) -> None:
         """Lay out the curves.
 
         Args:
-            goal: What is to be found out.
+            rule: When the search stops.
             lowest: The least difficulty that can be tried.
             highest: The greatest one.
             shape: What is taken for granted of curves.
         """
-        self.goal = goal
+        self.rule = rule
         self._ends = lowest, highest
         self._curves = Curves(shape or Shape(), lowest, highest)
         low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
-        self._where = np.clip(self._curves.reaches(goal.share), low - _FAR, high + _FAR)
+        self._where = np.clip(self._curves.reaches(rule.share), low - _FAR, high + _FAR)
 
     def state(self, trials: Sequence[Trial]) -> "State":
         """Return what is known after some trials."""
-        return State(self._curves, self.goal, tuple(trials))
+        return State(self._curves, self.rule, tuple(trials))
 
-    def next(self, trials: Sequence[Trial], offers: Sequence[Offer], budget: float | None = None) -> Decision:
+    def next(self, trials: Sequence[Trial], candidates: Sequence[Candidate], budget: float | None = None) -> Decision:
         """Decide what to try next, or that it is enough.
 
         Args:
             trials: What has been tried.
-            offers: What can be tried; `left` without those that have been.
+            candidates: What can be tried; `left` without those that have been.
             budget: Most cost of all trials; None for no limit.
         """
-        known, goal = self.state(trials), self.goal
+        known, rule = self.state(trials), self.rule
         stop = known.stop(*self._ends)
         if stop:
             return Decision(stop=stop)
-        room = min(goal.batch, goal.most - len(trials))
-        expected = [offer.cost * known.dearer for offer in offers]
-        chosen = self._chosen(known, offers, expected, room)
+        room = min(rule.batch, rule.most - len(trials))
+        expected = [candidate.cost * known.dearer for candidate in candidates]
+        chosen = self._chosen(known, candidates, expected, room)
         if not chosen:
             return Decision(stop="supply")
         if budget is not None:
@@ -160,10 +160,10 @@ class Seeker:
             chosen = [number for number, sum_ in zip(chosen, spent, strict=True) if sum_ <= budget]
         return Decision(tuple(chosen)) if chosen else Decision(stop="budget")
 
-    def _chosen(self, known: "State", offers: Sequence[Offer], costs: Sequence[float], room: int) -> list[int]:
+    def _chosen(self, known: "State", candidates: Sequence[Candidate], costs: Sequence[float], room: int) -> list[int]:
         weights = np.where(known.weights > _WORTH * known.weights.max(), known.weights, 0.0)
-        at = np.array([offer.at for offer in offers], dtype=np.float64)
-        left = [room if offer.left is None else offer.left for offer in offers]
+        at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
+        left = [room if candidate.left is None else candidate.left for candidate in candidates]
         chosen: list[int] = []
         while len(chosen) < room and any(left):
             weights = weights / weights.sum()
@@ -173,7 +173,7 @@ class Seeker:
             best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
             chosen.append(best)
             left[best] -= 1
-            rate, (success, failure) = float(expected[best]), self._curves.logs(offers[best].at)
+            rate, (success, failure) = float(expected[best]), self._curves.logs(candidates[best].at)
             weights = weights * np.exp(rate * success + (1 - rate) * failure)
         return chosen
 
@@ -197,12 +197,12 @@ class State:
 
     Attributes:
         curves: The curves.
-        goal: What is to be found out.
+        rule: When the search stops.
         trials: The trials.
     """
 
     curves: Curves
-    goal: Goal
+    rule: StoppingRule
     trials: tuple[Trial, ...]
 
     @cached_property
@@ -213,7 +213,7 @@ class State:
         places, number = np.unique(at, return_inverse=True)
         size = len(places)
         counts = [np.bincount(number, weights, size).astype(np.float64) for weights in (solved, None)]
-        return Fit(self.curves, Tried(places, *counts))
+        return Fit(self.curves, Trials(places, *counts))
 
     @property
     def weights(self) -> Array:
@@ -221,9 +221,9 @@ class State:
         return self.fit.weights
 
     @cached_property
-    def reach(self) -> Reach:
+    def reach(self) -> HorizonEstimate:
         """The horizon."""
-        return Reach(*self.fit.reach(self.goal.share, REACH_CONFIDENCE))
+        return HorizonEstimate(*self.fit.reach(self.rule.share, REACH_CONFIDENCE))
 
     @cached_property
     def dearer(self) -> float:
@@ -245,11 +245,11 @@ class State:
             highest: The greatest one.
         """
         if len(self.trials) >= FEWEST:
-            if lowest <= self.reach.low and self.reach.high <= highest and self.reach.precision <= self.goal.precision:
+            if lowest <= self.reach.low and self.reach.high <= highest and self.reach.precision <= self.rule.precision:
                 return "precision"
             low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
-            where = self.curves.reaches(self.goal.share)
+            where = self.curves.reaches(self.rule.share)
             for stop, outside in (("beyond", where > high), ("below", where < low)):
                 if float(self.weights[outside].sum()) >= _SURE:
                     return stop
-        return "cap" if len(self.trials) >= self.goal.most else ""
+        return "cap" if len(self.trials) >= self.rule.most else ""

@@ -71,8 +71,8 @@ _LAPSE_PRIOR = dict(zip(_LAPSES, (0.36, 0.26, 0.18, 0.11, 0.06, 0.03), strict=Tr
 
 
 @dataclass(frozen=True)
-class Tried:
-    """What was tried at each difficulty.
+class Trials:
+    """Trials, counted by difficulty.
 
     Attributes:
         at: Difficulties, each once, rising.
@@ -84,7 +84,7 @@ class Tried:
     solved: Array
     trials: Array
 
-    def weighted(self, weight: float) -> "Tried":
+    def weighted(self, weight: float) -> "Trials":
         """Return it with each trial counting as a part of one."""
         return replace(self, solved=self.solved * weight, trials=self.trials * weight)
 
@@ -165,7 +165,7 @@ class Curves:
         parts = weights.reshape(-1, len(self._lapsed)) @ self._lapsed
         return guess * weights.sum(axis=1)[:, None] + parts.reshape(-1, len(tails)) @ tails
 
-    def after(self, tried: Tried) -> Array:
+    def after(self, tried: Trials) -> Array:
         """Return how probable each curve is after what was tried; the sum is 1."""
         log = self._prior.copy()
         for at, solved, trials in zip(tried.at.tolist(), tried.solved.tolist(), tried.trials.tolist(), strict=True):
@@ -221,7 +221,7 @@ class Fit:
     """
 
     curves: Curves
-    tried: Tried
+    tried: Trials
     design: float = 1.0
 
     @cached_property
@@ -282,7 +282,7 @@ def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], size
         sizes: Number of attempts that each trial is the mean of; 1 by default.
     """
     places, where = np.unique(at, return_inverse=True)
-    tried = Tried(places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64))
+    tried = Trials(places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64))
     curves = Curves(shape, float(places[0]), float(places[-1]))
     plain = Fit(curves, tried)
     groups = max(clusters) + 1

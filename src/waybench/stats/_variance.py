@@ -7,7 +7,7 @@ from statistics import fmean
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
+class VarianceComponents:
     """Components of variance of a headline metric, where items were attempted several times.
 
     Attributes:
@@ -34,7 +34,7 @@ class Levels:
         return sqrt((1 - self.share + self.share / attempts) / items)
 
 
-def levels_of_variance(values: Sequence[Sequence[float]]) -> Levels | None:
+def variance_components(values: Sequence[Sequence[float]]) -> VarianceComponents | None:
     """Return the components of variance of values in groups, by the one-way analysis of variance.
 
     The variance between attempts is the mean square within items; that between items is what is left of the mean square
@@ -61,4 +61,4 @@ def levels_of_variance(values: Sequence[Sequence[float]]) -> Levels | None:
     between = max(0.0, (between - within) / average)
     attempts = 1 / fmean(1 / size for size in sizes)
     whole = between + within / attempts
-    return Levels(groups, attempts, between, within, within / attempts / whole) if whole > 0 else None
+    return VarianceComponents(groups, attempts, between, within, within / attempts / whole) if whole > 0 else None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from waybench.core import Axis, Environment, Json, Price, UsageError, plural, read_prices
 from waybench.envs import registry
 from waybench.eval import HorizonSearch, Stratum, strata
-from waybench.stats import Goal, Offer, forecast
+from waybench.stats import Candidate, StoppingRule, forecast
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._parameters import horizon_options
 
@@ -17,7 +17,7 @@ _BUDGET = re.compile(r"\$?(\d+(?:\.\d+)?) ?([kM]?) ?(USD|tokens?|)", re.ASCII | 
 _TIMES = {"": 1, "k": 1000, "m": 1_000_000}
 
 
-class Plan(NamedTuple):
+class HorizonConfig(NamedTuple):
     """What a search needs.
 
     Attributes:
@@ -25,7 +25,7 @@ class Plan(NamedTuple):
         options: Options of play.
         axis: What is difficult.
         strata: Items by difficulty.
-        goal: What is to be found out.
+        rule: When the search stops.
         prices: Model -> its prices; None if costs are counted in tokens.
     """
 
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     options: Mapping[str, Json]
     axis: Axis
     strata: list[Stratum]
-    goal: Goal
+    rule: StoppingRule
     prices: Mapping[str, Price] | None
 
     def price(self, model: str) -> Price | None:
@@ -45,20 +45,20 @@ class Plan(NamedTuple):
         if self._is_free(model):
             return None
         found = (self.prices or {}).get(model)
-        if found is None and self.prices is not None and self.goal.budget is not None:
+        if found is None and self.prices is not None and self.rule.budget is not None:
             raise UsageError(f"there is no price of {model[:120]}, which a budget in dollars needs: add it")
         return found
 
     def budget(self, model: str) -> float | None:
         """Return a model's budget; None for no limit, as for players that cost nothing where it is in dollars."""
-        return None if self.prices is not None and self._is_free(model) else self.goal.budget
+        return None if self.prices is not None and self._is_free(model) else self.rule.budget
 
     def _is_free(self, model: str) -> bool:
         price = (self.prices or {}).get(model)
         return model.startswith("waybench/") or (price is not None and not price.input and not price.output)
 
 
-def horizon_plan(entry: TaskEntry, given: Mapping[str, Any]) -> Plan:
+def horizon_plan(entry: TaskEntry, given: Mapping[str, Any]) -> HorizonConfig:
     """Return what the search of a task needs.
 
     Args:
@@ -72,7 +72,7 @@ def horizon_plan(entry: TaskEntry, given: Mapping[str, Any]) -> Plan:
 
 
 @lru_cache(maxsize=4)  # a run asks for it twice, to tell the price and to begin, and sorting maps takes seconds
-def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
+def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> HorizonConfig:
     environment, given = registry.load(env_id), dict(sorted_parameters)
     spec = environment.horizon
     assert spec is not None, "tasks search only where an environment declares its levels"
@@ -91,7 +91,7 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
     prices = read_prices(Path(given["prices"])) if given["prices"] is not None else None
     if in_dollars and prices is None:
         raise UsageError(f"budget={given['budget']}: a budget in dollars needs prices=FILE, the prices of tokens")
-    goal = Goal(
+    rule = StoppingRule(
         share=given["share"],
         precision=given["precision"],
         most=given["most"],
@@ -100,7 +100,7 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Plan:
     )
     axis = environment.axes[0]
     found = strata(environment, options, axis, sources, spec.pool)
-    return Plan(environment, options, axis, found, goal, prices if in_dollars or budget is None else None)
+    return HorizonConfig(environment, options, axis, found, rule, prices if in_dollars or budget is None else None)
 
 
 def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str:
@@ -116,12 +116,12 @@ def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str
     """
     plan = horizon_plan(entry, given)
     price, budget = plan.price(model), plan.budget(model)
-    offers = [Offer(each.at, each.takes.cost(price), each.left) for each in plan.strata]
-    searched = forecast(plan.goal, offers)
+    candidates = [Candidate(each.at, each.takes.cost(price), each.left) for each in plan.strata]
+    searched = forecast(plan.rule, candidates)
     least, usual, most = searched[0], searched[len(searched) // 2], searched[-1]
-    first = sum(sorted(offer.cost for offer in offers)[: plan.goal.batch])
+    first = sum(sorted(candidate.cost for candidate in candidates)[: plan.rule.batch])
     if budget is not None and first > budget:
-        raise UsageError(f"budget={given['budget']}: {plan.goal.batch} of the shortest episodes take more; raise it")
+        raise UsageError(f"budget={given['budget']}: {plan.rule.batch} of the shortest episodes take more; raise it")
 
     def cost(number: float) -> str:
         return f"{number:,.2f}" if price else f"{number:,.0f}"
@@ -164,5 +164,5 @@ def horizon_search(entry: TaskEntry, given: Mapping[str, Any]) -> HorizonSearch:
         UsageError: If a parameter is unfit.
     """
     plan = horizon_plan(entry, given)
-    searched = (plan.environment, plan.options, plan.axis, plan.strata, plan.goal)
+    searched = (plan.environment, plan.options, plan.axis, plan.strata, plan.rule)
     return HorizonSearch(*searched, plan.price, plan.budget)

@@ -190,7 +190,7 @@ def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Pat
         assert "ot simulated again: it was played in a world that is alive." in page.read_text(encoding="utf-8")
     assert "engine: minedojo" in report.index.read_text(encoding="utf-8")
     (made,) = rows(episodes)
-    assert (made.metrics["score"], made.aside, made.group.apart) == (
+    assert (made.metrics["score"], made.exclusion_reason, made.group.apart) == (
         float(record.turns[-1].reward),
         "",
         ("engine: minedojo",),

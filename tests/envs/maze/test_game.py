@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, after, metrics, only_turn, reply
 from waybench.core import DataError, End, Stream
-from waybench.envs.maze import MazeGame, MazeState, Movement, Plan
+from waybench.envs.maze import MazeGame, MazeState, Movement, MovePlan
 
 SHORTEST = reply(("down", 3), ("left", 2), ("down", 1))  # the solution that the description gives
 
@@ -202,7 +202,7 @@ PLANS = st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(1, 6)), m
 
 
 @given(st.sampled_from([5, 7, 9]), st.integers(0, 9), PLANS, PLANS)
-def test_a_plan_cell_by_cell(size: int, index: int, first: Plan, second: Plan) -> None:
+def test_a_plan_cell_by_cell(size: int, index: int, first: MovePlan, second: MovePlan) -> None:
     """Two replies against the rules once more, as plainly as they can be written."""
     item = ALICIA.source("plans", size, sides="any", loops=0.5).item(index)
     maze = item.instance

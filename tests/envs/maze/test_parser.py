@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import MAZE_501, after
 from waybench.core import Invalid, Stream
-from waybench.envs.maze import REPRESENTATIONS, MazeGame, MazeState, MazeWording, Movement, Plan
+from waybench.envs.maze import REPRESENTATIONS, MazeGame, MazeState, MazeWording, Movement, MovePlan
 
 WORDING = MazeWording(REPRESENTATIONS["matrix"], exit_hint=False)
 STATE = MazeState(MAZE_501.instance, MAZE_501.instance.entrance)
@@ -20,22 +20,22 @@ PLANS = st.lists(MOVEMENTS, max_size=12).map(tuple)
 PROSE = st.text().filter(lambda text: "{" not in text and "<" not in text)
 
 
-def read(text: str) -> Plan | Invalid:
+def read(text: str) -> MovePlan | Invalid:
     return WORDING.parse(text, STATE)
 
 
 @given(PLANS)
-def test_what_is_rendered_is_read(plan: Plan) -> None:
+def test_what_is_rendered_is_read(plan: MovePlan) -> None:
     assert read(WORDING.render(plan, STATE)) == plan
 
 
 @given(PLANS, PROSE, PROSE)
-def test_prose_around_it(plan: Plan, before: str, after_: str) -> None:
+def test_prose_around_it(plan: MovePlan, before: str, after_: str) -> None:
     assert read(f"{before}{WORDING.render(plan, STATE)}{after_}") == plan
 
 
 @given(PLANS, PROSE, st.sampled_from(["json", "JSON", "", "python"]), st.booleans())
-def test_in_a_fence(plan: Plan, before: str, language: str, closed: bool) -> None:
+def test_in_a_fence(plan: MovePlan, before: str, language: str, closed: bool) -> None:
     fence = f"```{language}\n{WORDING.render(plan, STATE)}\n" + "```" * closed
     assert read(f"{before}\n{fence}") == plan
 
@@ -43,19 +43,19 @@ def test_in_a_fence(plan: Plan, before: str, language: str, closed: bool) -> Non
 @given(
     PLANS, PLANS, st.text().filter(lambda text: "<" not in text), st.sampled_from(["think", "thinking", "reasoning"])
 )
-def test_after_reasoning(plan: Plan, thought: Plan, text: str, tag: str) -> None:
+def test_after_reasoning(plan: MovePlan, thought: MovePlan, text: str, tag: str) -> None:
     thoughts = f"{text}{WORDING.render(thought, STATE)}"
     assert read(f"<{tag}>{thoughts}</{tag}>\n{WORDING.render(plan, STATE)}") == plan
     assert read(f"{thoughts}</{tag}>{WORDING.render(plan, STATE)}") == plan
 
 
 @given(PLANS, PLANS, PROSE)
-def test_the_last_plan_counts(first: Plan, last: Plan, between: str) -> None:
+def test_the_last_plan_counts(first: MovePlan, last: MovePlan, between: str) -> None:
     assert read(f"{WORDING.render(first, STATE)}{between}{WORDING.render(last, STATE)}") == last
 
 
 @given(PLANS, st.randoms(use_true_random=False))
-def test_any_letter_case(plan: Plan, chance: object) -> None:
+def test_any_letter_case(plan: MovePlan, chance: object) -> None:
     listed = [
         {"direction": "".join(chance.choice([c.lower(), c.upper()]) for c in direction), "cells": cells}
         for direction, cells in plan
@@ -64,7 +64,7 @@ def test_any_letter_case(plan: Plan, chance: object) -> None:
 
 
 @given(PLANS, st.sampled_from([None, 0, 1, 4]), st.booleans(), st.permutations(["direction", "cells", "why"]))
-def test_any_layout_of_json(plan: Plan, indent: int | None, sort: bool, order: list[str]) -> None:
+def test_any_layout_of_json(plan: MovePlan, indent: int | None, sort: bool, order: list[str]) -> None:
     values = [{"direction": direction, "cells": cells, "why": ["{", {"a": None}]} for direction, cells in plan]
     listed = [{key: value[key] for key in order} for value in values]
     text = json.dumps({"reasoning": "<b>{", "movements": listed, "sure": True}, indent=indent, sort_keys=sort)
@@ -72,7 +72,7 @@ def test_any_layout_of_json(plan: Plan, indent: int | None, sort: bool, order: l
 
 
 @given(PLANS, st.integers(1, 17), st.integers(1, 9))
-def test_whole_numbers_in_other_forms(plan: Plan, exponent: int, digit: int) -> None:
+def test_whole_numbers_in_other_forms(plan: MovePlan, exponent: int, digit: int) -> None:
     text = f'{{"movements": [{{"direction": "up", "cells": {digit}e{exponent}}}, {{"direction": "up", "cells": 2.0}}]}}'
     assert read(text) == (Movement("up", digit * 10**exponent), Movement("up", 2))
 
@@ -105,7 +105,7 @@ def test_text_of_the_letters_of_json(text: str) -> None:
 @given(
     PLANS.filter(len), st.lists(st.tuples(st.integers(0, 10_000), st.text(max_size=3), st.integers(0, 3)), max_size=6)
 )
-def test_mutated_json(plan: Plan, changes: list[tuple[int, str, int]]) -> None:
+def test_mutated_json(plan: MovePlan, changes: list[tuple[int, str, int]]) -> None:
     text = WORDING.render(plan, STATE)
     for place, inserted, removed in changes:
         at = place % (len(text) + 1)

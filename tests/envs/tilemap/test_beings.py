@@ -6,7 +6,7 @@ import pytest
 
 import waybench
 from tests.envs.tilemap.maps import GTB, RECORD, AnyEpisode, said, value
-from waybench.analysis import LoggedEpisode, overall, set_aside
+from waybench.analysis import LoggedEpisode, exclude, overall
 from waybench.analysis.results import Anchoring, row
 from waybench.core import End, Episode, EpisodeRecord, Outcome, Stream, play_out, policy, replay
 from waybench.envs.tilemap import MOVES, _foresight
@@ -143,7 +143,7 @@ def _rescaled(options: dict[str, Any], level: int, numbers: tuple[int, ...]) -> 
         record = play_out(GTB, GTB.source(level=level).item(number), policy("heuristic"), options).record()
         episode = LoggedEpisode(model="m", task="t", record=record, log="")
         found.append(row(episode, anchors=known.of(record)))
-    [total] = overall(set_aside(found))
+    [total] = overall(exclude(found))
     return total.rescaled
 
 

@@ -3,19 +3,19 @@
 import pytest
 
 from waybench.core import Invalid
-from waybench.envs.tilemap import Plan
+from waybench.envs.tilemap import MovePlan
 from waybench.envs.tilemap._reply import published_plan, sound_plan
 
 PUBLISHED = {
-    "{'action': ['move_up']} and more": Plan(("move_up",)),
-    "{'action': ('move_up', 7, None)}": Plan(("move_up", "7", "None")),
-    "{'action': 'up'}": Plan(("u", "p")),
-    "{'action': ['(no name)']}": Plan(("(no name) ",)),
-    "{'action': [(['a'],)]}": Plan(("(no name)",)),
-    "{'action': [0x" + "f" * 5000 + "]}": Plan(("(a number)",)),
-    "{'action': 5}": Plan(("(no name)",)),
-    "{'action': [['move_up']]}": Plan(("(no name)",)),
-    "{'a\\d': 1, 'action': []}": Plan(()),
+    "{'action': ['move_up']} and more": MovePlan(("move_up",)),
+    "{'action': ('move_up', 7, None)}": MovePlan(("move_up", "7", "None")),
+    "{'action': 'up'}": MovePlan(("u", "p")),
+    "{'action': ['(no name)']}": MovePlan(("(no name) ",)),
+    "{'action': [(['a'],)]}": MovePlan(("(no name)",)),
+    "{'action': [0x" + "f" * 5000 + "]}": MovePlan(("(a number)",)),
+    "{'action': 5}": MovePlan(("(no name)",)),
+    "{'action': [['move_up']]}": MovePlan(("(no name)",)),
+    "{'a\\d': 1, 'action': []}": MovePlan(()),
 }
 
 
@@ -33,9 +33,9 @@ def test_what_is_no_plan_as_published(reply: str) -> None:
 
 
 def test_json() -> None:
-    assert sound_plan('{"action": []} {"action": ["move_up"]}', single=False, predicts=False) == Plan(("move_up",))
-    assert sound_plan('{"action": "move_up"}', single=True, predicts=False) == Plan(("move_up",))
-    assert sound_plan('{"action": ["a"], "map": ["x", "y"]}', single=False, predicts=True) == Plan(("a",), "x\ny")
+    assert sound_plan('{"action": []} {"action": ["move_up"]}', single=False, predicts=False) == MovePlan(("move_up",))
+    assert sound_plan('{"action": "move_up"}', single=True, predicts=False) == MovePlan(("move_up",))
+    assert sound_plan('{"action": ["a"], "map": ["x", "y"]}', single=False, predicts=True) == MovePlan(("a",), "x\ny")
     for bad in ('{"action": "move_up"}', '{"action": [1]}', "{'action': []}", '{"action": [], "action": []}', "[]"):
         assert isinstance(sound_plan(bad, single=False, predicts=False), Invalid)
 
@@ -62,7 +62,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_literals(name: str) -> None:
     found = published_plan(HOSTILE[name])
-    if isinstance(found, Plan):
+    if isinstance(found, MovePlan):
         assert sum(map(len, found.names)) <= len(HOSTILE[name])
     else:
         assert found.reason.isprintable()

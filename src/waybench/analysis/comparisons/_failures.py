@@ -30,7 +30,7 @@ def failure(row: Row) -> FailureKind | None:
         The kind; None if the episode was solved or does not count, where a game of a fixed length came to its end, and
         with a teacher, whose merit the end is.
     """
-    if not row.counts or row.guided or not row.failure:
+    if not row.is_included or row.guided or not row.failure:
         return None
     return _by_name(row.group.env)[row.failure]
 
@@ -74,7 +74,7 @@ class Failures:
 
 def failures(some: Iterable[Row]) -> Failures:
     """Return how episodes of one environment failed."""
-    counted = [row for row in some if row.counts and not row.guided]
+    counted = [row for row in some if row.is_included and not row.guided]
     found = Counter(kind for row in counted if (kind := failure(row)))
     order = failure_kinds(counted[0].group.env) if counted else ()
     return Failures(len(counted), {kind: found[kind] for kind in order if found[kind]})
@@ -86,5 +86,5 @@ def has_fixed_length(some: Sequence[Row]) -> bool:
     Args:
         some: The episodes of one environment.
     """
-    counted = [row for row in some if row.counts and not row.guided]
+    counted = [row for row in some if row.is_included and not row.guided]
     return all(row.end == End.TURN_LIMIT and failure(row) in (None, TURN_LIMIT) for row in counted)

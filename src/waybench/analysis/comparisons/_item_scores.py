@@ -96,7 +96,7 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     Raises:
         UsageError: If no environment has a needed metric, or a single item has no value of it.
     """
-    by_group = grouped((row for row in all_rows if not row.aside), lambda row: row.group)
+    by_group = grouped((row for row in all_rows if not row.exclusion_reason), lambda row: row.group)
     found = [one for group, some in by_group.items() if (one := _scores(group, some, metric))]
     if by_group and needed and not found:
         envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}

@@ -157,7 +157,7 @@ def _effect(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Seq
             name=name,
             mean=one.first_mean if (one := by_scores.get(id(scores[name]))) else pairs[0].second_mean,
             comparison=one,
-            errors=sum(row.error and not row.aside for row in own[groups[name]]),
+            errors=sum(row.error and not row.exclusion_reason for row in own[groups[name]]),
         )
         for name in names
     ]

@@ -1,7 +1,7 @@
 """Estimates: means over items with their intervals, and what else is computed from rows."""
 
 from waybench.analysis.estimates._agents import Agent, agents
-from waybench.analysis.estimates._clusters import figures
+from waybench.analysis.estimates._clusters import cluster_values
 from waybench.analysis.estimates._curves import contributions, curve
 from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
@@ -9,7 +9,7 @@ from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_fram
 from waybench.analysis.estimates._measures import Measure, as_metric, measure
 from waybench.analysis.estimates._regressions import Regression, Slope, regressions
 from waybench.analysis.estimates._repeats import Repeats, repeats
-from waybench.analysis.estimates._spread import Margins, margins, spread
+from waybench.analysis.estimates._set_spread import SetSpread, set_spread, spread
 from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "ClusterVariables",
     "Estimate",
     "LedgerEntry",
-    "Margins",
     "Measure",
     "Regression",
     "Repeats",
+    "SetSpread",
     "Slope",
     "Variables",
     "agents",
@@ -28,18 +28,18 @@ __all__ = [
     "as_metric",
     "by_cluster",
     "by_level",
+    "cluster_values",
     "contributions",
     "curve",
     "estimate",
-    "figures",
     "ledger",
     "ledger_frame",
-    "margins",
     "measure",
     "overall",
     "ranked",
     "regressions",
     "repeats",
+    "set_spread",
     "spread",
     "text_table",
     "variables",

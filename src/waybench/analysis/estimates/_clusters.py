@@ -8,7 +8,7 @@ from waybench.stats import Mean, clustered_mean
 C = TypeVar("C", bound=Hashable)
 
 
-class Figure(NamedTuple):
+class ClusterValue(NamedTuple):
     """What a metric comes to in one cluster.
 
     Attributes:
@@ -20,7 +20,9 @@ class Figure(NamedTuple):
     items: int
 
 
-def figures(clusters: Iterable[C], values: Iterable[float], sizes: Sequence[float] | None = None) -> dict[C, Figure]:
+def cluster_values(
+    clusters: Iterable[C], values: Iterable[float], sizes: Sequence[float] | None = None
+) -> dict[C, ClusterValue]:
     """Return what some values come to in each cluster.
 
     Args:
@@ -33,10 +35,10 @@ def figures(clusters: Iterable[C], values: Iterable[float], sizes: Sequence[floa
     for cluster, value, size in zip(clusters, given, sizes or [1.0] * len(given), strict=True):
         total, whole, items = found.get(cluster, (0.0, 0.0, 0))
         found[cluster] = total + value, whole + size, items + 1
-    return {cluster: Figure(total / whole, items) for cluster, (total, whole, items) in found.items()}
+    return {cluster: ClusterValue(total / whole, items) for cluster, (total, whole, items) in found.items()}
 
 
-def macro(of_clusters: Mapping[C, Figure], low: float | None, high: float | None) -> Mean | None:
+def macro(of_clusters: Mapping[C, ClusterValue], low: float | None, high: float | None) -> Mean | None:
     """Return the mean over clusters of what each comes to, all with the same weight, whatever their number of items.
 
     Clusters are independent, so the interval is that of a plain mean over them; `n` is their number. None without any.

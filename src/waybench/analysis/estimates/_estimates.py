@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import fsum
 
-from waybench.analysis.estimates._clusters import Figure, figures, macro
+from waybench.analysis.estimates._clusters import ClusterValue, cluster_values, macro
 from waybench.analysis.estimates._curves import Curve, curve
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import (
@@ -33,14 +33,14 @@ from waybench.analysis.results import (
 )
 from waybench.core import Aggregate, End, Json, Metric
 from waybench.envs import registry
-from waybench.stats import Levels, Mean, clustered_mean, jackknifed, levels_of_variance
+from waybench.stats import Mean, VarianceComponents, clustered_mean, jackknifed, variance_components
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """What is known of one model with one task's settings, at one level or over all levels that were run.
 
-    Attempts are those that count: neither set aside (see `set_aside`) nor ended by an infrastructure error.
+    Attempts are those that count: neither excluded (see `exclude`) nor ended by an infrastructure error.
 
     Attributes:
         group: Model, task and settings.
@@ -109,7 +109,7 @@ class Estimate:
     rescaled: Rescaled | None
     mean: Mean | None
     metrics: Mapping[str, Mean]
-    variance: Levels | None
+    variance: VarianceComponents | None
     macro: Mapping[str, Mean]
     aggregates: Mapping[str, Mean]
     guided: bool
@@ -202,7 +202,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     environment = registry.load(group.env)
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
     head, metrics = environment.metrics[0], [over(metric, some) for metric in environment.metrics]
-    kept = grouped((row for row in some if not row.aside), key_of)
+    kept = grouped((row for row in some if not row.exclusion_reason), key_of)
     tried = at_items(some)
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
     whole, attempted = whole_items(kept), whole_items(tried)
@@ -229,17 +229,17 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         incomplete=sum(0 < sum(row.error for row in item) < len(item) for item in whole.values()),
         attempts=len(counted),
         most_attempts=max(row.attempt for row in some),
-        errors=sum(row.error and not row.aside for row in some),
-        aside=sum(bool(row.aside) for row in some),
-        unconfirmed=sum(row.aside == UNCONFIRMED for row in some),
-        not_simulated=sum(bool(row.not_simulated) and not row.aside for row in some),
+        errors=sum(row.error and not row.exclusion_reason for row in some),
+        aside=sum(bool(row.exclusion_reason) for row in some),
+        unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in some),
+        not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in some),
         ranges=joint_ranges(environment, some),
-        bounds=None if guided else _bounds([row for row in some if not row.aside], metrics[0]),
+        bounds=None if guided else _bounds([row for row in some if not row.exclusion_reason], metrics[0]),
         best=_metric(scores, metrics[0]),
         rescaled=None if guided else rescaled(scores, tried, metrics[0]),
         mean=_mean(counted, metrics[0]),
         metrics={name: mean for name, mean in single.items() if mean is not None},
-        variance=None if guided or environment.best_of else _levels(tried, head),
+        variance=None if guided or environment.best_of else _variance_components(tried, head),
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
         aggregates={name: number for name, number in of_set.items() if number is not None},
         guided=guided,
@@ -257,7 +257,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     )
 
 
-def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, Figure]]:
+def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
     """Return what metrics come to in each cluster of one group, by the metric's name.
 
     Args:
@@ -268,11 +268,13 @@ def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Clu
     if not items:
         return {}
     metrics = registry.load(next(iter(items.values()))[0].group.env).metrics
-    return {metric.name: _figures(measured(items, metrics[0], metric)) for metric in metrics if metric.name in names}
+    return {
+        metric.name: _cluster_values(measured(items, metrics[0], metric)) for metric in metrics if metric.name in names
+    }
 
 
-def _figures(found: Measured) -> dict[Cluster, Figure]:
-    return figures(found.clusters, found.values.values(), found.sizes)
+def _cluster_values(found: Measured) -> dict[Cluster, ClusterValue]:
+    return cluster_values(found.clusters, found.values.values(), found.sizes)
 
 
 def _metric(found: Measured, metric: Metric) -> Mean | None:
@@ -281,7 +283,7 @@ def _metric(found: Measured, metric: Metric) -> Mean | None:
 
 
 def _macro(found: Measured, metric: Metric) -> Mean | None:
-    return macro(_figures(found), *metric.bounds)
+    return macro(_cluster_values(found), *metric.bounds)
 
 
 def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, one: Aggregate) -> Mean | None:
@@ -335,9 +337,9 @@ def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
     return min(ends), max(ends)
 
 
-def _levels(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Levels | None:
+def _variance_components(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> VarianceComponents | None:
     each = [[value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values()]
-    return levels_of_variance([values for values in each if values])
+    return variance_components([values for values in each if values])
 
 
 def _average(values: Iterable[float | None]) -> float | None:

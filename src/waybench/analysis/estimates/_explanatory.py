@@ -39,7 +39,7 @@ class ClusterVariables:
         """Take the next episode."""
         declared = registry.load(row.group.env).explanatory_variables
         key = None
-        if declared is not None and row.counts:
+        if declared is not None and row.is_included:
             key = row.group.env, row.cluster, repr(declared.depends_on(record))
             if key not in self._known:
                 self._known[key] = declared.of(record)
@@ -49,12 +49,12 @@ class ClusterVariables:
         """Return the variables of every cluster with an episode that counts, for each group.
 
         Args:
-            all_rows: The rows of the episodes, in their order; some may have been set aside since.
+            all_rows: The rows of the episodes, in their order; some may have been excluded since.
         """
         found = [
             (row, self._known[key])
             for row, key in zip(all_rows, self._keys, strict=True)
-            if key is not None and row.counts
+            if key is not None and row.is_included
         ]
         return {
             group: {cluster: _means([each for _, each in some]) for cluster, some in grouped(own, _cluster).items()}

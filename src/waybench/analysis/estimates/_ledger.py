@@ -20,7 +20,7 @@ N = TypeVar("N", int, float)
 class LedgerEntry:
     """What a scored unit took: one model, at one provider's server, with its settings and the prompt's, at one task.
 
-    Attempts are those that count (`Row.counts`). What the others took is apart.
+    Attempts are those that count (`Row.is_included`). What the others took is apart.
 
     Attributes:
         group: Model, task and settings.
@@ -96,14 +96,14 @@ def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
 def _entry(group: Group, own: Sequence[Row]) -> LedgerEntry:
     tried = whole_items(at_items(own))
     counted = [row for item in tried.values() for row in item]
-    lost = [row for row in own if not row.counts]
+    lost = [row for row in own if not row.is_included]
     guided = any(row.guided for row in own)
     return LedgerEntry(
         group=group,
         answered=dict(Counter(name for row in own for name in row.answered)),
         episodes=len(own),
-        errors=sum(row.error and not row.aside for row in own),
-        aside=sum(bool(row.aside) for row in own),
+        errors=sum(row.error and not row.exclusion_reason for row in own),
+        aside=sum(bool(row.exclusion_reason) for row in own),
         attempts=len(counted),
         items=len(tried),
         solved=None if guided else sum(map(_solved, tried.values())),

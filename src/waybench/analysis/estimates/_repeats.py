@@ -53,8 +53,8 @@ def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
     """
     found: list[Repeats] = []
     for group, own in grouped(all_rows, lambda row: row.group).items():
-        counted = [row for row in own if row.counts]
-        items = {(row.level, row.item, row.instance) for row in own if not row.aside}
+        counted = [row for row in own if row.is_included]
+        items = {(row.level, row.item, row.instance) for row in own if not row.exclusion_reason}
         by_attempt = grouped(counted, lambda row: row.attempt)
         whole = [some for _, some in sorted(by_attempt.items()) if len(some) == len(items)]
         if len(whole) > 1:

@@ -3,9 +3,9 @@
 from waybench.analysis.horizons._horizon import (
     REACH_CONFIDENCE,
     SHARES,
+    DifficultyBin,
     Expected,
     Horizon,
-    Place,
     SuccessCurve,
     horizons,
     leading,
@@ -24,9 +24,9 @@ from waybench.analysis.horizons._searches import Searched, search_text, searches
 __all__ = [
     "REACH_CONFIDENCE",
     "SHARES",
+    "DifficultyBin",
     "Expected",
     "Horizon",
-    "Place",
     "Searched",
     "SuccessCurve",
     "difficulty_text",

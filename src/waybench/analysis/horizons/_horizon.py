@@ -92,7 +92,7 @@ class Horizon:
         return {**asdict(self), "group": self.group.to_json()}
 
 
-class Place(NamedTuple):
+class DifficultyBin(NamedTuple):
     """What happened at one difficulty.
 
     Attributes:
@@ -139,7 +139,7 @@ class SuccessCurve:
     group: Group
     axis: str
     horizons: tuple[Horizon, ...]
-    places: tuple[Place, ...]
+    places: tuple[DifficultyBin, ...]
     line: tuple[Expected, ...]
 
 
@@ -265,10 +265,10 @@ class _Tried:
             known=low >= easiest or high <= hardest,
         )
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[DifficultyBin]:
         for at, some in sorted(grouped(self.items, lambda item: item.at).items()):
             share = sum(item.solved for item in some) / len(some)
-            yield Place(at, share, count_items(item.key for item in some), sum(item.trials for item in some))
+            yield DifficultyBin(at, share, count_items(item.key for item in some), sum(item.trials for item in some))
 
     def line(self) -> Iterator[Expected]:
         at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _DRAWN)
@@ -278,7 +278,7 @@ class _Tried:
 
 
 def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
-    free = [row for row in all_rows if row.counts and not row.guided]
+    free = [row for row in all_rows if row.is_included and not row.guided]
     for group, own in grouped(free, lambda row: row.group).items():
         env = registry.load(group.env)
         tried = at_items(own) if env.axes else {}

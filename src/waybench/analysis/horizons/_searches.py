@@ -10,7 +10,7 @@ from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels
 from waybench.core import End, plural
 from waybench.envs import registry
-from waybench.stats import STOPS, Goal, Seeker, Trial
+from waybench.stats import STOPS, Seeker, StoppingRule, Trial
 
 _ENDS = ("lowest", "highest")
 
@@ -38,7 +38,7 @@ class Searched:
 
     group: Group
     axis: str
-    goal: Goal
+    goal: StoppingRule
     value: float
     low: float
     high: float
@@ -85,13 +85,13 @@ def searches(episodes: Sequence[LoggedEpisode], made: Sequence[Row], unfinished:
     ]
 
 
-def _goal(search: Mapping[str, Any]) -> Goal | None:
+def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
     """Return what a search is to find out; None of what is no plan of one."""
     try:
         names = ("share", "precision", "most", "budget", "batch")
         if not all(0 < float(search[name]) < 1e9 for name in (*_ENDS, "share", "precision", "most", "batch")):
             return None
-        return Goal(**{name: search[name] for name in names}) if search["lowest"] < search["highest"] else None
+        return StoppingRule(**{name: search[name] for name in names}) if search["lowest"] < search["highest"] else None
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -100,7 +100,7 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
     plan, goal = own[0][0].search, _goal(own[0][0].search)
     assert goal is not None
     axis, lowest, highest = str(plan["axis"]), float(plan["lowest"]), float(plan["highest"])
-    counted = [row for _, row in own if row.counts and row.axes.get(axis) is not None]
+    counted = [row for _, row in own if row.is_included and row.axes.get(axis) is not None]
     trials = [Trial(row.axes[axis] or 0.0, row.end == End.SOLVED, None, 1.0) for row in counted]
     known = Seeker(goal, lowest, highest).state(trials)
     stop = known.stop(lowest, highest)

@@ -2,6 +2,7 @@
 
 from waybench.analysis.results._anchors import Anchoring, Rescaled, rescaled
 from waybench.analysis.results._ceilings import beaten_items, without_ceilings
+from waybench.analysis.results._exclusion import exclude, measurable, rows
 from waybench.analysis.results._items import (
     ItemKey,
     Measured,
@@ -39,7 +40,6 @@ from waybench.analysis.results._rows import (
     is_perfect,
     row,
 )
-from waybench.analysis.results._set_aside import measurable, rows, set_aside
 from waybench.analysis.results._simulated import Simulated
 from waybench.analysis.results._verified import verified
 
@@ -64,6 +64,7 @@ __all__ = [
     "count_items",
     "declared",
     "differing",
+    "exclude",
     "grouped",
     "headline_values",
     "is_perfect",
@@ -79,7 +80,6 @@ __all__ = [
     "rest",
     "row",
     "rows",
-    "set_aside",
     "setting",
     "setting_order",
     "settings_order",

@@ -70,7 +70,7 @@ def key_of(row: Row) -> ItemKey:
 
 def at_items(some: Iterable[Row]) -> dict[ItemKey, list[Row]]:
     """Return the attempts that count by item, in their order; items without one are left out."""
-    counted = grouped((row for row in some if row.counts), key_of)
+    counted = grouped((row for row in some if row.is_included), key_of)
     return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
 
 

@@ -117,7 +117,7 @@ class Row:
         attempt: Number of the attempt, from 1.
         end: How the episode ended; "" if it never did.
         error: Whether that was an infrastructure error, or no end at all. Such a row is in no denominator.
-        aside: Why the row does not count, "" if it does (see `set_aside`).
+        exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
@@ -156,7 +156,7 @@ class Row:
     attempt: int
     end: str
     error: bool
-    aside: str = ""
+    exclusion_reason: str = ""
     metrics: Mapping[str, float | None]
     series: Mapping[str, tuple[float, ...]]
     guided: bool
@@ -191,9 +191,9 @@ class Row:
         return None if self.input_tokens is None else self.input_tokens + (self.output_tokens or 0)
 
     @property
-    def counts(self) -> bool:
+    def is_included(self) -> bool:
         """Whether the row is in the denominators."""
-        return not self.aside and not self.error
+        return not self.exclusion_reason and not self.error
 
 
 def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -297,7 +297,7 @@ def row(
             if unmeasured
             else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},
             ranges=record_ranges(environment, record) if confirmed else {},
-            aside="" if confirmed else UNCONFIRMED,
+            exclusion_reason="" if confirmed else UNCONFIRMED,
             series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
             guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in judged),

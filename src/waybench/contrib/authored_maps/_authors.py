@@ -12,7 +12,7 @@ from tenacity import RetryError
 
 from waybench.contrib.authored_maps._author_steps import take_steps
 from waybench.core import Json, Option, Reply, Usage, UsageError, WaybenchError, resolve
-from waybench.eval import guard, open_model, reply_of
+from waybench.eval import escape_surrogates, open_model, reply_of
 
 if TYPE_CHECKING:
     from waybench.contrib.authored_maps._author_tilemap import Draft
@@ -93,7 +93,7 @@ async def _write(model: Model, draft: "Draft", attempts: int) -> Authored:
     from waybench.contrib.authored_maps._author_tilemap import ROLE, STEPS
 
     _refuse_player(str(model))
-    model = guard(model)
+    model = escape_surrogates(model)
     problems = list[str]()
     costs = list[Usage]()
 

@@ -1,7 +1,7 @@
 """Mazes: a plan of movements from the entrance to the exit (AliciaBench)."""
 
 from waybench.envs.maze._environment import ALICIA, known_horizon
-from waybench.envs.maze._game import MazeGame, MazeState, Movement, Plan
+from waybench.envs.maze._game import MazeGame, MazeState, Movement, MovePlan
 from waybench.envs.maze._instance import Maze
 from waybench.envs.maze._players import noisy_success
 from waybench.envs.maze._source import MazeSource
@@ -15,8 +15,8 @@ __all__ = [
     "MazeSource",
     "MazeState",
     "MazeWording",
+    "MovePlan",
     "Movement",
-    "Plan",
     "Representation",
     "known_horizon",
     "noisy_success",

@@ -18,7 +18,7 @@ from waybench.core import (
 )
 from waybench.envs.maze._drawing import board, draw
 from waybench.envs.maze._failures import FAILURES, failure
-from waybench.envs.maze._game import MazeGame, MazeState, Plan
+from waybench.envs.maze._game import MazeGame, MazeState, MovePlan
 from waybench.envs.maze._instance import Maze, decode, prove
 from waybench.envs.maze._metrics import METRICS
 from waybench.envs.maze._players import PLAYERS, noisy_success
@@ -50,7 +50,7 @@ PLAY_OPTIONS = (
 )
 
 
-def _play(options: Mapping[str, Json]) -> Play[Maze, MazeState, Plan]:
+def _play(options: Mapping[str, Json]) -> Play[Maze, MazeState, MovePlan]:
     hint = options["protocol"] == "sound" if options["exit_hint"] is None else bool(options["exit_hint"])
     requests = int(options["requests"])
     return Play(MazeGame(requests), MazeWording(REPRESENTATIONS[options["wording"]], hint), Limits(turns=requests))
@@ -70,7 +70,7 @@ PRESENTATION = Presentation(
     reference="a shortest path (dashed)",
 )
 
-ALICIA: Environment[Maze, MazeState, Plan] = Environment(
+ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     id="maze/alicia",
     version=1,
     title="Mazes (AliciaBench)",

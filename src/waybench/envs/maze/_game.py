@@ -20,7 +20,7 @@ class Movement(NamedTuple):
     cells: int
 
 
-Plan = tuple[Movement, ...]
+MovePlan = tuple[Movement, ...]
 
 
 class MazeState(NamedTuple):
@@ -35,7 +35,7 @@ class MazeState(NamedTuple):
     at: int
 
 
-class MazeGame(Game[Maze, MazeState, Plan]):
+class MazeGame(Game[Maze, MazeState, MovePlan]):
     """A plan's movements run in order, each as a whole or not at all; the first that hits an obstacle ends the plan.
 
     Standing on the exit ends the game, also in the middle of a movement. Events of a transition: `moved` (cells
@@ -50,18 +50,18 @@ class MazeGame(Game[Maze, MazeState, Plan]):
         """Return the player standing on the entrance."""
         return MazeState(instance, instance.entrance)
 
-    def legal(self, state: MazeState) -> Sequence[Plan]:
+    def legal(self, state: MazeState) -> Sequence[MovePlan]:
         """Return all plans of one movement, by direction and then by cells."""
         if self.terminal(state):
             return ()
-        plans: list[Plan] = []
+        plans: list[MovePlan] = []
         for direction in DIRECTIONS:
             line = state.maze.lattice.line(state.at, direction)[: state.maze.lattice.free(state.at, direction)]
             cells = line.index(state.maze.exit) + 1 if state.maze.exit in line else len(line)
             plans += [(Movement(direction, count),) for count in range(1, cells + 1)]
         return plans
 
-    def apply(self, state: MazeState, action: Plan, rng: Stream) -> Transition[MazeState]:
+    def apply(self, state: MazeState, action: MovePlan, rng: Stream) -> Transition[MazeState]:
         """Carry out a plan; the reward is 1 for reaching the exit."""
         maze, at, moved = state.maze, state.at, 0
         for number, (direction, cells) in enumerate(action, start=1):
@@ -93,11 +93,11 @@ class MazeGame(Game[Maze, MazeState, Plan]):
         """Return SOLVED on the exit."""
         return End.SOLVED if state.at == state.maze.exit else None
 
-    def encode(self, action: Plan) -> Json:
+    def encode(self, action: MovePlan) -> Json:
         """Return [[direction, cells], ...]."""
         return [list(movement) for movement in action]
 
-    def decode(self, action: Json) -> Plan:
+    def decode(self, action: Json) -> MovePlan:
         """Read [[direction, cells], ...].
 
         Raises:
@@ -112,7 +112,7 @@ class MazeGame(Game[Maze, MazeState, Plan]):
                     raise DataError('action: give [["down", 3], ["left", 2], ...], with whole numbers of at least 1')
         return tuple(plan)
 
-    def perturb(self, state: MazeState, action: Plan, rate: float, rng: Stream) -> Plan:
+    def perturb(self, state: MazeState, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
         """Walk the plan in mind, and at each cell turn with probability `rate` into some open direction instead.
 
         The rest of the plan is kept as it was, as by somebody who does not notice the error.

@@ -1,24 +1,24 @@
 """Scripted players of the maze. They see the whole maze, exit included."""
 
 from waybench.core import Stream
-from waybench.envs.maze._game import MazeState, Movement, Plan
+from waybench.envs.maze._game import MazeState, Movement, MovePlan
 from waybench.envs.maze._instance import Maze, movements
 
 _RIGHT_OF = {"up": "right", "right": "down", "down": "left", "left": "up"}
 _BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
-def _plan(path: list[str] | tuple[str, ...]) -> Plan:
+def _plan(path: list[str] | tuple[str, ...]) -> MovePlan:
     return tuple(Movement(str(direction), int(cells)) for direction, cells in movements(tuple(path)))
 
 
-def oracle(state: MazeState, rng: Stream) -> Plan:
+def oracle(state: MazeState, rng: Stream) -> MovePlan:
     """Take a shortest path."""
     path = state.maze.lattice.shortest_path(state.at, state.maze.exit)
     return _plan(path or ())
 
 
-def wall_follower(state: MazeState, rng: Stream) -> Plan:
+def wall_follower(state: MazeState, rng: Stream) -> MovePlan:
     """Keep the right hand on the wall, all the way to the exit.
 
     From the border this always arrives, for entrance and exit part the same outer wall.
@@ -37,7 +37,7 @@ def wall_follower(state: MazeState, rng: Stream) -> Plan:
     return _plan(path)
 
 
-def wanderer(state: MazeState, rng: Stream) -> Plan:
+def wanderer(state: MazeState, rng: Stream) -> MovePlan:
     """Walk at random for 4 N cells, turning back only in dead ends; stop at the exit if it happens to be met."""
     maze, at = state.maze, state.at
     path: list[str] = []

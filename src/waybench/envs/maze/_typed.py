@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from waybench.envs.maze._game import MazeState, Movement, Plan
+from waybench.envs.maze._game import MazeState, Movement, MovePlan
 from waybench.spaces import DIRECTIONS
 
 TYPED_HELP = "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself."
@@ -14,7 +14,7 @@ _MOVEMENT = re.compile(rf"({_NAMES})[ :]*([1-9][0-9]{{0,5}})?[\s,;.]*", re.IGNOR
 _MOST_CHARACTERS = 100_000
 
 
-def parse_typed(text: str, state: MazeState) -> Plan | None:
+def parse_typed(text: str, state: MazeState) -> MovePlan | None:
     """Return the plan that ``d3 l2``, ``down 3, left 2`` or ``ddd`` stands for; None for any other text."""
     plan: list[Movement] = []
     at, text = 0, text.strip()[:_MOST_CHARACTERS]
@@ -27,6 +27,6 @@ def parse_typed(text: str, state: MazeState) -> Plan | None:
     return tuple(plan) or None
 
 
-def format_typed(plan: Plan) -> Sequence[str]:
+def format_typed(plan: MovePlan) -> Sequence[str]:
     """Return the movements of a plan, such as "down 3" and "left 2"."""
     return [f"{direction} {cells}" for direction, cells in plan]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.core import Invalid, Transition, Wording, is_array, is_object, last_object, shown
-from waybench.envs.maze._game import MazeState, Movement, Plan
+from waybench.envs.maze._game import MazeState, Movement, MovePlan
 from waybench.envs.maze._instance import Maze
 from waybench.spaces import DIRECTIONS
 
@@ -107,7 +107,7 @@ REPRESENTATIONS = {
 }
 
 
-class MazeWording(Wording[Maze, MazeState, Plan]):
+class MazeWording(Wording[Maze, MazeState, MovePlan]):
     """The published request for JSON, around one representation of the maze.
 
     Args:
@@ -154,7 +154,7 @@ class MazeWording(Wording[Maze, MazeState, Plan]):
             "Give me directions from where I am now to the exit. Return only the JSON, in the same format as before."
         )
 
-    def parse(self, reply: str, state: MazeState) -> Plan | Invalid:
+    def parse(self, reply: str, state: MazeState) -> MovePlan | Invalid:
         """Read the last JSON object with "movements" in a reply; see `waybench.core.last_object` for what counts."""
         found = last_object(reply, "movements")
         if isinstance(found, Invalid):
@@ -172,7 +172,7 @@ class MazeWording(Wording[Maze, MazeState, Plan]):
             plan.append(movement)
         return tuple(plan)
 
-    def render(self, action: Plan, state: MazeState) -> str:
+    def render(self, action: MovePlan, state: MazeState) -> str:
         """Return the plan as JSON."""
         listed = ", ".join(f'{{"direction": "{direction}", "cells": {cells}}}' for direction, cells in action)
         return f'{{"movements": [{listed}]}}'

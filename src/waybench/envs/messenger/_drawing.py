@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from waybench.core import TurnRecord, plural
-from waybench.envs.messenger._engine import WON, Place, begin
+from waybench.envs.messenger._engine import WON, Location, begin
 from waybench.envs.messenger._instance import Case, role_name
 
 # Colours that people with any kind of colour vision tell apart, and a letter for those who print in grey.
@@ -47,7 +47,7 @@ def draw(case: Case, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
     )
 
 
-def trail(case: Case, turns: Iterable[TurnRecord]) -> Iterator[tuple[Place, tuple[Place | None, ...]]]:
+def trail(case: Case, turns: Iterable[TurnRecord]) -> Iterator[tuple[Location, tuple[Location | None, ...]]]:
     """Yield where the agent and the others were: at the start, and after each step that was made."""
     start = begin(case)
     yield start.agent, start.places
@@ -82,11 +82,11 @@ def _actor(case: Case, number: int) -> str:
     )
 
 
-def _middle(place: Place) -> str:
+def _middle(place: Location) -> str:
     return f"{place[0] / 2 + 0.5:g} {place[1] / 2 + 0.5:g}"
 
 
-def _line(places: Iterable[Place]) -> str:
+def _line(places: Iterable[Location]) -> str:
     """Return the path along some places, each stay left out; "" if nothing moved."""
     points: list[str] = []
     for place in places:
@@ -95,7 +95,7 @@ def _line(places: Iterable[Place]) -> str:
     return "M" + "L".join(points) if len(points) > 1 else ""
 
 
-def _ways(case: Case, ways: Sequence[tuple[Place, tuple[Place | None, ...]]]) -> Iterator[str]:
+def _ways(case: Case, ways: Sequence[tuple[Location, tuple[Location | None, ...]]]) -> Iterator[str]:
     for number in range(len(case.actors)):
         line = _line(place for _, places in ways if (place := places[number]) is not None)
         if line:
@@ -115,7 +115,7 @@ def _ways(case: Case, ways: Sequence[tuple[Place, tuple[Place | None, ...]]]) ->
         )
 
 
-def _end(ways: Sequence[tuple[Place, tuple[Place | None, ...]]], fate: str) -> str:
+def _end(ways: Sequence[tuple[Location, tuple[Location | None, ...]]], fate: str) -> str:
     """Mark where the agent is last: a dot, with a ring around it after a success and a cross after a death."""
     if len(ways) < 2:
         return ""

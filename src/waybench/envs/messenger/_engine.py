@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from waybench.envs.messenger._cast import CHASER, FLEEING, IMMOVABLE
 from waybench.envs.messenger._instance import Case, role_name
 
-Place = tuple[int, int]  # (x, y) of the north-western corner, in half cells
+Location = tuple[int, int]  # (x, y) of the north-western corner, in half cells
 
 UP, LEFT, DOWN, RIGHT, STAY = (0, -1), (-1, 0), (0, 1), (1, 0), (0, 0)
 _MOVES = (UP, DOWN, LEFT, RIGHT, STAY)  # the agent's actions, in the manual's order
@@ -19,7 +19,7 @@ REST = _MOVES.index(STAY)
 WON = "won"
 
 
-def _options(kind: str, east: int, south: int) -> tuple[Place, ...]:
+def _options(kind: str, east: int, south: int) -> tuple[Location, ...]:
     """Return what a mover chooses from.
 
     Args:
@@ -42,7 +42,7 @@ OPTIONS = {
 class Chooser(Protocol):
     """What movers' choices come from: a stream, or in tests what chose for the published program."""
 
-    def choice(self, items: Sequence[Place], /) -> Place:
+    def choice(self, items: Sequence[Location], /) -> Location:
         """Return one of the items."""
         ...
 
@@ -63,8 +63,8 @@ class World(NamedTuple):
     """
 
     case: Case
-    agent: Place
-    places: tuple[Place | None, ...]
+    agent: Location
+    places: tuple[Location | None, ...]
     carries: bool
     last: int | None = None
     reward: float = 0.0
@@ -78,14 +78,14 @@ def begin(case: Case) -> World:
     return World(case, (2 * case.x, 2 * case.y), places, case.carries)
 
 
-def moved(case: Case, agent: Place, places: Sequence[Place | None], rng: Chooser) -> list[Place | None]:
+def moved(case: Case, agent: Location, places: Sequence[Location | None], rng: Chooser) -> list[Location | None]:
     """Return where the actors are after they have moved, knowing where the agent was before.
 
     Each mover draws once, also where there is one choice alone; what would leave the board stays where it is.
     """
     x, y = agent
     edge = 2 * case.size - 2
-    after: list[Place | None] = []
+    after: list[Location | None] = []
     for actor, place in zip(case.actors, places, strict=True):
         if place is None or actor.kind == IMMOVABLE:
             after.append(place)
@@ -98,7 +98,7 @@ def moved(case: Case, agent: Place, places: Sequence[Place | None], rng: Chooser
     return after
 
 
-def walked(case: Case, agent: Place, action: int) -> Place:
+def walked(case: Case, agent: Location, action: int) -> Location:
     """Return where an action leads the agent: two half cells, or nowhere at the edge of the board."""
     east, south = _MOVES[action]
     x, y = agent[0] + 2 * east, agent[1] + 2 * south
@@ -106,7 +106,7 @@ def walked(case: Case, agent: Place, action: int) -> Place:
     return (x, y) if 0 <= x <= edge and 0 <= y <= edge else agent
 
 
-def collide(place: Place | None, other: Place) -> bool:
+def collide(place: Location | None, other: Location) -> bool:
     """Whether two squares overlap, if by half a cell only."""
     return place is not None and -2 < place[0] - other[0] < 2 and -2 < place[1] - other[1] < 2
 

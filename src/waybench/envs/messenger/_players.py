@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from waybench.core import Stream
 from waybench.envs.messenger._cast import CHASER, FLEEING, IMMOVABLE
-from waybench.envs.messenger._engine import OPTIONS, REST, Place, World, collide, walked
+from waybench.envs.messenger._engine import OPTIONS, REST, Location, World, collide, walked
 from waybench.envs.messenger._instance import Case
 
 ACTIONS = range(REST + 1)
@@ -33,21 +33,21 @@ class _Board:
         first = sum(1 << wide * row for row in range(wide))
         self._columns = [first * ((1 << column) - 1) for column in range(wide + 1)]  # those west of a column
 
-    def bit(self, place: Place) -> int:
+    def bit(self, place: Location) -> int:
         return 1 << place[1] * self.wide + place[0]
 
-    def around(self, place: Place) -> int:
+    def around(self, place: Location) -> int:
         """Return the places at which something collides with what is at a place."""
         x, y = place
         west, east = max(x - 1, 0), min(x + 1, self.wide - 1)
         line = (1 << east + 1) - (1 << west)
         return sum(line << self.wide * row for row in range(max(y - 1, 0), min(y + 1, self.wide - 1) + 1))
 
-    def after(self, sets: _Sets, agent: Place) -> _Sets:
+    def after(self, sets: _Sets, agent: Location) -> _Sets:
         """Return where things can be after they have moved, the agent having been at a place."""
         return _Sets(self._chased(sets.chasers, agent), self._fled(sets.fleeing, agent), sets.fixed)
 
-    def _chased(self, places: int, agent: Place) -> int:
+    def _chased(self, places: int, agent: Location) -> int:
         if not places:
             return 0
         x, y = agent
@@ -58,7 +58,7 @@ class _Board:
         after |= (places & ~columns[x + 1]) >> 1
         return after | self._anywhere(places & self.bit(agent))
 
-    def _fled(self, places: int, agent: Place) -> int:
+    def _fled(self, places: int, agent: Location) -> int:
         if not places:
             return 0
         x, y = agent
@@ -99,7 +99,7 @@ def towards(case: Case, world: World, rng: Stream) -> int:
     return REST if place is None else _nearest(world, place, ACTIONS)
 
 
-def _nearest(world: World, place: Place, actions: Iterator[int] | range | list[int]) -> int:
+def _nearest(world: World, place: Location, actions: Iterator[int] | range | list[int]) -> int:
     def away(action: int) -> int:
         x, y = walked(world.case, world.agent, action)
         return max(abs(x - place[0]), abs(y - place[1])) + abs(x - place[0]) + abs(y - place[1])
@@ -113,7 +113,7 @@ class _Plan(NamedTuple):
     cost: float
     steps: int
     number: int  # tells plans of the same cost apart
-    agent: Place
+    agent: Location
     first: int
     dangers: _Sets
     wanted: _Sets
@@ -131,7 +131,7 @@ def search(case: Case, world: World, rng: Stream) -> int:
         return REST
     kind = case.actors[target(world)].kind
     start = _Plan(0.0, 0, 0, world.agent, REST, _sets(world, list(dangers(world))), _sets(world, [target(world)]))
-    queue, seen, best, number = [start], set[tuple[int, Place]](), start, 0
+    queue, seen, best, number = [start], set[tuple[int, Location]](), start, 0
     board = _board(case.size)
     for _ in range(_MOST):
         if not queue:
@@ -163,7 +163,7 @@ def _room(plan: _Plan) -> tuple[int, int, int]:
     return min(plan.steps, _AHEAD), sum(places.bit_count() for places in plan.wanted), plan.steps
 
 
-def _left(agent: Place, place: Place, kind: str) -> float:
+def _left(agent: Location, place: Location, kind: str) -> float:
     """Return about how many steps it takes to what is wanted."""
     distance = abs(agent[0] - place[0]) + abs(agent[1] - place[1])
     return distance / (3 if kind == CHASER else 2)
@@ -179,7 +179,7 @@ def _sets(world: World, numbers: list[int]) -> _Sets:
     return _Sets(places[CHASER], places[FLEEING], places[IMMOVABLE])
 
 
-def _safest(world: World, place: Place) -> int:
+def _safest(world: World, place: Location) -> int:
     risks = {action: _risk(world, action) for action in ACTIONS}
     least = min(risks.values())
     return _nearest(world, place, [action for action in ACTIONS if risks[action] <= least])
@@ -195,7 +195,7 @@ def _risk(world: World, action: int) -> float:
     return 1 - survival
 
 
-def _met(world: World, place: Place, kind: str, agent: Place) -> float:
+def _met(world: World, place: Location, kind: str, agent: Location) -> float:
     if kind == IMMOVABLE:
         return float(collide(place, agent))
     x, y = world.agent

@@ -1,6 +1,6 @@
 """Tile maps: plans of moves from objective to objective (GameTraversalBenchmark)."""
 
-from waybench.envs.tilemap._board import MOVES, Crew, Place, Plan, Style
+from waybench.envs.tilemap._board import MOVES, Crew, Location, MovePlan, Style
 from waybench.envs.tilemap._environment import GTB, STATE, STEPWISE
 from waybench.envs.tilemap._file import MapFile
 from waybench.envs.tilemap._game import TileGame
@@ -13,10 +13,10 @@ __all__ = [
     "STATE",
     "STEPWISE",
     "Crew",
+    "Location",
     "MapFile",
+    "MovePlan",
     "Objective",
-    "Place",
-    "Plan",
     "Style",
     "TileGame",
     "TileMap",

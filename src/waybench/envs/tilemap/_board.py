@@ -65,7 +65,7 @@ def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: boo
     return Style(PROTOCOLS[options["protocol"]], single, predicts, crew)
 
 
-class Plan(NamedTuple):
+class MovePlan(NamedTuple):
     """What a reply asks for.
 
     Attributes:
@@ -206,7 +206,7 @@ class Tried(NamedTuple):
     columns: int
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where the player is and what is to be done.
 
     Attributes:
@@ -261,8 +261,8 @@ def _put(row: str, column: int, sign: str) -> str:
     return f"{row[:column]}{sign}{row[column + 1 :]}"
 
 
-def start(case: TileMap, style: Style) -> Place:
+def start(case: TileMap, style: Style) -> Location:
     """Return the player where the map has it, and the beings where they are at first."""
     of = board(case, style)
     row, column = divmod(case.start, case.width)
-    return Place(of, 0, row, column, beings=of.beings)
+    return Location(of, 0, row, column, beings=of.beings)

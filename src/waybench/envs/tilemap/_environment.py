@@ -17,7 +17,7 @@ from waybench.core import (
     UsageError,
     proof_axis,
 )
-from waybench.envs.tilemap._board import Place, Plan, Style, board, style_of
+from waybench.envs.tilemap._board import Location, MovePlan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
 from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
 from waybench.envs.tilemap._failures import FAILURES, failure
@@ -77,7 +77,7 @@ def prove(case: TileMap) -> dict[str, Json]:
 
 
 def _play_of(single: bool, predicts: bool) -> Any:
-    def play(options: Mapping[str, Json]) -> Play[TileMap, Place, Plan]:
+    def play(options: Mapping[str, Json]) -> Play[TileMap, Location, MovePlan]:
         style = style_of(options, single=single, predicts=predicts)
         if predicts and (style.crew.walkers or style.crew.enemies):
             raise UsageError("walkers and enemies cannot be foreseen: leave them out of tilemap/state")
@@ -87,7 +87,7 @@ def _play_of(single: bool, predicts: bool) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _made(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap, Place, Plan]:
+def _made(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap, Location, MovePlan]:
     def turns(case: TileMap) -> int:
         # Enough for every reply that the rules allow for; they end every episode by themselves.
         of = board(case, style)
@@ -132,7 +132,7 @@ def _environment(
     *,
     single: bool = False,
     predicts: bool = False,
-) -> Environment[TileMap, Place, Plan]:
+) -> Environment[TileMap, Location, MovePlan]:
     return Environment(
         id=f"tilemap/{name}",
         version=2,

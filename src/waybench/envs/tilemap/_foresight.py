@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from waybench.envs.tilemap._beings import step_beings
-from waybench.envs.tilemap._board import MOVES, Board, Place
+from waybench.envs.tilemap._board import MOVES, Board, Location
 from waybench.envs.tilemap._shortfall import tour_pays
 from waybench.envs.tilemap._walk import fenced_now
 
@@ -38,7 +38,7 @@ class _Node(NamedTuple):
     beings: tuple[int, ...]
 
 
-def foresee(state: Place) -> Tour:
+def foresee(state: Location) -> Tour:
     """Return a shortest tour of all goals that meets no enemy and no hazard, as beings will move.
 
     The search for a shortest one (A*; the lower bound is the distance on the map without beings) stops after `LIMIT`

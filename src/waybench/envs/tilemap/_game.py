@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style, Tried, start
+from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, Style, Tried, start
 from waybench.envs.tilemap._instance import TileMap, tour
 from waybench.envs.tilemap._walk import plan_of, walk
 
 MOST_NAMES = 20_000  # names in one plan
 
 
-class TileGame(Game[TileMap, Place, Plan]):
+class TileGame(Game[TileMap, Location, MovePlan]):
     """One plan for each goal; where it ends counts, and what it passes does not.
 
     A move into a wall or off the map leaves the player where it is and costs what a move costs. A name that is no
@@ -35,18 +35,18 @@ class TileGame(Game[TileMap, Place, Plan]):
         self._tries = tries
         self.facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
 
-    def start(self, instance: TileMap) -> Place:
+    def start(self, instance: TileMap) -> Location:
         """Return the player where the map has it."""
         return start(instance, self._style)
 
-    def legal(self, state: Place) -> Sequence[Plan]:
+    def legal(self, state: Location) -> Sequence[MovePlan]:
         """Return the plan of no move, and those of one move to another cell."""
         if self.terminal(state):
             return ()
         ways = [plan_of(state, (name,)) for name in MOVES if walk(state, (name,)).steps]
         return [plan_of(state, ()), *ways]
 
-    def apply(self, state: Place, action: Plan, rng: Stream) -> Transition[Place]:
+    def apply(self, state: Location, action: MovePlan, rng: Stream) -> Transition[Location]:
         """Carry out a plan; the reward is the goal's share of 1 for ending there."""
         if self.terminal(state):
             return Transition(state, 0.0, {}, Outcome.ILLEGAL)
@@ -72,7 +72,7 @@ class TileGame(Game[TileMap, Place, Plan]):
         }
         if walked.death:
             events["death"] = walked.death
-        following = Place(
+        following = Location(
             state.board,
             state.goal + final,
             walked.row,
@@ -95,30 +95,30 @@ class TileGame(Game[TileMap, Place, Plan]):
         reward = there / len(state.board.goals)
         return Transition(following, reward, events, outcome)
 
-    def _done(self, state: Place) -> bool:
+    def _done(self, state: Location) -> bool:
         """Return whether a plan that did not end at the goal was the last one for it."""
         if not self._style.single:
             return state.tries + 1 >= self._tries
         return state.tries + 1 >= step_budget(state.board, state.goal, self._tries)
 
-    def forfeit(self, state: Place) -> Place:
+    def forfeit(self, state: Location) -> Location:
         """Count a reply that could not be read; the goal is given up after a number of them in a row."""
         if state.misses + 1 < self._misses:
             return state._replace(misses=state.misses + 1)
         return state._replace(goal=state.goal + 1, misses=0, tries=0, last=None)
 
-    def terminal(self, state: Place) -> End | None:
+    def terminal(self, state: Location) -> End | None:
         """Return SOLVED if a plan ended at every goal, FAILED once they are all done with and not so."""
         if state.goal < len(state.board.goals) and not state.over:
             return None
         return End.SOLVED if state.reached == len(state.board.goals) and not state.over else End.FAILED
 
-    def encode(self, action: Plan) -> Json:
+    def encode(self, action: MovePlan) -> Json:
         """Return the list of names, or {"action": names, "map": drawing}."""
         names = list(action.names)
         return names if action.drawing is None else {"action": names, "map": action.drawing}
 
-    def decode(self, action: Json) -> Plan:
+    def decode(self, action: Json) -> MovePlan:
         """Read what `encode` wrote.
 
         Raises:
@@ -131,9 +131,9 @@ class TileGame(Game[TileMap, Place, Plan]):
             raise DataError('action: give a list of names, such as ["move_up", "move_left"]')
         if drawing is not None and not isinstance(drawing, str):
             raise DataError("action: the map must be a text")
-        return Plan(tuple(action), drawing)
+        return MovePlan(tuple(action), drawing)
 
-    def perturb(self, state: Place, action: Plan, rate: float, rng: Stream) -> Plan:
+    def perturb(self, state: Location, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
         """Put a random move in the place of each move with probability `rate`."""
         names = tuple(rng.choice(tuple(MOVES)) if rng.random() < rate else name for name in action.names)
         return action._replace(names=names)

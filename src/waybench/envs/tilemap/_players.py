@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from waybench.core import Stream
-from waybench.envs.tilemap._board import MOVES, Place, Plan
+from waybench.envs.tilemap._board import MOVES, Location, MovePlan
 from waybench.envs.tilemap._foresight import foresee
 from waybench.envs.tilemap._instance import TileMap, tile_list
 from waybench.envs.tilemap._walk import plan_of
@@ -19,7 +19,7 @@ def _floor(case: TileMap) -> Floor:
     return case.floor(tile_list(case.walkable))
 
 
-def _path(state: Place) -> list[str]:
+def _path(state: Location) -> list[str]:
     """Return the moves of a shortest path to the goal; none if there is no path."""
     board = state.board
     row, column = board.goals[state.goal]
@@ -40,17 +40,17 @@ def _path(state: Place) -> list[str]:
     return names
 
 
-def oracle(state: Place, rng: Stream) -> Plan:
+def oracle(state: Location, rng: Stream) -> MovePlan:
     """Take a shortest path, or stay where there is none. Among beings, take the next leg of the best tour foreseen."""
     return plan_of(state, foresee(state).plans[0] if state.beings else _path(state))
 
 
-def stay(state: Place, rng: Stream) -> Plan:
+def stay(state: Location, rng: Stream) -> MovePlan:
     """Make no move."""
     return plan_of(state, [])
 
 
-def greedy(state: Place, rng: Stream) -> Plan:
+def greedy(state: Location, rng: Stream) -> MovePlan:
     """Go straight for the target, rows first, and stop at the first obstacle in both ways."""
     board, at = state.board, (state.row, state.column)
     target = board.goals[state.goal]
@@ -70,13 +70,13 @@ def greedy(state: Place, rng: Stream) -> Plan:
     return plan_of(state, names)
 
 
-def random_fixed(state: Place, rng: Stream) -> Plan:
+def random_fixed(state: Location, rng: Stream) -> MovePlan:
     """Make as many random moves as the record's path length allows for each objective (Random-FP)."""
     count = state.board.case.path_length // max(1, len(state.board.case.objectives))
     return plan_of(state, [rng.choice(tuple(MOVES)) for _ in range(count)])
 
 
-def random_length(state: Place, rng: Stream) -> Plan:
+def random_length(state: Location, rng: Stream) -> MovePlan:
     """Make a random number of random moves, from 1 to 90 (Random-RP)."""
     return plan_of(state, [rng.choice(tuple(MOVES)) for _ in range(1 + rng.below(LONGEST_RANDOM))])
 

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from waybench.core import Invalid, is_array, last_object, shown
-from waybench.envs.tilemap._board import Plan
+from waybench.envs.tilemap._board import MovePlan
 from waybench.envs.tilemap._game import MOST_NAMES
 from waybench.envs.tilemap._walk import CRASH
 
@@ -24,7 +24,7 @@ _INNERMOST = re.compile(r"\{[^{}]*\}")
 _NOT_READ = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
-def published_plan(reply: str) -> Plan | Invalid:
+def published_plan(reply: str) -> MovePlan | Invalid:
     """Read the first innermost {...} of a reply that is a Python literal, as the published program does.
 
     Only literals are read, nothing is evaluated. A dictionary of something else hides the right one after it. An
@@ -39,7 +39,7 @@ def published_plan(reply: str) -> Plan | Invalid:
             return Invalid(f"The reply has more than {LONGEST_LITERAL} characters between two braces.")
         regular = _REGULAR.fullmatch(text)
         if regular is not None and "''" not in text and '""' not in text:
-            return Plan(tuple(_NAMES.findall(regular[1])))
+            return MovePlan(tuple(_NAMES.findall(regular[1])))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a backslash in a reply is nobody's business
@@ -52,16 +52,16 @@ def published_plan(reply: str) -> Plan | Invalid:
     return Invalid("The reply has no Python dictionary.")
 
 
-def _any_plan(action: Any) -> Plan:
+def _any_plan(action: Any) -> MovePlan:
     if not isinstance(action, (str, bytes, list, tuple, set)):
-        return Plan((CRASH,))
+        return MovePlan((CRASH,))
     names: list[str] = []
     for value in action:  # pyright: ignore[reportUnknownVariableType]
         if isinstance(value, str):
             names.append(_writable(value))
         else:
             names.append(_unknown(value))
-    return Plan(tuple(names))
+    return MovePlan(tuple(names))
 
 
 def _unknown(value: Any) -> str:
@@ -83,7 +83,7 @@ def _writable(name: str) -> str:
     return f"{cut} " if cut == CRASH else cut
 
 
-def sound_plan(reply: str, *, single: bool, predicts: bool) -> Plan | Invalid:
+def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invalid:
     """Read the last JSON object with "action" in a reply.
 
     Args:
@@ -118,4 +118,4 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> Plan | Invalid:
         if not isinstance(drawn, str):
             return Invalid('"map" must be the map after the actions, a text or a list of rows.')
         drawing = drawn.encode("utf-8", "backslashreplace").decode()
-    return Plan(tuple(_writable(name) for name in names), drawing)
+    return MovePlan(tuple(_writable(name) for name in names), drawing)

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.envs.tilemap._beings import step_beings
-from waybench.envs.tilemap._board import MOVES, Board, Place, Plan
+from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan
 from waybench.envs.tilemap._instance import tile_list
 
 OBJECT_ACTIONS = ("pick_object", "hit_enemy")
@@ -29,7 +29,7 @@ class Walked(NamedTuple):
     death: str = ""
 
 
-def walk(state: Place, names: Sequence[str]) -> Walked:
+def walk(state: Location, names: Sequence[str]) -> Walked:
     """Return where a plan leads; it ends before the first name that is no action. Beings step after each action.
 
     Args:
@@ -95,7 +95,7 @@ def _opened(fenced: bytes, cells: Sequence[tuple[int, int]], width: int) -> byte
     return bytes(changed)
 
 
-def _object_beside(state: Place, at: int, width: int, name: str) -> tuple[int, int] | None:
+def _object_beside(state: Location, at: int, width: int, name: str) -> tuple[int, int] | None:
     """Return the cell that an object action turns into ground, rows and columns swapped as in the published program.
 
     It reads the map at [y][x] with x a row and y a column, and compares x with the width and y with the height.
@@ -111,11 +111,11 @@ def _object_beside(state: Place, at: int, width: int, name: str) -> tuple[int, i
     return None
 
 
-def plan_of(state: Place, names: Sequence[str]) -> Plan:
+def plan_of(state: Location, names: Sequence[str]) -> MovePlan:
     """Return some actions as a plan of the form that is asked for."""
     if state.board.style.single:
         names = names[:1]
     if not state.board.style.predicts:
-        return Plan(tuple(names))
+        return MovePlan(tuple(names))
     end = walk(state, names)
-    return Plan(tuple(names), "\n".join(state._replace(row=end.row, column=end.column, removed=end.removed).rows()))
+    return MovePlan(tuple(names), "\n".join(state._replace(row=end.row, column=end.column, removed=end.removed).rows()))

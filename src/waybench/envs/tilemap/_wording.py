@@ -4,7 +4,7 @@ import json
 from functools import lru_cache
 
 from waybench.core import Invalid, Memory, Transition, Wording, plural
-from waybench.envs.tilemap._board import MOVES, Board, Place, Plan, Style
+from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, Style
 from waybench.envs.tilemap._instance import TileMap
 from waybench.envs.tilemap._protocol import GIVEN_UP
 from waybench.envs.tilemap._reply import published_plan, sound_plan
@@ -30,7 +30,7 @@ _REWARDS = {
 _DEATHS = {"enemy": "met an enemy", "hazard": "stepped on a hazard"}
 
 
-class TileWording(Wording[TileMap, Place, Plan]):
+class TileWording(Wording[TileMap, Location, MovePlan]):
     """One prompt for each goal, with the map as it is now; nothing of earlier prompts is shown again.
 
     Args:
@@ -51,7 +51,7 @@ class TileWording(Wording[TileMap, Place, Plan]):
         """Return who the player is."""
         return _ROLE_SINGLE if self._style.single else _ROLE
 
-    def observe(self, state: Place, last: Transition[Place] | Invalid | None, turn: int) -> str:
+    def observe(self, state: Location, last: Transition[Location] | Invalid | None, turn: int) -> str:
         """Return the prompt for the next goal; a reply that could not be read gets the same one again."""
         case = state.board.case
         if state.goal >= len(state.board.goals) or state.over:
@@ -95,14 +95,14 @@ class TileWording(Wording[TileMap, Place, Plan]):
             )
         return f'The actions are {names}. Return {what} as JSON: {{"action": {example}}}.'
 
-    def parse(self, reply: str, state: Place) -> Plan | Invalid:
+    def parse(self, reply: str, state: Location) -> MovePlan | Invalid:
         """Read a plan; whether its names are actions is the game's matter."""
         style = self._style
         if self._literal:
             return published_plan(reply)
         return sound_plan(reply, single=style.single, predicts=style.predicts)
 
-    def render(self, action: Plan, state: Place) -> str:
+    def render(self, action: MovePlan, state: Location) -> str:
         """Return a plan as the reply that is asked for."""
         answer: dict[str, object] = {"action": list(action.names)}
         if action.drawing is not None:
@@ -110,7 +110,7 @@ class TileWording(Wording[TileMap, Place, Plan]):
         return json.dumps(answer)
 
 
-def _beings(state: Place) -> list[str]:
+def _beings(state: Location) -> list[str]:
     crew, signs = state.board.style.crew, state.board.signs
     lines: list[str] = []
     if crew.walkers:
@@ -148,7 +148,7 @@ def _constant(of: Board) -> str:
     )
 
 
-def _feedback(state: Place) -> str:
+def _feedback(state: Location) -> str:
     last = state.last
     if last is None:
         return "" if state.goal == 0 else "No answer for the objective before this one could be read."

@@ -10,7 +10,7 @@ from waybench.envs.voxel.engines import ENGINES, chart, drawable
 _ROWS = 72  # squares of the map along its longer side, at most
 _AROUND = 24  # blocks around everything that has to be on it
 _CELL = 4  # blocks along each side of a square, at least
-Place = tuple[float, float]
+Point = tuple[float, float]
 
 
 def draw(search: Search, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
@@ -61,14 +61,14 @@ def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]
         )
 
 
-def _trail(turns: Sequence[TurnRecord]) -> Iterator[Place]:
+def _trail(turns: Sequence[TurnRecord]) -> Iterator[Point]:
     for turn in turns:
         if "at" in turn.events:
             x, _, z = turn.events["at"]
             yield float(x), float(z)
 
 
-def _frame(places: Sequence[Place]) -> tuple[int, int, int, int, int]:
+def _frame(places: Sequence[Point]) -> tuple[int, int, int, int, int]:
     """Return the blocks along a square's side, the first column and row of blocks, and the squares along both sides."""
     low = [min(place[axis] for place in places) - _AROUND for axis in (0, 1)]
     high = [max(place[axis] for place in places) + _AROUND for axis in (0, 1)]
@@ -99,7 +99,7 @@ def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: i
         )
 
 
-def _marks(way: Sequence[Place], goal: Place | None, found: bool, unit: float) -> Iterator[str]:
+def _marks(way: Sequence[Point], goal: Point | None, found: bool, unit: float) -> Iterator[str]:
     if len(way) > 1:
         points = "L".join(f"{x:.1f} {z:.1f}" for x, z in way)
         yield (

@@ -1,7 +1,7 @@
 """Charts of the report."""
 
 from waybench.reporting.charts._chart_files import ChartFiles
-from waybench.reporting.charts._figures import Figure, chart_name, curve_figures, level_figures, step_figures, undrawn
+from waybench.reporting.charts._charts import Chart, chart_name, curve_charts, level_charts, step_charts, undrawn
 from waybench.reporting.charts._outcomes import outcomes
 from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
@@ -12,18 +12,18 @@ __all__ = [
     "MOST_POINTS",
     "NARROW",
     "WIDE",
+    "Chart",
     "ChartFiles",
-    "Figure",
     "Player",
     "Web",
     "chart_name",
-    "curve_figures",
+    "curve_charts",
     "drawn",
-    "level_figures",
+    "level_charts",
     "outcomes",
     "radar_spec",
     "short_labels",
-    "step_figures",
+    "step_charts",
     "success_spec",
     "undrawn",
 ]

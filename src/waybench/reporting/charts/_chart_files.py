@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import vl_convert
 
 from waybench.core import Json
-from waybench.reporting.charts._figures import Figure
+from waybench.reporting.charts._charts import Chart
 
 SCALE = 2  # pixels of a PNG to one of the drawing
 # The first one comes with what draws the PNGs, and the others have the same widths.
@@ -34,7 +34,7 @@ class ChartFiles:
         self._folder = folder
         self._listed: list[dict[str, Json]] = []
 
-    def of(self, figures: Iterable[Figure]) -> Iterator[tuple[str, str | bytes]]:
+    def of(self, figures: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
         """Yield names and contents of the files of some charts.
 
         Each is the drawing of the page, which is drawn no second time: in the colours of a light page, on white, as SVG
@@ -100,7 +100,7 @@ def _coloured(value: str) -> str:
     return _VARIABLE.sub(lambda found: palette()[found[1]], value)
 
 
-def _specification(figure: Figure) -> dict[str, Json]:
+def _specification(figure: Chart) -> dict[str, Json]:
     made = _resolved(figure.spec)
     config = {**made.get("config", {}), "font": FONT}
     about = {"description": figure.caption, "background": _PAPER, "config": config}

@@ -10,7 +10,7 @@ from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Outcome, plural
 from waybench.envs import registry
 from waybench.reporting._files import slug
-from waybench.reporting.charts._figures import Figure
+from waybench.reporting.charts._charts import Chart
 from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
 
 _COLOURS = {
@@ -27,7 +27,7 @@ _LETTERS = 34
 _LONGEST = 50
 
 
-def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Figure | None:
+def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Chart | None:
     """Draw for each of a model's estimates a bar of what its replies came to; None where nothing was said.
 
     Args:
@@ -41,7 +41,7 @@ def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Figure | N
         return None
     model, spec = totals[0].group.model, outcomes_spec(data)
     narrow = drawn(outcomes_spec(data, narrow=True), label)
-    return Figure(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, label), narrow, caption, spec)
+    return Chart(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, label), narrow, caption, spec)
 
 
 def _names(groups: Sequence[Group]) -> dict[Group, str]:

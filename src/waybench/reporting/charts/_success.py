@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import fsum, log2
 from typing import Any, NamedTuple
 
-from waybench.analysis.horizons import SHARES, Place, SuccessCurve, difficulty_text, horizon_text
+from waybench.analysis.horizons import SHARES, DifficultyBin, SuccessCurve, difficulty_text, horizon_text
 from waybench.core import plural
 from waybench.reporting.charts._chart import COLOURS
 from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
@@ -74,9 +74,9 @@ class Binned(NamedTuple):
     greatest: float
 
 
-def binned(places: Sequence[Place], most: int = MOST_POINTS) -> list[Binned]:
+def binned(places: Sequence[DifficultyBin], most: int = MOST_POINTS) -> list[Binned]:
     """Put neighbouring difficulties together, where there are too many, so that each has about as many items."""
-    found: list[list[Place]] = []
+    found: list[list[DifficultyBin]] = []
     whole, before = sum(place.items for place in places), 0
     for place in places:
         if len(places) <= most or not found or before * most // whole != (before - found[-1][-1].items) * most // whole:
@@ -86,7 +86,7 @@ def binned(places: Sequence[Place], most: int = MOST_POINTS) -> list[Binned]:
     return [_together(some) for some in found]
 
 
-def _together(some: Sequence[Place]) -> Binned:
+def _together(some: Sequence[DifficultyBin]) -> Binned:
     items = sum(place.items for place in some)
     at, solved = (
         fsum(value * place.items for value, place in zip(values, some, strict=True)) / items

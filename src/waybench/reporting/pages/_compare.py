@@ -58,7 +58,7 @@ def comparison(
         pages: File names of the groups' pages.
         verdicts: The comparisons of the report.
     """
-    free = [row for row, _ in rows if row.counts and not row.guided]
+    free = [row for row, _ in rows if row.is_included and not row.guided]
     numbers = {id(row): number for row, number in rows}
     metric = measure(env, guided=False).metric
     drawn = {group: at_items(own) for group, own in grouped(free, lambda row: row.group).items()}

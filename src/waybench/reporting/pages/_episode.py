@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from waybench.core import End
+from waybench.reporting._episode_store import Played
 from waybench.reporting._format import (
     LONGEST_MESSAGE,
     LONGEST_REPLY,
@@ -15,8 +16,7 @@ from waybench.reporting._format import (
     each_of,
     excerpt,
 )
-from waybench.reporting._gathered import Played
-from waybench.reporting._openings import Opening, Said, prompted
+from waybench.reporting._shared_prefix import Said, SharedPrefix, prompted
 
 ENDS = {
     End.SOLVED: "solved",
@@ -42,7 +42,7 @@ class Conversation:
     exchanges: list[tuple[Said, Said]]
 
 
-def conversation(played: Played, shared: Opening) -> Conversation:
+def conversation(played: Played, shared: SharedPrefix) -> Conversation:
     """Return what was said in an episode.
 
     Args:
@@ -51,7 +51,7 @@ def conversation(played: Played, shared: Opening) -> Conversation:
     """
     opening = played.episode.record.opening
     elsewhere = shared.characters > OPENING_OF_AN_EPISODE
-    told = shared if elsewhere else Opening()
+    told = shared if elsewhere else SharedPrefix()
     longest = each_of(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
     return Conversation(prompted(played.episode.record, told, longest), elsewhere, _exchanges(played))
 

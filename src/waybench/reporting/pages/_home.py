@@ -13,16 +13,16 @@ from waybench.core import Environment, Metric, Presentation, plural, with_articl
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._presentations import family_of, presentation_of
-from waybench.reporting.charts import Figure, level_figures, step_figures, undrawn
+from waybench.reporting.charts import Chart, level_charts, step_charts, undrawn
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
-    Reach,
+    HorizonTables,
     Table,
     attempt_table,
     averages,
     conduct_table,
+    horizon_tables,
     pair_tables,
-    reaches,
     repeat_table,
     score_table,
     side_by_side,
@@ -67,7 +67,7 @@ class Compared:
     wordings: Sequence[WordingEffect]
     curves: Sequence[SuccessCurve]
 
-    def of(self, place: "Place") -> "Compared":
+    def of(self, place: "ScoreKey") -> "Compared":
         """Return what belongs to one section."""
         return Compared(
             changes=[each for each in self.changes if _place(each.group) == place],
@@ -79,10 +79,10 @@ class Compared:
         )
 
 
-Place = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
+ScoreKey = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
 
 
-def _place(group: Group) -> Place:
+def _place(group: Group) -> ScoreKey:
     return group.env, group.apart
 
 
@@ -112,16 +112,16 @@ class Section:
     overviews: list[Table]
     about: tuple[str, str]
     common: list[str]
-    by_level: list[Figure]
-    figures: list[Figure]
+    by_level: list[Chart]
+    figures: list[Chart]
     undrawn: list[str]
-    reach: list[Reach]
+    reach: list[HorizonTables]
     tables: list[Table]
     unconfirmed: list[Marked]
     not_simulated: list[Marked]
 
     @property
-    def charts(self) -> list[Figure]:
+    def charts(self) -> list[Chart]:
         """All of its charts."""
         return [*self.by_level, *self.figures, *(each.figure for each in self.reach)]
 
@@ -172,7 +172,7 @@ def sections(
 
 
 def _section(
-    place: Place,
+    place: ScoreKey,
     tables: list[Table],
     metrics: list[Table],
     estimates: Sequence[Estimate],
@@ -192,7 +192,7 @@ def _section(
         score_table(f"task-scores-{number}", env, presentation, by_guide[guided], pages)
         for number, guided in enumerate(sorted(by_guide), start=1)
     ]
-    charts = level_figures(env, presentation, estimates)
+    charts = level_charts(env, presentation, estimates)
     ordered, every = list(groups), [total_of[group] for group in groups]
     own_tables = (
         *(scored if not presentation.metrics or len(levels) > 1 else []),
@@ -215,9 +215,9 @@ def _section(
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
         by_level=charts,
-        figures=step_figures(env, presentation, estimates),
+        figures=step_charts(env, presentation, estimates),
         undrawn=undrawn(env, presentation, estimates, charts),
-        reach=reaches(env, presentation, compared.curves, ordered, pages),
+        reach=horizon_tables(env, presentation, compared.curves, ordered, pages),
         tables=[table for table in own_tables if table],
         unconfirmed=[each for each in marked if each.total.unconfirmed],
         not_simulated=[each for each in marked if each.total.not_simulated],

@@ -11,8 +11,8 @@ from waybench.core import Environment, Presentation
 from waybench.envs import registry
 from waybench.reporting._agents import AgentCard, AgentReport
 from waybench.reporting._presentations import presentation_of
-from waybench.reporting.charts import Figure, level_figures, outcomes, step_figures, undrawn
-from waybench.reporting.tables import Table, leader_tables, leaders, leading_of, reach_of_model
+from waybench.reporting.charts import Chart, level_charts, outcomes, step_charts, undrawn
+from waybench.reporting.tables import Table, horizon_table_of_model, leader_tables, leaders, leading_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Part:
     env: Environment[Any, Any, Any]
     apart: tuple[str, ...]
     presentation: Presentation
-    figures: list[Figure]
+    figures: list[Chart]
     undrawn: list[str]
 
 
@@ -53,13 +53,13 @@ class Model:
     embedded: bool
     leaders: list[Table]
     agents: list[AgentCard]
-    outcomes: Figure | None
+    outcomes: Chart | None
     failed: Table | None
     parts: list[Part]
     reach: Table | None
 
     @property
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[Chart]:
         """All of its charts but those of agents."""
         return [*([self.outcomes] if self.outcomes else []), *(one for part in self.parts for one in part.figures)]
 
@@ -90,8 +90,8 @@ def model(
     parts: list[Part] = []
     for (env_id, apart), some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
         env, presentation = registry.load(env_id), presentation_of(env_id)
-        charts = level_figures(env, presentation, some, name)
-        if all_charts := [*charts, *step_figures(env, presentation, some, name)]:
+        charts = level_charts(env, presentation, some, name)
+        if all_charts := [*charts, *step_charts(env, presentation, some, name)]:
             parts.append(Part(env, apart, presentation, all_charts, undrawn(env, presentation, some, charts)))
     of_model = [total for total in totals if total.group.model == name]
     return Model(
@@ -109,5 +109,5 @@ def model(
         ),
         failed=failed,
         parts=parts,
-        reach=reach_of_model(name, curves, pages),
+        reach=horizon_table_of_model(name, curves, pages),
     )

@@ -13,6 +13,7 @@ from waybench.analysis.estimates import Measure, measure
 from waybench.analysis.frames import group_id
 from waybench.analysis.results import Cluster, grouped
 from waybench.core import End, Environment, Metric, Outcome, Presentation
+from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,
     LONGEST_OPENING,
@@ -26,10 +27,9 @@ from waybench.reporting._format import (
     part,
     value_text,
 )
-from waybench.reporting._gathered import Gathered, Played
-from waybench.reporting._openings import Opening, Said
 from waybench.reporting._replay import file_name
-from waybench.reporting.charts import Figure, curve_figures
+from waybench.reporting._shared_prefix import Said, SharedPrefix
+from waybench.reporting.charts import Chart, curve_charts
 from waybench.reporting.pages._episode import ended
 
 _TELLING = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.REFUSED)
@@ -46,7 +46,7 @@ class Attempt:
         end: How it ended, in words.
         outcomes: What each reply came to that had to name an action.
         error: The message of an infrastructure error; None if there was none.
-        aside: Why it does not count, "" if it does.
+        exclusion_reason: Why it does not count, "" if it does.
         mismatch: Where record and simulation differ; "" if they agree.
         not_simulated: Why there was no simulation; "" if there was one.
         log: The log file's name.
@@ -59,7 +59,7 @@ class Attempt:
     end: str
     outcomes: list[Outcome]
     error: Excerpt | None
-    aside: str
+    exclusion_reason: str
     mismatch: str
     not_simulated: str
     log: str
@@ -156,7 +156,7 @@ class Level:
     """
 
     estimate: Estimate
-    figures: list[Figure]
+    figures: list[Chart]
     batches: list[Batch]
 
     @property
@@ -181,7 +181,7 @@ class Item:
     anchor: str
     batch: str
     attempts: int
-    opening: Opening
+    opening: SharedPrefix
 
 
 Follow = Callable[[Played, Attempt, Item], None]
@@ -191,7 +191,12 @@ class Results:
     """Puts together what a page of results shows, and hands each episode on that it meets."""
 
     def __init__(
-        self, env: Environment[Any, Any, Any], presentation: Presentation, found: Gathered, page: str, follow: Follow
+        self,
+        env: Environment[Any, Any, Any],
+        presentation: Presentation,
+        found: EpisodeStore,
+        page: str,
+        follow: Follow,
     ) -> None:
         """Prepare.
 
@@ -231,11 +236,11 @@ class Results:
                 batches.append(Batch(cluster, anchor, told, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
-            curves = curve_figures(self._env, self._presentation, level, group.examples, [estimate], whose, small=True)
+            curves = curve_charts(self._env, self._presentation, level, group.examples, [estimate], whose, small=True)
             found.append(Level(estimate, curves, batches))
         return found
 
-    def _cards(self, positions: Sequence[int], shared: Opening, batch: str, prefix: str, first: int) -> list[Card]:
+    def _cards(self, positions: Sequence[int], shared: SharedPrefix, batch: str, prefix: str, first: int) -> list[Card]:
         rows = self._found.rows
         items = grouped(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
         return [
@@ -245,11 +250,11 @@ class Results:
 
     def _card(self, positions: Sequence[int], item: Item) -> Card:
         rows = self._found.rows
-        ordered = sorted(positions, key=lambda at: (bool(rows[at].aside), rows[at].attempt))
+        ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
         some = [rows[at] for at in ordered]
         measured = measure(self._env, any(row.guided for row in some))
         metric = measured.metric
-        counted = [(measured.value(row), row) for row in some if row.counts]
+        counted = [(measured.value(row), row) for row in some if row.is_included]
         scored = [(value, row) for value, row in counted if value is not None]
         best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
         shown = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
@@ -260,7 +265,7 @@ class Results:
             if played.row is shown:
                 board = self._board(played)
             self._follow(played, attempts[-1], item)
-        valid = [row for row in some if not row.aside]
+        valid = [row for row in some if not row.exclusion_reason]
         return Card(
             item=item.id,
             anchor=item.anchor,
@@ -293,7 +298,7 @@ class Results:
             end=ended(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
-            aside=row.aside,
+            exclusion_reason=row.exclusion_reason,
             mismatch=played.again.mismatch,
             not_simulated=played.again.skipped,
             log=row.log.replace("\\", "/").rpartition("/")[2],
@@ -313,15 +318,15 @@ def _as_drawn(cluster: Cluster | None) -> tuple[bool, str]:
 
 
 def _kinds(some: Sequence[Row]) -> list[str]:
-    counted = [row for row in some if row.counts]
+    counted = [row for row in some if row.is_included]
     kinds: list[str] = []
     if counted:
         kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
     kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
     failed = {kind.name for row in counted if (kind := failure(row))}
     kinds += [f"{_FAILED}{anchor(name)}" for name in sorted(failed)]
-    kinds += ["error"] * any(row.error and not row.aside for row in some)
-    kinds += ["aside"] * any(bool(row.aside) for row in some)
+    kinds += ["error"] * any(row.error and not row.exclusion_reason for row in some)
+    kinds += ["aside"] * any(bool(row.exclusion_reason) for row in some)
     return kinds
 
 

@@ -9,7 +9,7 @@ from waybench.reporting.tables._comparisons import (
     wording_table,
 )
 from waybench.reporting.tables._failed import Failed
-from waybench.reporting.tables._horizon_tables import Reach, leading_of, reach_of_model, reaches
+from waybench.reporting.tables._horizon_tables import HorizonTables, horizon_table_of_model, horizon_tables, leading_of
 from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
 from waybench.reporting.tables._levels import LoggedError, error_table, level_table
 from waybench.reporting.tables._markdown import markdown, readme_table
@@ -46,10 +46,10 @@ __all__ = [
     "Column",
     "Failed",
     "HeaderGroup",
+    "HorizonTables",
     "Leaders",
     "LoggedError",
     "Note",
-    "Reach",
     "RowGroup",
     "Table",
     "TableRow",
@@ -62,6 +62,8 @@ __all__ = [
     "error_cell",
     "error_table",
     "files",
+    "horizon_table_of_model",
+    "horizon_tables",
     "leader_tables",
     "leaders",
     "leading_of",
@@ -78,8 +80,6 @@ __all__ = [
     "pair_tables",
     "parts",
     "prompt",
-    "reach_of_model",
-    "reaches",
     "readme_table",
     "repeat_table",
     "rows_of",

@@ -109,7 +109,7 @@ def clusters(
     source = env.explanatory_variables
     name, title = next(iter(source.titles.items())) if source else ("", "")
     sized: list[tuple[float, str, TableRow]] = []
-    for cluster, some in grouped((row for row in own if row.counts), lambda row: row.cluster).items():
+    for cluster, some in grouped((row for row in own if row.is_included), lambda row: row.cluster).items():
         size = known.get(cluster, {}).get(name)
         cells = [
             Cell(text=str(cluster.level)),

@@ -22,7 +22,7 @@ class Failed:
         Args:
             rows: All rows.
         """
-        free = [row for row in rows if row.counts and not row.guided]
+        free = [row for row in rows if row.is_included and not row.guided]
         endless = {env for env, some in grouped(free, lambda row: row.group.env).items() if has_fixed_length(some)}
         self._rows = grouped((row for row in free if row.group.env not in endless), lambda row: row.group)
 

@@ -1,4 +1,4 @@
-"""How far players reach: what a task's page has of it, and a model's."""
+"""Horizons: the tables and the chart of a task's page, and the table of a model's page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from waybench.reporting.charts import (
     MOST_POINTS,
     NARROW,
     WIDE,
-    Figure,
+    Chart,
     Player,
     chart_name,
     drawn,
@@ -41,7 +41,7 @@ _LIMITS = "Nothing is said beyond what was tried but “beyond” and “below�
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class HorizonTables:
     """The horizons of a task's models on one axis.
 
     Attributes:
@@ -51,7 +51,7 @@ class Reach:
     """
 
     axis: Axis
-    figure: Figure
+    figure: Chart
     tables: list[Table]
 
 
@@ -69,14 +69,14 @@ def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
     return Cell(text=told.place, bold=True, order=horizon.order, notes=(*ends, *notes))
 
 
-def reaches(
+def horizon_tables(
     env: Environment[Any, Any, Any],
     presentation: Presentation,
     curves: Iterable[SuccessCurve],
     ranks: Sequence[Group],
     pages: Mapping[Group, str],
-) -> list[Reach]:
-    """Return how far the models of one task reach, for each axis on which that is known.
+) -> list[HorizonTables]:
+    """Return the horizons of the models of one task, for each axis that has any.
 
     Args:
         env: The environment.
@@ -88,12 +88,12 @@ def reaches(
     by_axis = grouped(curves, lambda each: each.axis)
     axes = [axis for axis in env.axes if axis.name in by_axis]
     return [
-        _reach(f"task-reach-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
+        _horizon_tables(f"task-reach-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
         for number, axis in enumerate(axes, start=1)
     ]
 
 
-def _reach(
+def _horizon_tables(
     name: str,
     env: Environment[Any, Any, Any],
     presentation: Presentation,
@@ -101,7 +101,7 @@ def _reach(
     curves: Sequence[SuccessCurve],
     ranks: Sequence[Group],
     pages: Mapping[Group, str],
-) -> Reach:
+) -> HorizonTables:
     # Models first, and who reaches farthest before others; the same horizons are in the order of the other tables.
     listed = sorted(
         curves,
@@ -117,7 +117,7 @@ def _reach(
     tables = [_horizons(name, env, presentation, axis, listed, heads)]
     if assumptions:
         tables.append(_others(f"{name}-others", presentation, assumptions, listed, heads))
-    return Reach(axis, _figure(env, presentation, axis, listed, ranks), tables)
+    return HorizonTables(axis, _figure(env, presentation, axis, listed, ranks), tables)
 
 
 def _horizons(
@@ -215,7 +215,7 @@ def _others(
     )
 
 
-def reach_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[Group, str]) -> Table | None:
+def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[Group, str]) -> Table | None:
     """Return the horizons of one model at all tasks, on all axes; None if there are none.
 
     Args:
@@ -267,7 +267,7 @@ def _figure(
     axis: Axis,
     curves: Sequence[SuccessCurve],
     ranks: Sequence[Group],
-) -> Figure:
+) -> Chart:
     shown = curves[:MOST_PANELS]
     names = short_labels(each.group for each in shown)
     players = [Player(names[each.group], each.group.embedded, ranks.index(each.group), each) for each in shown]
@@ -284,7 +284,7 @@ def _figure(
         f"easier was tried.{left}"
     )
     whose = [env.id, *shown[0].group.apart]
-    return Figure(
+    return Chart(
         chart_name(env, whose, f"success by {axis.name}"),
         drawn(spec, label),
         drawn(success_spec(players, across, counted, NARROW), label),

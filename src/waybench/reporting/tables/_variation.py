@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from waybench.analysis import Estimate
-from waybench.analysis.estimates import Margins, Repeats, measure, spread
+from waybench.analysis.estimates import Repeats, SetSpread, measure, spread
 from waybench.analysis.formatting import NOTHING, mean_text, one_line
 from waybench.analysis.results import differing, grouped
 from waybench.core import Environment, Metric, Presentation
@@ -81,7 +81,7 @@ def spread_table(
     return _table("spread", f"Spread over several sets of {presentation.items}", caption, columns, rows)
 
 
-def _margins(found: Margins | None, metric: Metric) -> Cell:
+def _margins(found: SetSpread | None, metric: Metric) -> Cell:
     if found is None:
         return Cell(text=NOTHING)
     ends = f"−{mean_text(found.margin_min, metric)} / +{mean_text(found.margin_max, metric)}"

@@ -83,7 +83,7 @@ class WorldStyle:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """One place.
 
     Attributes:
@@ -188,7 +188,7 @@ class World:
 
     name: str
     intro: str
-    places: tuple[Place, ...]
+    places: tuple[Location, ...]
     exits: tuple[Exit, ...]
     doors: tuple[str, ...]
     things: tuple[Thing, ...]

@@ -1,7 +1,7 @@
 """Text worlds by key: games of places and ways that nobody has played before."""
 
 from waybench.core import Stream
-from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, Place, Thing, World, WorldStyle
+from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, Location, Thing, World, WorldStyle
 from waybench.envs.textmap.worlds._layout import make_layout
 from waybench.envs.textmap.worlds._moves import Moves, make_moves
 from waybench.envs.textmap.worlds._names import name_places
@@ -106,7 +106,7 @@ def _place(
     style: WorldStyle,
     deck: Deck,
     rng: Stream,
-) -> Place:
+) -> Location:
     name, noun = named
     scenery = [thing.name for thing in things if thing.place == number and not thing.portable]
     smell, rumour = deck.deal(theme.smells), deck.deal(plain) if plain else name
@@ -117,4 +117,4 @@ def _place(
     open_ways.sort(key=lambda action: DIRECTIONS.index(action) if action in DIRECTIONS else len(DIRECTIONS))
     special = [moves.told[number, action] for action in open_ways if (number, action) in moves.told]
     ways = tell_ways(open_ways, special, style.exits, theme, rng)
-    return Place(name, dark, text, ways, deck.deal(theme.sounds), smell, theme.events)
+    return Location(name, dark, text, ways, deck.deal(theme.sounds), smell, theme.events)

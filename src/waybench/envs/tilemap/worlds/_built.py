@@ -1,7 +1,7 @@
 """Built-up space: towns of streets and blocks, and halls of rooms and passages."""
 
 from waybench.envs.tilemap.worlds._board import Board
-from waybench.envs.tilemap.worlds._frame import Frame, Place, partition
+from waybench.envs.tilemap.worlds._frame import Frame, Location, partition
 from waybench.envs.tilemap.worlds._houses import house
 
 Area = tuple[int, int, int, int]  # first row and column, and those after its last ones
@@ -25,7 +25,7 @@ def _open(board: Board, cells: list[int]) -> list[int]:
 # ---- towns
 
 
-def town(board: Board) -> list[Place]:
+def town(board: Board) -> list[Location]:
     """Lay out a town: streets all over it, houses and gardens between them, perhaps a canal and a wall around."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
     for cell in range(width * height):
@@ -96,7 +96,7 @@ def _blocks(board: Board, area: Area) -> list[Area]:
     return found
 
 
-def _build(board: Board, block: Area) -> list[Place]:
+def _build(board: Board, block: Area) -> list[Location]:
     """Build upon a block: a square, a park, a great hall or, most often, houses."""
     top, left, bottom, right = block
     rng, high, wide = board.rng, bottom - top, right - left
@@ -110,10 +110,10 @@ def _build(board: Board, block: Area) -> list[Place]:
     return _terrace(board, block)
 
 
-def _terrace(board: Board, block: Area) -> list[Place]:
+def _terrace(board: Board, block: Area) -> list[Location]:
     """Build houses side by side, in one row, or in two rows back to back; neighbours share a wall."""
     top, left, bottom, right = block
-    rng, found = board.rng, list[Place]()
+    rng, found = board.rng, list[Location]()
     middle = (top + bottom) // 2
     rows = [(top, middle + 1, 1), (middle, bottom, 0)] if bottom - top >= 9 else [(top, bottom, rng.below(2))]
     for first, last, turn in rows:
@@ -138,7 +138,7 @@ def _lawn(board: Board, area: Area) -> None:
         board.cells[cell] = kind
 
 
-def _square(board: Board, block: Area) -> Place:
+def _square(board: Board, block: Area) -> Location:
     """Pave a square, with stalls or lamps in rows if there is room for them."""
     rng, roles = board.rng, board.palette.roles
     top, left, bottom, right = block
@@ -149,10 +149,10 @@ def _square(board: Board, block: Area) -> Place:
         for column in range(left + 1, right - 1, step):
             board.cells[row * board.width + column] = stall
     cells = _open(board, _cells(board, block))
-    return Place("square", cells, cells[0])
+    return Location("square", cells, cells[0])
 
 
-def _park(board: Board, block: Area) -> Place:
+def _park(board: Board, block: Area) -> Location:
     """Plant a park behind a hedge or railing, with a pond or a few trees in it."""
     rng, roles, width = board.rng, board.palette.roles, board.width
     top, left, bottom, right = block
@@ -174,13 +174,13 @@ def _park(board: Board, block: Area) -> Place:
     for row in (gate.height - 1, gate.height - 2):
         gate.put(row, column, roles["road"][0])
     cells = _open(board, _cells(board, (top + 1, left + 1, bottom - 1, right - 1)))
-    return Place("park", cells, gate.cell(gate.height - 1, column))
+    return Location("park", cells, gate.cell(gate.height - 1, column))
 
 
 # ---- halls
 
 
-def halls(board: Board) -> list[Place]:
+def halls(board: Board) -> list[Location]:
     """Lay out one great building: rooms with doors between them, some with pillars, pools, carpets or gardens."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
     wall, door = palette.one("wall"), palette.one("door")
@@ -190,7 +190,7 @@ def halls(board: Board) -> list[Place]:
         if cell // width in (0, height - 1) or cell % width in (0, width - 1):
             board.cells[cell] = wall
     most = 22 + rng.below(20) + size // (90 + rng.below(120))
-    whole, places = _frame(board, (0, 0, height, width), 0), list[Place]()
+    whole, places = _frame(board, (0, 0, height, width), 0), list[Location]()
     for area in _passages(board, (rim, rim, height - rim, width - rim)):
         for cells in partition(whole, area, min(110, most), wall, door):
             places.append(_room(board, cells))
@@ -223,7 +223,7 @@ def _passages(board: Board, area: Area) -> list[Area]:
     return found
 
 
-def _room(board: Board, cells: list[int]) -> Place:
+def _room(board: Board, cells: list[int]) -> Location:
     """Lay out a room: bare, with another floor, or if it is large with pillars, a pool or a carpet."""
     rng, roles, width = board.rng, board.palette.roles, board.width
     top, left = divmod(cells[0], width)
@@ -246,7 +246,7 @@ def _room(board: Board, cells: list[int]) -> Place:
             inside and (style != "pillars" or (row - top) % 2 + (column - left) % 2 == 2)
         ):
             board.cells[cell] = kind
-    return Place("room", cells, cells[0], indoor=True)
+    return Location("room", cells, cells[0], indoor=True)
 
 
 def _more_doors(board: Board, count: int) -> None:

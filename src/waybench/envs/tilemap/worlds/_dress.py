@@ -1,7 +1,7 @@
 """What stands and lies about in a world: patches of ground, furniture, objects and people, until no tile is missing."""
 
 from waybench.envs.tilemap.worlds._board import Board, noise
-from waybench.envs.tilemap.worlds._frame import Place
+from waybench.envs.tilemap.worlds._frame import Location
 
 _KEPT = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
 _NEVER_FORCED = frozenset(("road", "bridge", "wall", "floor", "door", "cliff", "shore", "water", "river", "furniture"))
@@ -38,7 +38,7 @@ def _spot(board: Board, patch: int, middle: tuple[int, int]) -> None:
                 board.cells[cell] = patch
 
 
-def furnish(board: Board, places: list[Place]) -> None:
+def furnish(board: Board, places: list[Location]) -> None:
     """Put furniture along the walls of rooms, and solid things out of doors."""
     rng, palette, size = board.rng, board.palette, len(board.cells)
     furniture, deco = palette.roles.get("furniture"), palette.roles.get("deco")
@@ -64,7 +64,7 @@ def _set(board: Board, cell: int, kind: int) -> None:
         board.cells[cell] = kind
 
 
-def hide(board: Board, places: list[Place]) -> None:
+def hide(board: Board, places: list[Location]) -> None:
     """Put objects and people into places, where there is room for them."""
     rng, palette, kinds = board.rng, board.palette, board.palette.kinds
     more, open_places = 1 + len(board.cells) // 1500, [place for place in places if place.cells]

@@ -6,7 +6,7 @@ from waybench.envs.tilemap.worlds._board import Board
 
 
 @dataclass(slots=True)
-class Place:
+class Location:
     """Somewhere that has a name, or can have one.
 
     Attributes:

@@ -1,9 +1,9 @@
 """Houses and what is made of them: towers, shrines, ruins and whole villages."""
 
-from waybench.envs.tilemap.worlds._frame import Frame, Place, partition
+from waybench.envs.tilemap.worlds._frame import Frame, Location, partition
 
 
-def house(frame: Frame, kind: str = "house", most: int = 14) -> list[Place]:
+def house(frame: Frame, kind: str = "house", most: int = 14) -> list[Location]:
     """Build a house with its door in front; `most` is the size of a room that is still divided, in cells."""
     board, roles = frame.board, frame.board.palette.roles
     wall, floor, door = board.rng.choice(roles["wall"]), board.rng.choice(roles["floor"]), roles["door"][0]
@@ -16,10 +16,10 @@ def house(frame: Frame, kind: str = "house", most: int = 14) -> list[Place]:
     frame.put(high - 1, entry, door)
     frame.claim()
     cells = [cell for room in rooms for cell in room]
-    return [Place(kind, cells, frame.cell(high, entry), indoor=True)]
+    return [Location(kind, cells, frame.cell(high, entry), indoor=True)]
 
 
-def tower(frame: Frame) -> list[Place]:
+def tower(frame: Frame) -> list[Location]:
     """Build a round tower."""
     places, ground = house(frame, "tower", most=1000), frame.board.palette.one("ground")
     last_row, last_column = frame.height - 1, frame.width - 1
@@ -28,7 +28,7 @@ def tower(frame: Frame) -> list[Place]:
     return places
 
 
-def shrine(frame: Frame) -> list[Place]:
+def shrine(frame: Frame) -> list[Location]:
     """Build a hall with its door in the middle and pillars along both sides."""
     places, wall = house(frame, "shrine", most=1000), frame.board.cells[frame.cell(0, 0)]
     last, middle = frame.height - 1, frame.width // 2
@@ -45,7 +45,7 @@ def shrine(frame: Frame) -> list[Place]:
     return places
 
 
-def ruin(frame: Frame) -> list[Place]:
+def ruin(frame: Frame) -> list[Location]:
     """Build a house, and let it fall to ruin."""
     places, rng, palette = house(frame, "ruin", most=24), frame.board.rng, frame.board.palette
     walls, ground, rubble = frozenset(palette.roles["wall"]), palette.one("ground"), palette.one("cliff")
@@ -60,7 +60,7 @@ def ruin(frame: Frame) -> list[Place]:
     return places
 
 
-def village(frame: Frame) -> list[Place]:
+def village(frame: Frame) -> list[Location]:
     """Build a street with houses on both sides and a square beside its middle."""
     rng, road = frame.board.rng, frame.board.palette.one("road")
     frame.claim(built=False)
@@ -71,10 +71,10 @@ def village(frame: Frame) -> list[Place]:
     for row, column in paved:
         frame.put(row, column, road)
     cells = [frame.cell(row, column) for row, column in paved]
-    return [Place("village", cells, frame.cell(street, rng.below(2) * (frame.width - 1))), *houses]
+    return [Location("village", cells, frame.cell(street, rng.below(2) * (frame.width - 1))), *houses]
 
 
-def _row(frame: Frame, street: int, free: range, back: bool) -> list[Place]:
+def _row(frame: Frame, street: int, free: range, back: bool) -> list[Location]:
     """Build houses along one side of a street, with a path from each door to it.
 
     Args:
@@ -83,7 +83,7 @@ def _row(frame: Frame, street: int, free: range, back: bool) -> list[Place]:
         free: Columns that are left free.
         back: Whether it is the side behind the street.
     """
-    rng, found, column = frame.board.rng, list[Place](), frame.board.rng.below(2)
+    rng, found, column = frame.board.rng, list[Location](), frame.board.rng.below(2)
     room = frame.height - street - 2 if back else street - 1
     while column + 4 <= frame.width:
         wide, high = 4 + rng.below(4), 4 + rng.below(max(1, room - 3))

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from waybench.envs.tilemap.worlds._frame import Frame, Place
+from waybench.envs.tilemap.worlds._frame import Frame, Location
 from waybench.envs.tilemap.worlds._houses import house, ruin, shrine, tower, village
 from waybench.spaces import spanning_tree
 
 
-def cave(frame: Frame) -> list[Place]:
+def cave(frame: Frame) -> list[Location]:
     """Dig a cave: a rock with a winding passage into it."""
     board, rng = frame.board, frame.board.rng
     rock, inside = board.palette.one("cliff"), board.rng.choice(board.palette.roles["floor"])
@@ -28,10 +28,10 @@ def cave(frame: Frame) -> list[Place]:
             break
     frame.claim()
     deep = list(dict.fromkeys(dug))
-    return [Place("cave", deep[len(deep) // 2 :], frame.cell(high, mouth), indoor=True)]
+    return [Location("cave", deep[len(deep) // 2 :], frame.cell(high, mouth), indoor=True)]
 
 
-def camp(frame: Frame) -> list[Place]:
+def camp(frame: Frame) -> list[Location]:
     """Pitch tents around an open space."""
     board, rng = frame.board, frame.board.rng
     tent = rng.choice(board.palette.roles.get("deco") or board.palette.roles["wall"])
@@ -47,10 +47,10 @@ def camp(frame: Frame) -> list[Place]:
         frame.put(row, wide - 1, tent)
     frame.claim()
     cells = [frame.cell(row, column) for row in range(1, high) for column in range(1, wide - 1)]
-    return [Place("camp", cells, frame.cell(high, rng.below(wide)))]
+    return [Location("camp", cells, frame.cell(high, rng.below(wide)))]
 
 
-def circle(frame: Frame) -> list[Place]:
+def circle(frame: Frame) -> list[Location]:
     """Set up standing stones in a ring."""
     board, rng = frame.board, frame.board.rng
     stone = rng.choice(board.palette.roles.get("deco") or board.palette.roles["cliff"])
@@ -64,10 +64,10 @@ def circle(frame: Frame) -> list[Place]:
             elif far < 121 and (row + column) % 2 == 0:
                 frame.put(row, column, stone)
     frame.claim()
-    return [Place("circle", inner, frame.cell(high, wide // 2))]
+    return [Location("circle", inner, frame.cell(high, wide // 2))]
 
 
-def orchard(frame: Frame) -> list[Place]:
+def orchard(frame: Frame) -> list[Location]:
     """Plant rows behind a fence, each with one way past it."""
     board, rng, roles = frame.board, frame.board.rng, frame.board.palette.roles
     fence, crop = roles["cliff"][0], rng.choice(roles["solid"])
@@ -87,10 +87,10 @@ def orchard(frame: Frame) -> list[Place]:
     frame.put(high - 2, gate, patch)
     frame.claim()
     cells = [frame.cell(row, column) for row in range(1, high - 1, 2) for column in range(1, wide - 1)]
-    return [Place("orchard", [cell for cell in cells if board.cells[cell] == patch], frame.cell(high, gate))]
+    return [Location("orchard", [cell for cell in cells if board.cells[cell] == patch], frame.cell(high, gate))]
 
 
-def grove(frame: Frame) -> list[Place]:
+def grove(frame: Frame) -> list[Location]:
     """Let trees close around a clearing, with one way in."""
     board, roles = frame.board, frame.board.palette.roles
     high, wide = frame.height, frame.width
@@ -108,10 +108,10 @@ def grove(frame: Frame) -> list[Place]:
     for row in range(high // 2, high):
         frame.put(row, middle, patch)
     frame.claim()
-    return [Place("grove", inner or [frame.cell(high - 1, middle)], frame.cell(high, middle))]
+    return [Location("grove", inner or [frame.cell(high - 1, middle)], frame.cell(high, middle))]
 
 
-def labyrinth(frame: Frame) -> list[Place]:
+def labyrinth(frame: Frame) -> list[Location]:
     """Grow a small maze of hedges or walls; its rooms are at odd rows and columns."""
     rng, roles = frame.board.rng, frame.board.palette.roles
     wall, floor = rng.choice([roles["solid"][0], roles["wall"][0]]), rng.choice(roles.get("patch") or roles["ground"])
@@ -127,10 +127,10 @@ def labyrinth(frame: Frame) -> list[Place]:
     for row in range(2 * down, frame.height):  # two rows if the height is even
         frame.put(row, entry, floor)
     frame.claim()
-    return [Place("labyrinth", [frame.cell(*room) for room in rooms], frame.cell(frame.height, entry))]
+    return [Location("labyrinth", [frame.cell(*room) for room in rooms], frame.cell(frame.height, entry))]
 
 
-def garden(frame: Frame) -> list[Place]:
+def garden(frame: Frame) -> list[Location]:
     """Lay out a garden around a pond, behind a hedge."""
     roles, rng = frame.board.palette.roles, frame.board.rng
     patches = roles.get("patch") or roles["ground"]
@@ -147,11 +147,11 @@ def garden(frame: Frame) -> list[Place]:
     gate = 1 + rng.below(wide - 2)
     frame.put(high - 1, gate, roles["door"][0])
     frame.claim()
-    return [Place("garden", cells, frame.cell(high, gate))]
+    return [Location("garden", cells, frame.cell(high, gate))]
 
 
 # Kind -> (least height and width, greatest height and width, how it is built).
-SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[Frame], list[Place]]]] = {
+SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[Frame], list[Location]]]] = {
     "camp": ((4, 5), (6, 8), camp),
     "cave": ((6, 7), (9, 12), cave),
     "circle": ((5, 5), (8, 9), circle),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from waybench.envs.tilemap.worlds._board import Board
-from waybench.envs.tilemap.worlds._frame import Place
+from waybench.envs.tilemap.worlds._frame import Location
 from waybench.envs.tilemap.worlds._tiles import FOE, HERO
 
 _DIRECTIONS = (
@@ -31,9 +31,9 @@ class Goal(NamedTuple):
     find: int | None = None
 
 
-def landmarks(board: Board, plan: str) -> list[Place]:
+def landmarks(board: Board, plan: str) -> list[Location]:
     """Return places that nobody has built: banks, bridges and crossroads; the map's nine regions are the last."""
-    rng, kinds, found = board.rng, board.palette.kinds, list[Place]()
+    rng, kinds, found = board.rng, board.palette.kinds, list[Location]()
     streets = "street" if plan == "town" else "crossroads"
     for role, name in (("shore", "shore"), ("bridge", "bridge"), ("road", streets)) if plan != "halls" else ():
         wanted = [number for number, kind in enumerate(kinds) if kind.role == role]
@@ -41,7 +41,7 @@ def landmarks(board: Board, plan: str) -> list[Place]:
         for _ in range(min(len(cells) // 4, 1 + len(board.cells) // 1000)):
             cell = rng.choice(cells)
             if role != "road" or sum(board.cells[other] in wanted for other in board.beside(cell)) >= 3:
-                found.append(Place(name, [cell], cell))
+                found.append(Location(name, [cell], cell))
     walkable = board.walkable_kinds()
     for number, direction in enumerate(_DIRECTIONS):
         row, column = divmod(number, 3)
@@ -54,7 +54,7 @@ def landmarks(board: Board, plan: str) -> list[Place]:
             (rows[0] + rng.below(rows[1] - rows[0])) * board.width + columns[0] + rng.below(columns[1] - columns[0])
             for _ in range(12)
         ]
-        found.append(Place(f"region {direction}", [cell for cell in drawn if walkable[board.cells[cell]]], 0))
+        found.append(Location(f"region {direction}", [cell for cell in drawn if walkable[board.cells[cell]]], 0))
     return found
 
 
@@ -75,7 +75,7 @@ class Quest:
         goals: The objectives in their order.
     """
 
-    def __init__(self, board: Board, places: list[Place], count: int) -> None:
+    def __init__(self, board: Board, places: list[Location], count: int) -> None:
         self._board, self._places = board, places
         self._place_of = {cell: n for n, place in enumerate(places[:-9]) for cell in place.cells}
         kinds = board.palette.kinds

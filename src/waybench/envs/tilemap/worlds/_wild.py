@@ -2,7 +2,7 @@
 
 from waybench.envs.tilemap.worlds._biomes import Biome
 from waybench.envs.tilemap.worlds._board import Board, level_of, noise
-from waybench.envs.tilemap.worlds._frame import Frame, Place
+from waybench.envs.tilemap.worlds._frame import Frame, Location
 from waybench.envs.tilemap.worlds._outdoors import SITES
 
 _TRIES = 25  # to find room for one place
@@ -10,7 +10,7 @@ _SMALL, _LARGE = 280, 8000  # cells: few waters, and more ridges and rivers
 _PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
 
 
-def wild(board: Board, biome: Biome) -> list[Place]:
+def wild(board: Board, biome: Biome) -> list[Location]:
     """Lay out open country.
 
     Args:
@@ -104,12 +104,12 @@ def _river(board: Board) -> None:
         before = at
 
 
-def _settle(board: Board, biome: Biome) -> list[list[Place]]:
+def _settle(board: Board, biome: Biome) -> list[list[Location]]:
     """Build places wherever there is room for them, apart from each other."""
     rng, size = board.rng, board.width * board.height
     wanted = 1 + size // (_PER_PLACE + size // 60)
     wanted += rng.below(1 + wanted // 3)
-    kinds, found = list(biome.sites), list[list[Place]]()
+    kinds, found = list(biome.sites), list[list[Location]]()
     waters = _waters(board)
     wet = bytearray(kind in waters for kind in board.cells)
     for _ in range(wanted):

@@ -9,14 +9,14 @@ from waybench.envs.tilemap.worlds._board import Board
 from waybench.envs.tilemap.worlds._built import halls, town
 from waybench.envs.tilemap.worlds._dress import complete, furnish, hide, lay_patches
 from waybench.envs.tilemap.worlds._finish import LEAST, MOST, fill_up, join, make_room
-from waybench.envs.tilemap.worlds._frame import Place
+from waybench.envs.tilemap.worlds._frame import Location
 from waybench.envs.tilemap.worlds._quest import Quest, landmarks
 from waybench.envs.tilemap.worlds._tiles import INTERACTIVE_ROLES, Kind, draw_palette, write_signs
 from waybench.envs.tilemap.worlds._wild import wild
 from waybench.envs.tilemap.worlds._words import FOES, HEROES, Words
 
 
-def _lay_out(board: Board, biome: Biome) -> list[Place]:
+def _lay_out(board: Board, biome: Biome) -> list[Location]:
     if biome.plan == "wild":
         return wild(board, biome)
     return town(board) if biome.plan == "town" else halls(board)

@@ -1,4 +1,4 @@
-"""What players are told at first: where many items' prompts begin alike, the beginning is shown once."""
+"""Prompts of many items that begin alike: the prefix that they share is shown once."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class SharedPrefix:
     """What several prompts begin with.
 
     Attributes:
@@ -108,7 +108,7 @@ class Common:
             common = _beginning(self._next.text, other.text)
             self._next = Message(other.role, common) if other.role == self._next.role else None
 
-    def opening(self) -> Opening:
+    def shared_prefix(self) -> SharedPrefix:
         """Return it, so that at least one message of each prompt is left, or its end.
 
         Whole messages count however short they are; of the message after them, the common beginning up to the end of a
@@ -116,17 +116,17 @@ class Common:
         """
         messages = (self._first or ())[: self._alike]
         if self._next is None or not self._differs:
-            return Opening(messages)
+            return SharedPrefix(messages)
         common = self._next.text[: self._next.text.rfind("\n") + 1]
-        return Opening(messages, Message(self._next.role, common) if len(common) >= LEAST else None)
+        return SharedPrefix(messages, Message(self._next.role, common) if len(common) >= LEAST else None)
 
 
-def opening(prompts: Iterable[Sequence[Message]]) -> Opening:
+def opening(prompts: Iterable[Sequence[Message]]) -> SharedPrefix:
     """Return what some prompts all begin with (see `Common.opening`)."""
     found = Common()
     for prompt in prompts:
         found.add(prompt)
-    return found.opening()
+    return found.shared_prefix()
 
 
 def _beginning(first: str, last: str) -> str:
@@ -141,7 +141,7 @@ def _beginning(first: str, last: str) -> str:
     return first[:alike]
 
 
-def prompted(record: EpisodeRecord, shared: Opening, longest: int) -> list[Said]:
+def prompted(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[Said]:
     """Return what a player was told at first, after what is shown elsewhere.
 
     Args:

@@ -10,7 +10,7 @@ from waybench.core import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Margins:
+class SetSpread:
     """One number over several sets (AQA-Bench, arXiv:2402.09404, equations 8 to 10).
 
     Attributes:
@@ -41,8 +41,8 @@ class Spread:
     group: Group
     level: int
     keys: tuple[str, ...]
-    metrics: Mapping[str, Margins]
-    curves: Mapping[str, Margins]
+    metrics: Mapping[str, SetSpread]
+    curves: Mapping[str, SetSpread]
 
     def to_json(self) -> dict[str, Json]:
         """Return the spread as JSON values."""
@@ -64,22 +64,24 @@ def spread(estimates: Iterable[Estimate]) -> list[Spread]:
                     group=group,
                     level=level,
                     keys=tuple(estimate.group.key for estimate in some),
-                    metrics=_margins({name: mean.value for name, mean in each.metrics.items()} for each in some),
-                    curves=_margins({name: one.average.value for name, one in each.curves.items()} for each in some),
+                    metrics=_set_spreads({name: mean.value for name, mean in each.metrics.items()} for each in some),
+                    curves=_set_spreads(
+                        {name: one.average.value for name, one in each.curves.items()} for each in some
+                    ),
                 )
             )
     return found
 
 
-def _margins(sets: Iterable[Mapping[str, float]]) -> dict[str, Margins]:
+def _set_spreads(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]:
     listed = list(sets)
     names = dict.fromkeys(name for values in listed for name in values)
     of_name = {name: [values[name] for values in listed if name in values] for name in names}
-    return {name: margins(values) for name, values in of_name.items() if len(values) > 1}
+    return {name: set_spread(values) for name, values in of_name.items() if len(values) > 1}
 
 
-def margins(values: Iterable[float]) -> Margins:
+def set_spread(values: Iterable[float]) -> SetSpread:
     """Return the average of some numbers, and how far the least and the greatest are from it."""
     listed = list(values)
     average = mean(listed)  # exactly rounded, so that it is never beyond the least or the greatest
-    return Margins(average, average - min(listed), max(listed) - average, len(listed))
+    return SetSpread(average, average - min(listed), max(listed) - average, len(listed))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.analysis.episodes import detour, item
 from waybench.core import Message
-from waybench.reporting import _openings
-from waybench.reporting._openings import Common, Opening, opening, prompted
+from waybench.reporting import _shared_prefix
+from waybench.reporting._shared_prefix import Common, SharedPrefix, opening, prompted
 
 Prompt = tuple[Message, ...]
 LEAST = 2
@@ -23,28 +23,28 @@ ALIKE = st.builds(
 )
 
 
-def by_definition(prompts: Sequence[Prompt]) -> Opening:
+def by_definition(prompts: Sequence[Prompt]) -> SharedPrefix:
     """Return what prompts begin with, by looking at all of them at once."""
     alike = 0
     while prompts and all(len(each) > alike + 1 and each[alike] == prompts[0][alike] for each in prompts):
         alike += 1
     messages = prompts[0][:alike] if prompts else ()
     if not all(len(each) > alike for each in prompts):
-        return Opening(messages)
+        return SharedPrefix(messages)
     after = [each[alike] for each in prompts]
     if len(set(after)) < 2 or len({message.role for message in after}) > 1:
-        return Opening(messages)
+        return SharedPrefix(messages)
     shortest = min((message.text for message in after), key=len)
     lines = [n for n in range(len(shortest) + 1) if all(each.text.startswith(shortest[:n]) for each in after)]
     ends = [n for n in lines if n == 0 or shortest[n - 1] == "\n"]
     text = shortest[: max(ends)]
-    return Opening(messages, Message(after[0].role, text) if len(text) >= LEAST else None)
+    return SharedPrefix(messages, Message(after[0].role, text) if len(text) >= LEAST else None)
 
 
 @given(st.one_of(PROMPTS, ALIKE))
 def test_one_at_a_time_is_the_same_as_all_at_once(prompts: list[Prompt]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_openings, "LEAST", LEAST)
+        patch.setattr(_shared_prefix, "LEAST", LEAST)
         found = opening(prompts)
         assert found == by_definition(prompts)
         assert opening(prompts[::-1]) == found
@@ -60,16 +60,16 @@ def test_one_at_a_time_is_the_same_as_all_at_once(prompts: list[Prompt]) -> None
 @given(PROMPTS)
 def test_it_can_be_asked_at_any_time(prompts: list[Prompt]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_openings, "LEAST", LEAST)
+        patch.setattr(_shared_prefix, "LEAST", LEAST)
         common = Common()
         for number, prompt in enumerate(prompts, start=1):
             common.add(prompt)
-            assert common.opening() == by_definition(prompts[:number])
+            assert common.shared_prefix() == by_definition(prompts[:number])
 
 
 @given(st.text("ab", max_size=40), st.text("ab", max_size=40))
 def test_what_two_texts_both_begin_with(first: str, second: str) -> None:
-    found = _openings._beginning(first, second)
+    found = _shared_prefix._beginning(first, second)
     assert first.startswith(found)
     assert second.startswith(found)
     longer = len(found) + 1
@@ -81,29 +81,29 @@ def test_what_prompts_begin_with() -> None:
         return Message("user", text)
 
     system, long = Message("system", "Be brief."), "A line of a walkthrough.\n" * 40
-    assert opening([]) == Opening()
-    assert opening([(), (user(long),)]) == Opening()
-    assert opening([(user(long),)]) == Opening()
-    assert opening([(user(long + "a"),), (user(long + "a"),)]) == Opening()
-    assert opening([(system, user("a")), (system, user("b"))]) == Opening((system,))
+    assert opening([]) == SharedPrefix()
+    assert opening([(), (user(long),)]) == SharedPrefix()
+    assert opening([(user(long),)]) == SharedPrefix()
+    assert opening([(user(long + "a"),), (user(long + "a"),)]) == SharedPrefix()
+    assert opening([(system, user("a")), (system, user("b"))]) == SharedPrefix((system,))
     shared = opening([(system, user(long + "ab")), (system, user(long + "ac"))])
-    assert shared == Opening((system,), user(long))
+    assert shared == SharedPrefix((system,), user(long))
     assert shared.rest((system, user(long + "ab"), user("c"))) == [user("ab"), user("c")]
     assert [said.text.text for said in shared.said(100_000)] == ["Be brief.", long]
-    assert opening([(user("short\na"),), (user("short\nb"),)]) == Opening()
-    assert opening([(user(long + "a"),), (Message("system", long + "b"),)]) == Opening()
+    assert opening([(user("short\na"),), (user("short\nb"),)]) == SharedPrefix()
+    assert opening([(user(long + "a"),), (Message("system", long + "b"),)]) == SharedPrefix()
     # Of a text that is all of another one's beginning nothing is left.
-    assert opening([(user(long),), (user(long + "b"),)]) == Opening((), user(long))
+    assert opening([(user(long),), (user(long + "b"),)]) == SharedPrefix((), user(long))
 
 
 def test_an_episodes_prompt_is_what_is_not_shown_elsewhere() -> None:
     record = detour(item(), 2)
     told = "".join(message.text for message in record.opening)
-    assert "".join(each.text.text for each in prompted(record, Opening(), 100_000)) == told
+    assert "".join(each.text.text for each in prompted(record, SharedPrefix(), 100_000)) == told
     (message, *_) = record.opening
-    shared = Opening((), Message(message.role, message.text[:100]))
+    shared = SharedPrefix((), Message(message.role, message.text[:100]))
     first, *_ = prompted(record, shared, 100_000)
     assert first.text.text == message.text[100:]
-    cut = prompted(record, Opening(), 60)[0].text
+    cut = prompted(record, SharedPrefix(), 60)[0].text
     assert (cut.text, cut.end, cut.length) == (message.text[:50], message.text[-10:], len(message.text))
-    assert {each.title for each in prompted(record, Opening(), 60)} <= {"Prompt", "System prompt"}
+    assert {each.title for each in prompted(record, SharedPrefix(), 60)} <= {"Prompt", "System prompt"}

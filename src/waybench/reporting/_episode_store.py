@@ -1,4 +1,4 @@
-"""Episodes as they come, one at a time: rows are kept, and the rest is put on disk until a page shows it."""
+"""Episode store: keeps one row per episode in memory and the full record on disk."""
 
 import json
 import tempfile
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from waybench.analysis import LoggedEpisode, Row, Skipped, set_aside
+from waybench.analysis import LoggedEpisode, Row, Skipped, exclude
 from waybench.analysis.estimates import ClusterVariables, Variables
 from waybench.analysis.logs import skipped
 from waybench.analysis.results import Cluster, Group, Simulated, verified
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
-from waybench.reporting._openings import Common, Opening
+from waybench.reporting._shared_prefix import Common, SharedPrefix
 
 
 class Played(NamedTuple):
@@ -35,11 +35,11 @@ class Played(NamedTuple):
     instance: Instance | None
 
 
-class Gathered:
+class EpisodeStore:
     """All episodes of a report.
 
     Attributes:
-        rows: Their rows, with those set aside that do not count.
+        rows: Their rows, with those excluded that do not count.
         variables: What can explain scores, by group and cluster.
         numbers: Of each row, its number in its group, from 1.
         again: Of each row, what a new simulation says of its record.
@@ -82,7 +82,7 @@ class Gathered:
                 self._common[one.group, one.level, cluster].add(episode.record.opening)
             self._keep(episode, again, data)
             made.append(one)
-        self.rows = set_aside(made)
+        self.rows = exclude(made)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
         self.numbers = _numbered(self.rows)
 
@@ -114,10 +114,10 @@ class Gathered:
                 self._instance(record, self.again[position]),
             )
 
-    def opening(self, group: Group, level: int, cluster: Cluster | None) -> Opening:
+    def opening(self, group: Group, level: int, cluster: Cluster | None) -> SharedPrefix:
         """Return what the prompts of a group's level begin with: of one cluster, or with None all of them."""
         place = group, level, cluster
-        return self._common[place].opening() if place in self._common else Opening()
+        return self._common[place].shared_prefix() if place in self._common else SharedPrefix()
 
     def _instance(self, record: EpisodeRecord, again: Simulated) -> Instance | None:
         """Return a record's instance; that of the last one is kept, for attempts at an item follow each other."""

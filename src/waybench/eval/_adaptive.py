@@ -14,7 +14,7 @@ from waybench.eval._sample import finished_record
 S = TypeVar("S")
 
 
-class Following(SampleSource, ABC, Generic[S]):
+class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
     """Feeds a task samples that are, for each player by itself, a function of its results.
 
     The engine gives one source to all models of a run, and tells a retried task's source again of everything that is

@@ -1,4 +1,4 @@
-"""All rows of some episodes, and those of them that are set aside since they never count."""
+"""The rows of episodes, and the exclusion of those that never count."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ def measurable(
     prices: Mapping[str, Price] | None = None,
     on_problem: Callable[[Skipped], None] | None = None,
 ) -> tuple[list[LoggedEpisode], list[Row]]:
-    """Return the episodes that can be measured, in the given order, and the row of each, as `set_aside` leaves it.
+    """Return the episodes that can be measured, in the given order, and the row of each, as `exclude` leaves it.
 
     Args:
         episodes: The episodes; those of a later run come later.
@@ -40,7 +40,7 @@ def measurable(
             if on_problem is None:
                 raise type(error)(str(problem).removeprefix("skipped ")) from None
             on_problem(problem)
-    return measured, set_aside(made)
+    return measured, exclude(made)
 
 
 def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], None] | None = None) -> list[Row]:
@@ -48,8 +48,8 @@ def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], N
     return measurable(episodes, on_problem=on_problem)[1]
 
 
-def set_aside(made: Iterable[Row]) -> list[Row]:
-    """Return rows with those set aside that never count.
+def exclude(made: Iterable[Row]) -> list[Row]:
+    """Return rows with those excluded that never count.
 
     Three kinds do not:
 
@@ -65,42 +65,42 @@ def set_aside(made: Iterable[Row]) -> list[Row]:
         made: The rows, those of a later run later.
     """
     listed = list(made)
-    _set_aside_earlier_runs(listed)
-    _set_aside_repeated(listed)
-    _set_aside_after_perfect(listed)
+    _exclude_earlier_runs(listed)
+    _exclude_repeated(listed)
+    _exclude_after_perfect(listed)
     return listed
 
 
-def _set_aside_earlier_runs(made: list[Row]) -> None:
+def _exclude_earlier_runs(made: list[Row]) -> None:
     def same(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance
 
     order = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in made))}
-    valid = [position for position, row in enumerate(made) if not row.aside]
+    valid = [position for position, row in enumerate(made) if not row.exclusion_reason]
     for positions in grouped(valid, lambda position: same(made[position])).values():
         last = max((made[position] for position in positions), key=lambda row: (not row.error, order[row.run]))
         for position in positions:
             if made[position].run != last.run:
-                made[position] = replace(made[position], aside=REPEATED)
+                made[position] = replace(made[position], exclusion_reason=REPEATED)
 
 
-def _set_aside_repeated(made: list[Row]) -> None:
+def _exclude_repeated(made: list[Row]) -> None:
     def same(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance, row.attempt
 
-    valid = [position for position, row in enumerate(made) if not row.aside]
+    valid = [position for position, row in enumerate(made) if not row.exclusion_reason]
     for positions in grouped(valid, lambda position: same(made[position])).values():
         kept = max(positions, key=lambda position: (not made[position].error, position))
         for position in positions:
             if position != kept:
-                made[position] = replace(made[position], aside=REPEATED)
+                made[position] = replace(made[position], exclusion_reason=REPEATED)
 
 
-def _set_aside_after_perfect(made: list[Row]) -> None:
+def _exclude_after_perfect(made: list[Row]) -> None:
     def same(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance
 
-    kept = [position for position, row in enumerate(made) if not row.aside]
+    kept = [position for position, row in enumerate(made) if not row.exclusion_reason]
     for positions in grouped(kept, lambda position: same(made[position])).values():
         environment = registry.load(made[positions[0]].group.env)
         if not environment.best_of:
@@ -110,4 +110,4 @@ def _set_aside_after_perfect(made: list[Row]) -> None:
         perfect = [attempt for attempt, score in scores.items() if is_perfect(score, headline)]
         for position in positions:
             if perfect and made[position].attempt > min(perfect):
-                made[position] = replace(made[position], aside=AFTER_PERFECT)
+                made[position] = replace(made[position], exclusion_reason=AFTER_PERFECT)

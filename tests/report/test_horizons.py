@@ -12,8 +12,8 @@ from tests.analysis.test_horizon import climbed
 from tests.report.pages import Page, Site, site
 from waybench.analysis import horizons, rows
 from waybench.analysis.horizons import (
+    DifficultyBin,
     Horizon,
-    Place,
     SuccessCurve,
     difficulty_text,
     horizon_told,
@@ -170,9 +170,9 @@ def test_a_panel_draws_the_curve_and_its_band(curves: list[SuccessCurve]) -> Non
 
 
 def test_neighbouring_difficulties_are_put_together() -> None:
-    few = [Place(5.0, 1.0, 3, 3), Place(7.0, 0.5, 4, 6)]
+    few = [DifficultyBin(5.0, 1.0, 3, 3), DifficultyBin(7.0, 0.5, 4, 6)]
     assert binned(few) == [Binned(5, 1, 3, 5, 5), Binned(7, 0.5, 4, 7, 7)]
-    many = [Place(float(at), float(at % 2), 1 + at % 3, 5) for at in range(1, 101)]
+    many = [DifficultyBin(float(at), float(at % 2), 1 + at % 3, 5) for at in range(1, 101)]
     found = binned(many)
     assert len(found) <= MOST_POINTS
     items = sum(place.items for place in many)

@@ -14,9 +14,9 @@ from waybench.analysis import LoggedEpisode, rows
 from waybench.analysis.estimates import variables
 from waybench.analysis.results import Simulated
 from waybench.core import EpisodeRecord, Price, Usage
-from waybench.reporting import _gathered
-from waybench.reporting._gathered import Gathered
-from waybench.reporting._openings import Opening
+from waybench.reporting import _episode_store
+from waybench.reporting._episode_store import EpisodeStore
+from waybench.reporting._shared_prefix import SharedPrefix
 
 PRICE = Price(1, 1, 1)
 
@@ -24,10 +24,10 @@ PRICE = Price(1, 1, 1)
 @pytest.fixture
 def gathered() -> Iterator[Any]:
     """Return a function that gathers episodes; what it has put on disk goes in the end."""
-    made: list[Gathered] = []
+    made: list[EpisodeStore] = []
 
-    def gather(episodes: list[LoggedEpisode], **prices: Price) -> Gathered:
-        made.append(Gathered(iter(episodes), prices))
+    def gather(episodes: list[LoggedEpisode], **prices: Price) -> EpisodeStore:
+        made.append(EpisodeStore(iter(episodes), prices))
         return made[-1]
 
     yield gather
@@ -46,10 +46,10 @@ def test_rows_and_variables_are_those_of_all_at_once(gathered: Any) -> None:
     assert {row.anchors.ceiling for row in found.rows if row.anchors} == {100.0, 1.0}
     assert found.variables == variables(rows(episodes), episodes)
     assert [each.confirmed for each in found.again] == [True] * len(episodes)
-    # The setting aside is that of all of them: what was run later replaces what came first.
+    # The exclusion is that of all of them: what was run later replaces what came first.
     twice = [replace(episode, run=run) for run in "ab" for episode in episodes]
-    assert [row.aside for row in gathered(twice).rows] == [row.aside for row in rows(twice)]
-    assert len({row.aside for row in gathered(twice).rows}) == 2
+    assert [row.exclusion_reason for row in gathered(twice).rows] == [row.exclusion_reason for row in rows(twice)]
+    assert len({row.exclusion_reason for row in gathered(twice).rows}) == 2
 
 
 def test_episodes_come_back_as_they_were_in_any_order(gathered: Any) -> None:
@@ -114,8 +114,8 @@ def test_openings_are_of_a_level_and_of_what_was_drawn_together(gathered: Any) -
     assert own[0] != own[1]
     whole = found.opening(group, level, None)
     assert whole.characters < min(each.characters for each in own)
-    assert found.opening(group, level + 1, None) == Opening()
-    assert found.opening(group, level, replace_name(clusters[0])) == Opening()
+    assert found.opening(group, level + 1, None) == SharedPrefix()
+    assert found.opening(group, level, replace_name(clusters[0])) == SharedPrefix()
 
 
 def replace_name(cluster: Any) -> Any:
@@ -124,32 +124,32 @@ def replace_name(cluster: Any) -> Any:
 
 def test_the_file_is_closed_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Any] = []
-    made = _gathered.tempfile.TemporaryFile
+    made = _episode_store.tempfile.TemporaryFile
 
     def remembered(**options: Any) -> Any:
         opened.append(made(**options))
         return opened[-1]
 
-    monkeypatch.setattr(_gathered.tempfile, "TemporaryFile", remembered)
+    monkeypatch.setattr(_episode_store.tempfile, "TemporaryFile", remembered)
     broken = replace(detour(item(), 2), item={"id": "501"})
-    found = Gathered([*played("null", (5,), mazes=1), logged(broken)], {})
+    found = EpisodeStore([*played("null", (5,), mazes=1), logged(broken)], {})
     assert (len(found.rows), len(found.passed_over)) == (3, 1)
     found.close()
-    Gathered(played("null", (5,), mazes=1), {}).close()
+    EpisodeStore(played("null", (5,), mazes=1), {}).close()
 
     def interrupted() -> Iterator[LoggedEpisode]:
         yield from played("null", (5,), mazes=1)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Gathered(interrupted(), {})
+        EpisodeStore(interrupted(), {})
     assert [each.closed for each in opened] == [True] * 3
 
 
 def test_nothing_is_left_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from waybench.reporting import write_report
 
-    monkeypatch.setattr(_gathered.tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(_episode_store.tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     write_report(played("null", (5,), mazes=1), tmp_path / "site")
     assert list((tmp_path / "temporary").iterdir()) == []

@@ -26,7 +26,7 @@ _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Chart:
     """A chart.
 
     Attributes:
@@ -44,9 +44,9 @@ class Figure:
     spec: Mapping[str, Any]
 
 
-def level_figures(
+def level_charts(
     env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate], model: str = ""
-) -> list[Figure]:
+) -> list[Chart]:
     """Return the charts of an environment's score by level; none if there is one level, and a table has all of it.
 
     Args:
@@ -66,9 +66,9 @@ def level_figures(
     ]
 
 
-def step_figures(
+def step_charts(
     env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate], model: str = ""
-) -> list[Figure]:
+) -> list[Chart]:
     """Return the other charts of an environment: by number of in-context examples, and step by step.
 
     Args:
@@ -77,7 +77,7 @@ def step_figures(
         estimates: Its estimates by level, as for `level_figures`.
         model: The model that all of them are of; "" if they are all that there are.
     """
-    found: list[Figure] = []
+    found: list[Chart] = []
     for one in chart_sets(estimates, env.public_key).sets:
         for level, own in sorted(grouped(_free(one.estimates), lambda each: each.level or 0).items()):
             found += _example_figure(env, presentation, level, own, one, model)
@@ -85,7 +85,7 @@ def step_figures(
             grouped(_with_curves(one), lambda each: (each.level or 0, each.group.examples)).items(),
             key=lambda pair: pair[0],
         ):
-            found += curve_figures(env, presentation, level, examples, own, _whose(env, own, model, one.name), of=one)
+            found += curve_charts(env, presentation, level, examples, own, _whose(env, own, model, one.name), of=one)
     return found
 
 
@@ -93,7 +93,7 @@ def undrawn(
     env: Environment[Any, Any, Any],
     presentation: Presentation,
     estimates: Sequence[Estimate],
-    by_level: Sequence[Figure],
+    by_level: Sequence[Chart],
 ) -> list[str]:
     """Return in sentences which scores of an environment no chart shows or explains; none if all are drawn.
 
@@ -139,7 +139,7 @@ def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def _level_figure(
     env: Environment[Any, Any, Any], presentation: Presentation, one: ChartSet, model: str, note: str
-) -> list[Figure]:
+) -> list[Chart]:
     free = _free(one.estimates)
     estimates = _with_fewest_examples(free)
     measured = measure(env, guided=False)
@@ -167,7 +167,7 @@ def _example_figure(
     estimates: Sequence[Estimate],
     one: ChartSet,
     model: str,
-) -> list[Figure]:
+) -> list[Chart]:
     measured = measure(env, guided=False)
     points = by_examples(estimates, measured)
     plot = Plot(points, over(measured.metric, estimates), "Number of in-context examples")
@@ -182,7 +182,7 @@ def _example_figure(
     return [_figure(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
 
 
-def curve_figures(
+def curve_charts(
     env: Environment[Any, Any, Any],
     presentation: Presentation,
     level: int,
@@ -192,7 +192,7 @@ def curve_figures(
     *,
     small: bool = False,
     of: ChartSet | None = None,
-) -> list[Figure]:
+) -> list[Chart]:
     """Return a chart for each series of an environment, step by step.
 
     Args:
@@ -208,7 +208,7 @@ def curve_figures(
     guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
     shown = f", with {plural(examples, 'in-context example')}" if examples else ""
     other = of.caption(presentation) if of and of.name else ""
-    found: list[Figure] = []
+    found: list[Chart] = []
     for series in env.series:
         metric = over(as_metric(series), estimates)
         plot = Plot(by_step(estimates, metric), metric, "Step", bands=True)
@@ -242,6 +242,6 @@ def chart_name(env: Environment[Any, Any, Any], whose: Sequence[str], what: str)
 
 def _figure(
     name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape | None = NARROW
-) -> Figure:
+) -> Chart:
     spec = chart_spec(plot, wide)
-    return Figure(name, drawn(spec, label), chart(plot, narrow, label) if narrow else None, caption, spec)
+    return Chart(name, drawn(spec, label), chart(plot, narrow, label) if narrow else None, caption, spec)
