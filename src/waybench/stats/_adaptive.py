@@ -68,13 +68,13 @@ class Trial(NamedTuple):
         at: Its difficulty.
         solved: Whether it was solved.
         cost: What it cost; None if that is not known.
-        told: What it was thought to cost.
+        expected_cost: What it was thought to cost.
     """
 
     at: float
     solved: bool
     cost: float | None
-    told: float
+    expected_cost: float
 
 
 class Decision(NamedTuple):
@@ -228,14 +228,14 @@ class State:
     @cached_property
     def dearer(self) -> float:
         """How many times as much trials cost as they were thought to."""
-        known = [(trial.cost, trial.told) for trial in self.trials if trial.cost is not None]
+        known = [(trial.cost, trial.expected_cost) for trial in self.trials if trial.cost is not None]
         first = _PRIOR_TRIALS * (np.mean([told for _, told in known]) if known else 1.0)
         return float((fsum(cost for cost, _ in known) + first) / (fsum(told for _, told in known) + first))
 
     @property
     def spent(self) -> float:
         """What the trials cost; those of which that is not known as much as they are thought to."""
-        return fsum(trial.told * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
+        return fsum(trial.expected_cost * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
 
     def stop(self, lowest: float, highest: float) -> str:
         """Return why to stop, a key of `STOPS`; "" to go on.

@@ -40,7 +40,7 @@ def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Foreca
         middle = low + (high - low) * (number + 0.5) / _PLAYERS
         rates = 1 / (1 + np.exp(_SLOPE * (np.log2([candidate.at for candidate in candidates]) - middle)))
         trials, _ = simulated(seeker, candidates, rates.tolist(), np.random.default_rng(number))
-        found.append(Forecast(len(trials), sum(trial.told for trial in trials)))
+        found.append(Forecast(len(trials), sum(trial.expected_cost for trial in trials)))
     return sorted(found, key=lambda each: each.cost)
 
 

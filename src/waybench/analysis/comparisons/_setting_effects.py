@@ -10,7 +10,17 @@ from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
 from waybench.analysis.frames import Fact, Frame, columns, group_columns, group_id, mean_facts
 from waybench.analysis.logs import SERVER
-from waybench.analysis.results import Group, ItemKey, Row, asked, at_items, count_items, grouped, setting, setting_order
+from waybench.analysis.results import (
+    Group,
+    ItemKey,
+    Row,
+    at_items,
+    count_items,
+    grouped,
+    model_settings,
+    setting,
+    setting_order,
+)
 from waybench.core import EpisodeRecord, Json, Metric, plural
 from waybench.stats import ALPHA, Mean, sign_flip_test
 
@@ -129,7 +139,7 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
     An effect on tokens is none on results, and replies may differ by chance alone.
     """
     own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}
-    names = dict.fromkeys(name for group in own for name in asked(group) if name != SERVER)
+    names = dict.fromkeys(name for group in own for name in model_settings(group) if name != SERVER)
     found: list[SettingEffect] = []
     for name in names:
         for number, some in enumerate(matched(own, name)):

@@ -18,10 +18,10 @@ from waybench.analysis.results._items import (
 )
 from waybench.analysis.results._labels import (
     LONGEST,
-    asked,
     chosen,
     differing,
     labels,
+    model_settings,
     rest,
     setting,
     setting_order,
@@ -57,7 +57,6 @@ __all__ = [
     "Rescaled",
     "Row",
     "Simulated",
-    "asked",
     "at_items",
     "beaten_items",
     "chosen",
@@ -74,6 +73,7 @@ __all__ = [
     "labels",
     "measurable",
     "measured",
+    "model_settings",
     "over",
     "perfections",
     "rescaled",

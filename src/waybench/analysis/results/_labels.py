@@ -61,7 +61,7 @@ def chosen(group: Group) -> list[str]:
     return [_brief(name, value) for name, value in [*settings, *([("key", group.key)] * (group.key != own.public_key))]]
 
 
-def asked(group: Group) -> dict[str, Json]:
+def model_settings(group: Group) -> dict[str, Json]:
     """Return those of a group's settings that say how the model was asked: its temperature, its server, ..."""
     others = {option.name for option in declared(group.env)} | {EXAMPLES, *SHOWN}
     return {name: value for name, value in group.options if name not in others}

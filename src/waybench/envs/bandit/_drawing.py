@@ -50,7 +50,7 @@ def draw(bandit: Bandit, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
     """
     made = list(trail(turns))
     width = max(_NARROWEST, _LEFT + _COLUMN * len(bandit.arms) + 8)
-    lines = list(_told(made, turns))
+    lines = list(_summary_lines(made, turns))
     table = list(_table(bandit, made))
     strip = _TOP + _HIGH + 10 + 14 * len(table)
     height = strip + _ROW * len(bandit.arms) + 60
@@ -72,7 +72,7 @@ def trail(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
             yield Pull(arm, turn.reward > 0, bool(turn.events["optimal"]), turn.reward)
 
 
-def _told(made: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterator[str]:
+def _summary_lines(made: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterator[str]:
     paid, best = sum(pull.paid for pull in made), sum(pull.best for pull in made)
     reward = sum(pull.reward for pull in made)
     yield f"{plural(len(made), 'pull')}, {paid} paid, reward {reward:+g}"

@@ -61,7 +61,7 @@ def draw(match: Match, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
         rounds-rule, rounds-text, rounds-name, and of the reference rounds-best, rounds-ground, rounds-chance.
     """
     made, world = trail(match, turns)
-    told = list(_told(made, world, turns))
+    told = list(_summary_lines(made, world, turns))
     top = _TOP + 3 * _LINE + 22
     height = top + _BANDS * _BAND + 34
     parts = [
@@ -86,7 +86,7 @@ def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[Played], Roun
     return made, world
 
 
-def _told(made: Sequence[Played], world: Rounds, turns: Sequence[TurnRecord]) -> Iterator[str]:
+def _summary_lines(made: Sequence[Played], world: Rounds, turns: Sequence[TurnRecord]) -> Iterator[str]:
     results = [each.result for each in made]
     counted = ", ".join(f"{results.count(name)} {name}" for name in ("won", "tied", "lost"))
     reward = sum(turn.reward for turn in turns)

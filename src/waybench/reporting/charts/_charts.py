@@ -74,7 +74,7 @@ def step_charts(
     Args:
         env: The environment.
         presentation: Its presentation.
-        estimates: Its estimates by level, as for `level_figures`.
+        estimates: Its estimates by level, as for `level_charts`.
         model: The model that all of them are of; "" if they are all that there are.
     """
     found: list[Chart] = []
@@ -100,8 +100,8 @@ def undrawn(
     Args:
         env: The environment.
         presentation: Its presentation.
-        estimates: Its estimates by level, as for `level_figures` and `step_figures`.
-        by_level: Its charts of `level_figures`, whose captions say which sets are left out.
+        estimates: Its estimates by level, as for `level_charts` and `step_charts`.
+        by_level: Its charts of `level_charts`, whose captions say which sets are left out.
     """
     divided = chart_sets(estimates, env.public_key)
     found = [note] if (note := divided.note(presentation)) and not by_level else []

@@ -8,7 +8,7 @@ from typing import Any
 from waybench.analysis.comparisons import NO_EFFECT, SettingEffect
 from waybench.analysis.estimates import LedgerEntry
 from waybench.analysis.formatting import NOTHING, one_line
-from waybench.analysis.results import Group, asked, differing, grouped, setting, setting_order
+from waybench.analysis.results import Group, differing, grouped, model_settings, setting, setting_order
 from waybench.core import plural
 from waybench.envs import registry
 from waybench.reporting._format import amount, money, percent, significant
@@ -83,7 +83,7 @@ def ledger_page(
 
 def _place(entry: LedgerEntry) -> tuple[Any, ...]:
     group = entry.group
-    values = sorted((name, setting_order(value)) for name, value in asked(group).items())
+    values = sorted((name, setting_order(value)) for name, value in model_settings(group).items())
     return presentation_of(group.env).title, group.env, group.model, values
 
 
@@ -170,7 +170,7 @@ def _row(
 def _settings(entry: LedgerEntry, rivals: Sequence[Group], marks: Sequence[str]) -> Cell:
     """Return how the model was asked, in what else it differs from others at the task, and what is to be said of it."""
     group = entry.group
-    own = [setting(name, value) for name, value in asked(group).items() if value is not None]
+    own = [setting(name, value) for name, value in model_settings(group).items() if value is not None]
     lines = (
         *parts(dict.fromkeys([*own, *differing(group, rivals)])),
         *notes([one_line(_answered(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
