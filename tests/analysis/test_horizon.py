@@ -8,8 +8,16 @@ import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, played
 from tests.analysis.test_frames import group, row
-from waybench.analysis import LoggedEpisode, Row, horizons, rows
-from waybench.analysis.horizons import Horizon, difficulty_text, horizon_table, horizon_text, leading, success_curves
+from waybench.analysis import LoggedEpisode, Row, rows
+from waybench.analysis.horizons import (
+    Horizon,
+    difficulty_text,
+    horizon_table,
+    horizon_text,
+    horizons,
+    leading,
+    success_curves,
+)
 from waybench.analysis.horizons._horizon import ALTERNATIVES
 from waybench.analysis.results import Cluster
 from waybench.core import play_out, policy

@@ -6,9 +6,10 @@ from pathlib import Path
 import waybench
 from tests.analysis.episodes import failed
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, compare_sides, estimate, horizons, rows
+from waybench.analysis import LoggedEpisode, compare_sides, estimate, rows
 from waybench.analysis.comparisons import comparison_lines, item_scores, wording_effects
 from waybench.analysis.estimates import ledger
+from waybench.analysis.horizons import horizons
 from waybench.core import EpisodeRecord, play_out, policy
 
 HANOI = waybench.load("hanoi/rods")

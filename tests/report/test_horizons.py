@@ -10,13 +10,14 @@ from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from tests.analysis.test_horizon import climbed
 from tests.report.pages import Page, Site, site
-from waybench.analysis import horizons, rows
+from waybench.analysis import rows
 from waybench.analysis.horizons import (
     DifficultyBin,
     Horizon,
     SuccessCurve,
     difficulty_text,
     horizon_told,
+    horizons,
     leading,
     success_curves,
 )

@@ -7,9 +7,9 @@ import waybench
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
-from waybench.analysis import LoggedEpisode, estimate, horizons, rows
+from waybench.analysis import LoggedEpisode, estimate, rows
 from waybench.analysis.estimates import ranked
-from waybench.analysis.horizons import horizon_table
+from waybench.analysis.horizons import horizon_table, horizons
 from waybench.analysis.results import row
 from waybench.core import play_out, policy, with_article
 from waybench.reporting import write_report

@@ -100,17 +100,9 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     Raises:
         waybench.core.UsageError: If a folder does not exist, or has no episodes.
     """
-    from waybench.analysis import (
-        Skipped,
-        by_level,
-        episode_frame,
-        exclude,
-        horizon_frame,
-        horizons,
-        overall,
-        score_frame,
-    )
+    from waybench.analysis import Skipped, by_level, episode_frame, exclude, horizon_frame, overall, score_frame
     from waybench.analysis import read_logs as read
+    from waybench.analysis.horizons import horizons
     from waybench.analysis.results import verified
 
     passed_over: list[Skipped] = []

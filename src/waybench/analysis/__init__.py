@@ -7,7 +7,7 @@ from waybench.analysis._scores import score_frame
 from waybench.analysis._tidy import episode_frame, tidy
 from waybench.analysis.comparisons import compare_sides, comparisons_text
 from waybench.analysis.estimates import Estimate, by_level, estimate, ledger_frame, overall
-from waybench.analysis.horizons import horizon_frame, horizons
+from waybench.analysis.horizons import horizon_frame
 from waybench.analysis.logs import LoggedEpisode, NoEpisodesError, Skipped, read_logs
 from waybench.analysis.results import Row, exclude, rows
 
@@ -24,7 +24,6 @@ __all__ = [
     "estimate",
     "exclude",
     "horizon_frame",
-    "horizons",
     "ledger_frame",
     "overall",
     "read_logs",

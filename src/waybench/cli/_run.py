@@ -274,10 +274,10 @@ def summary(
         unfinished: Whether some task is not finished.
         on_problem: Is told of each episode that is left out since it cannot be measured; if None, it is an error.
     """
-    from waybench.analysis import by_level, horizons, overall
+    from waybench.analysis import by_level, overall
     from waybench.analysis.comparisons import wording_table
     from waybench.analysis.estimates import text_table
-    from waybench.analysis.horizons import horizon_table, search_text, searches
+    from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
     from waybench.analysis.results import measurable
 
     measured, all_rows = measurable(episodes, prices=prices, on_problem=on_problem)
