@@ -39,16 +39,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "envs": BOTTOM | {"_compile", "_svg", "spaces", "smartplay"},
     "testing": BOTTOM,
     "data": BOTTOM,
+    "papers": BOTTOM,
     "stats": BOTTOM,
     "gym": PLAYED,
     "eval": PLAYED | {"stats"},
     "tasks": PLAYED | {"eval", "data", "stats"},
     "contrib": PLAYED | {"eval"},
     "analysis": PLAYED | {"stats"},
-    "reporting": PLAYED | {"analysis", "stats"},
+    "reporting": PLAYED | {"analysis", "papers", "stats"},
     "view": BOTTOM,
     "cli": PLAYED
-    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "reporting", "view", "testing"},
+    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "papers", "reporting", "view", "testing"},
     "_api": PLAYED | {"data", "eval", "tasks", "analysis", "reporting"},
     "__main__": {"cli"},
     "": BOTTOM | {"_api"},  # waybench/__init__.py
@@ -301,8 +302,8 @@ _FAMILY = re.compile(  # "search" is a common word: it is the family's name in a
 )
 _LAYER = re.compile(r"waybench\.smartplay")  # a protocol that third parties can use as well
 
-# Where they are named by right: the catalogue, and the published benchmarks as data.
-PRESETS = {"envs/_index.py", "tasks/_presets.py"}
+# Where they are named by right: the catalogue, and the published benchmarks and their papers as data.
+PRESETS = {"envs/_index.py", "tasks/_presets.py", "papers/_papers.py"}
 
 # Where they are named still, and how often. No number may grow, and no file may be added.
 EXCEPTIONS = {
