@@ -2,6 +2,7 @@
 
 from waybench.papers._load import read_paper
 from waybench.papers._paper import (
+    MEAN,
     Command,
     Embedded,
     Numbers,
@@ -14,6 +15,7 @@ from waybench.papers._paper import (
 from waybench.papers._papers import PAPERS, find_paper, find_table, papers, published_values
 
 __all__ = [
+    "MEAN",
     "PAPERS",
     "Command",
     "Embedded",
