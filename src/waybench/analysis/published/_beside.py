@@ -92,14 +92,16 @@ def beside(
             ]
             fitting.sort(key=lambda each: each.group.embedded)
             results = [
-                Result(each.group, names[each.group], each.items, tuple(_number(each, name) for name in block.metrics))
+                Result(
+                    each.group, names[each.group], each.items, tuple(number_of(each, name) for name in block.metrics)
+                )
                 for each in fitting
             ]
             metrics = tuple(metric_of(block.env, name) for name in block.metrics)
             yield Beside(paper=paper, table=table, block=block, metrics=metrics, results=tuple(results))
 
 
-def _number(estimate: Estimate, name: str) -> Mean | None:
+def number_of(estimate: Estimate, name: str) -> Mean | None:
     """Return the estimate of a metric or an aggregate, or of a series over all of its steps."""
     curve = estimate.curves.get(name)
     return estimate.number(name) or (curve.average if curve else None)
