@@ -31,7 +31,7 @@ from waybench.envs.crafter._manual import MANUAL
 from waybench.envs.crafter._wording import ACTIONS, FIRST, observation
 from waybench.smartplay import Rules, Step
 
-_TRIED = (GRASS, COW, ZOMBIE, SKELETON)  # it may take several tries until something comes of these
+_MAY_NEED_RETRIES = (GRASS, COW, ZOMBIE, SKELETON)  # it may take several tries until something comes of these
 
 
 class SurvivalRules(Rules[Wilds, World]):
@@ -109,6 +109,6 @@ def _idle(before: World, after: World, action: int) -> bool:
     if WEST <= action <= SOUTH:
         turned = (old[EAST_OF], old[SOUTH_OF]) != (new[EAST_OF], new[SOUTH_OF])
         return not turned and _place(before) == _place(after)
-    if action == DO and nearest_of(before)[0][0] in _TRIED:
+    if action == DO and nearest_of(before)[0][0] in _MAY_NEED_RETRIES:
         return False
     return old[MADE:CLOCK] == new[MADE:CLOCK]  # whatever is collected, placed or made is counted

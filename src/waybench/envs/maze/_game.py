@@ -86,8 +86,8 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
     def _stop(
         self, maze: Maze, at: int, moved: int, carried_out: int, outcome: Outcome, **events: Json
     ) -> Transition[MazeState]:
-        told = {"moved": moved, "movements": carried_out, "at": list(maze.lattice.position(at)), **events}
-        return Transition(MazeState(maze, at), float(at == maze.exit), told, outcome)
+        all_events = {"moved": moved, "movements": carried_out, "at": list(maze.lattice.position(at)), **events}
+        return Transition(MazeState(maze, at), float(at == maze.exit), all_events, outcome)
 
     def terminal(self, state: MazeState) -> End | None:
         """Return SOLVED on the exit."""
@@ -130,5 +130,5 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
 
 
 def _next(maze: Maze, cell: int, direction: str) -> int | None:
-    other = maze.lattice.step(cell, direction)
-    return other if other is not None and maze.lattice.cells[other] else None
+    neighbour = maze.lattice.step(cell, direction)
+    return neighbour if neighbour is not None and maze.lattice.cells[neighbour] else None

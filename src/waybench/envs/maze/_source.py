@@ -158,12 +158,12 @@ def _listed(size: int, loops: float, sides: str) -> list[tuple[Passages, int, in
     ]
 
     def shapes(opened: int) -> list[Passages]:
-        return [chosen for chosen in combinations(passages, len(tree) + opened) if _joined(chosen, rooms * rooms)]
+        return [shape for shape in combinations(passages, len(tree) + opened) if _joined(shape, rooms * rooms)]
 
-    found = shapes(_opened(loops, len(walls)))
-    if len(found) * len(openings) < PER_DIMENSION:
-        found = [shape for opened in range(len(walls) + 1) for shape in shapes(opened)]
-    return [(shape, *ends) for shape in found for ends in openings]
+    all_shapes = shapes(_opened(loops, len(walls)))
+    if len(all_shapes) * len(openings) < PER_DIMENSION:
+        all_shapes = [shape for opened in range(len(walls) + 1) for shape in shapes(opened)]
+    return [(shape, *ends) for shape in all_shapes for ends in openings]
 
 
 def _joined(passages: Passages, rooms: int) -> bool:
