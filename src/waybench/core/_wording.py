@@ -86,12 +86,12 @@ class Wording(ABC, Generic[I, S, A]):
     def parse(self, reply: str, state: S) -> A | Invalid:
         """Read a reply. It is hostile input: parsed or refused with a reason, never repaired, never evaluated."""
 
-    def remember(self, reply: str, said: A | Invalid) -> str:
+    def remember(self, reply: str, parsed: A | Invalid) -> str:
         """Return the player's own turn as the chat shows it from now on; by default as it was said.
 
         Args:
             reply: The raw reply.
-            said: What was read in it.
+            parsed: What was read in it.
         """
         return reply
 

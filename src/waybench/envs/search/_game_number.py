@@ -111,10 +111,10 @@ class GuessGame(Game[Number, Guessing, int]):
         Raises:
             DataError: If it is none.
         """
-        return whole(action)
+        return read_whole_number(action)
 
 
-def whole(action: Json) -> int:
+def read_whole_number(action: Json) -> int:
     """Read an action that is a whole number.
 
     Raises:
