@@ -138,15 +138,15 @@ def read_items(
             data: Json = json.loads(line)
         except (ValueError, RecursionError):
             raise DataError(f"{path}: line {number} is not JSON; give one instance in each line") from None
-        named = data if is_object(data) and "instance" in data else {"instance": data}
-        if named.get("env", env_id) != env_id:
-            raise DataError(f"{path}: line {number} is of {str(named['env'])[:60]!r}, not of {env_id}")
+        fields = data if is_object(data) and "instance" in data else {"instance": data}
+        if fields.get("env", env_id) != env_id:
+            raise DataError(f"{path}: line {number} is of {str(fields['env'])[:60]!r}, not of {env_id}")
         try:
-            instance = decode(named["instance"])
+            instance = decode(fields["instance"])
         except DataError as error:
             raise DataError(f"{path}: line {number}: {error}") from None
         index = len(items)
-        name = str(named.get("id") or index)
+        name = str(fields.get("id") or index)
         if name in items:
             raise DataError(f"{path}: line {number}: id: {name[:60]!r} is there twice")
         items[name] = Item(instance, name, level_of(instance), key, index, prove(instance))

@@ -183,9 +183,9 @@ class Environment(Generic[I, S, A]):
 
         This is the order of columns and of what is named first where several kinds are equally frequent.
         """
-        own = {kind.name: kind for kind in self.failures}
-        general = [own.pop(kind.name, kind) for kind in GENERAL_FAILURES]
-        return (*general, *own.values())
+        declared = {kind.name: kind for kind in self.failures}
+        general = [declared.pop(kind.name, kind) for kind in GENERAL_FAILURES]
+        return (*general, *declared.values())
 
     def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
         """Return the main cause of an episode's failure.
@@ -227,33 +227,35 @@ class Environment(Generic[I, S, A]):
     @property
     def all_datasets(self) -> tuple[Dataset, ...]:
         """What a task can play: generated items, published ones if there are any, and a file of the user's."""
-        known = {GENERATED: self._generated(), FILE: self._file()} | {each.name: each for each in self.datasets}
-        return tuple(known[name] for name in (GENERATED, PUBLISHED, FILE) if name in known)
+        by_name = {GENERATED: self._generated(), FILE: self._file()} | {
+            dataset.name: dataset for dataset in self.datasets
+        }
+        return tuple(by_name[name] for name in (GENERATED, PUBLISHED, FILE) if name in by_name)
 
     def _generated(self) -> Dataset:
         names = tuple(option.name for option in self.source_options)
 
-        def open_(given: Mapping[str, Any], files: DataFiles) -> Source[I]:
-            drawn = {name: given[name] for name in names}
-            return self.source(given["key"], given["level"], protocol=given["protocol"], **drawn)
+        def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+            source_values = {name: values[name] for name in names}
+            return self.source(values["key"], values["level"], protocol=values["protocol"], **source_values)
 
         return Dataset(name=GENERATED, doc="items by key", open=open_)
 
     def _file(self) -> Dataset:
-        def open_(given: Mapping[str, Any], files: DataFiles) -> Source[I]:
-            return read_items(Path(given["source"]), self.id, self.decode, self.level_of, self.prove)
+        def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+            return read_items(Path(values["source"]), self.id, self.decode, self.level_of, self.prove)
 
         return Dataset(
             name=FILE, doc="the path of a file of JSON lines, as `waybench generate` prints them", open=open_
         )
 
-    def resolve_options(self, given: Mapping[str, Json]) -> dict[str, Json]:
+    def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
 
         Raises:
             UsageError: For an unknown option or an unfit value.
         """
-        return resolve(self.options, given)
+        return resolve(self.options, values)
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.

@@ -32,12 +32,12 @@ def shortened(message: str) -> str:
 
     A longer one is cut in its middle, for both ends tell names apart.
     """
-    return _LONG_WORD.sub(lambda found: f"{found[0][:120]}…{found[0][-79:]}", message)
+    return _LONG_WORD.sub(lambda match: f"{match[0][:120]}…{match[0][-79:]}", message)
 
 
-def unknown(kind: str, given: str, known: Iterable[str]) -> str:
+def unknown(kind: str, name: str, names: Iterable[str]) -> str:
     """Write the one-line message for a name that does not exist, with the nearest name that does."""
-    names = sorted(known)
-    near = difflib.get_close_matches(given[:80], names, n=1)
+    names = sorted(names)
+    near = difflib.get_close_matches(name[:80], names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown {kind} {given[:80]!r}: {hint}choose from {', '.join(names)}"
+    return f"unknown {kind} {name[:80]!r}: {hint}choose from {', '.join(names)}"

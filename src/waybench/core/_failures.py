@@ -63,13 +63,13 @@ def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = 
         record: The record of a finished episode.
         turns: The turns that are counted, where others are no attempts at anything, such as thoughts; all if None.
     """
-    counted = Counter(turn.outcome for turn in (record.turns if turns is None else turns))
-    replies = counted.total()
-    nothing = sum(counted[outcome] for outcome in _NOTHING)
+    counts = Counter(turn.outcome for turn in (record.turns if turns is None else turns))
+    replies = counts.total()
+    nothing = sum(counts[outcome] for outcome in _NOTHING)
     if nothing and (record.end is End.INVALID_LIMIT or 2 * nothing >= replies):
-        return _NOTHING[max(_NOTHING, key=lambda outcome: counted[outcome])]
+        return _NOTHING[max(_NOTHING, key=lambda outcome: counts[outcome])]
     if record.end is End.TURN_LIMIT:
-        return UNPRODUCTIVE if 2 * counted[Outcome.UNPRODUCTIVE] >= replies > 0 else TURN_LIMIT
+        return UNPRODUCTIVE if 2 * counts[Outcome.UNPRODUCTIVE] >= replies > 0 else TURN_LIMIT
     return WRONG if replies <= 1 else LOST
 
 
@@ -80,5 +80,5 @@ def main_cause(causes: Iterable[FailureKind], kinds: Sequence[FailureKind]) -> F
         causes: The causes, one for each thing that went wrong.
         kinds: All kinds; of equally frequent ones the first of these is returned.
     """
-    counted = Counter(causes)
-    return max(counted, key=lambda kind: (counted[kind], -kinds.index(kind))) if counted else None
+    counts = Counter(causes)
+    return max(counts, key=lambda kind: (counts[kind], -kinds.index(kind))) if counts else None

@@ -57,15 +57,15 @@ class Bounded:
         Args:
             ranges: `range_of` these records; without any, nothing changes.
         """
-        known = list(ranges)
-        if self.range is None or not known:
+        known_ranges = list(ranges)
+        if self.range is None or not known_ranges:
             return self
-        lows = [low for low, _ in known if low is not None]
-        highs = [high for _, high in known if high is not None]
+        lows = [low for low, _ in known_ranges if low is not None]
+        highs = [high for _, high in known_ranges if high is not None]
         return replace(
             self,
-            low=min(lows) if len(lows) == len(known) else None,
-            high=max(highs) if len(highs) == len(known) else None,
+            low=min(lows) if len(lows) == len(known_ranges) else None,
+            high=max(highs) if len(highs) == len(known_ranges) else None,
         )
 
 

@@ -82,9 +82,9 @@ class Presentation:
     def __post_init__(self) -> None:
         """Fill in the plurals."""
         for noun in ("level", "item", "cluster"):
-            one, several = getattr(self, noun), getattr(self, f"{noun}s")
-            if one and not several:
-                object.__setattr__(self, f"{noun}s", f"{one}s")
+            singular, several = getattr(self, noun), getattr(self, f"{noun}s")
+            if singular and not several:
+                object.__setattr__(self, f"{noun}s", f"{singular}s")
 
     @property
     def sampling_units(self) -> str:
@@ -95,5 +95,5 @@ class Presentation:
         """Return the name of an environment's level in a table of several environments; None stands for all levels."""
         if level is None:
             return f"all {self.items}"
-        named = (name for name, levels in self.modes.items() if levels.get(env_id) == level)
-        return next(named, f"{self.level.capitalize()} {level}")
+        names = (name for name, levels in self.modes.items() if levels.get(env_id) == level)
+        return next(names, f"{self.level.capitalize()} {level}")

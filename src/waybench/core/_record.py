@@ -56,10 +56,10 @@ class Usage:
                 raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
 
     @classmethod
-    def reported(cls, **told: Any) -> Self:
+    def reported(cls, **values: Any) -> Self:
         """Return what a provider reports, with 0 for each number of tokens or seconds that cannot be (-1, NaN)."""
-        known: dict[str, Any] = {name: 0 for name, value in told.items() if name in _NUMBERS and not _possible(value)}
-        return cls(**told | known)
+        known: dict[str, Any] = {name: 0 for name, value in values.items() if name in _NUMBERS and not _possible(value)}
+        return cls(**values | known)
 
 
 class TurnRecord(NamedTuple):
@@ -102,12 +102,12 @@ class TurnRecord(NamedTuple):
     def from_json(cls, data: Mapping[str, Json]) -> "TurnRecord":
         """Read a turn back; raises what a wrong type or a missing field gives."""
         _check(data, _TURN)
-        known = {name: value for name, value in data.items() if name in cls._fields}
-        known["outcome"] = Outcome(data["outcome"])
+        fields = {name: value for name, value in data.items() if name in cls._fields}
+        fields["outcome"] = Outcome(data["outcome"])
         if data.get("usage"):
             _check(data["usage"], _USAGE)
-            known["usage"] = Usage(**data["usage"])
-        return cls(**known)
+            fields["usage"] = Usage(**data["usage"])
+        return cls(**fields)
 
 
 def _possible(spent: float) -> bool:
@@ -168,8 +168,8 @@ class EpisodeRecord:
     @property
     def tokens(self) -> tuple[int, int]:
         """Input and output tokens of the episode."""
-        used = [turn.usage for turn in self.turns if turn.usage]
-        return sum(u.input_tokens for u in used), sum(u.output_tokens for u in used)
+        usages = [turn.usage for turn in self.turns if turn.usage]
+        return sum(u.input_tokens for u in usages), sum(u.output_tokens for u in usages)
 
     def to_json(self) -> dict[str, Json]:
         """Return the record as JSON values."""
@@ -221,13 +221,13 @@ class EpisodeRecord:
             _check(data, _RECORD)
             if data["schema"] > SCHEMA:
                 raise DataError(f"record of schema {data['schema']}: this waybench reads up to {SCHEMA}; update it")
-            known = {name: value for name, value in data.items() if name in cls.__slots__}
-            _check(known.get("item", {}), _ITEM)
-            known["examples"] = tuple(data.get("examples", ()))
-            known["opening"] = tuple(_message_from_json(message) for message in data["opening"])
-            known["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
-            known["end"] = None if data["end"] is None else End(data["end"])
-            return cls(**known)
+            fields = {name: value for name, value in data.items() if name in cls.__slots__}
+            _check(fields.get("item", {}), _ITEM)
+            fields["examples"] = tuple(data.get("examples", ()))
+            fields["opening"] = tuple(_message_from_json(message) for message in data["opening"])
+            fields["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
+            fields["end"] = None if data["end"] is None else End(data["end"])
+            return cls(**fields)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"not an episode record: {type(error).__name__} {str(error)[:200]}") from None
 

@@ -72,14 +72,14 @@ class Registry:
 
         for point in sorted(entry_points(group=group)):
             try:
-                found: Any = point.load()
-                entry = found() if callable(found) else found
+                loaded: Any = point.load()
+                entry = loaded() if callable(loaded) else loaded
                 if not isinstance(entry, Entry):
                     raise TypeError(f"{type(entry).__name__} is no Entry")
                 self.register(entry)
             except Exception as error:  # somebody else's code; it must not take the rest of the catalogue with it
-                told = f"{group}: {point.name} = {point.value} is left out: {type(error).__name__}: {error}"
-                warnings.warn(told, CatalogueWarning, stacklevel=3)
+                warning = f"{group}: {point.name} = {point.value} is left out: {type(error).__name__}: {error}"
+                warnings.warn(warning, CatalogueWarning, stacklevel=3)
 
     def load(self, env_id: str) -> Environment[Any, Any, Any]:
         """Return the environment of an id; "id@version" insists on a version.

@@ -35,13 +35,13 @@ def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Foreca
     """
     low, high = (math.log2(candidates[end].at) for end in (0, -1))
     seeker = Seeker(rule, candidates[0].at, candidates[-1].at)
-    found: list[Forecast] = []
+    forecasts: list[Forecast] = []
     for number in range(_PLAYERS):
         middle = low + (high - low) * (number + 0.5) / _PLAYERS
         rates = 1 / (1 + np.exp(_SLOPE * (np.log2([candidate.at for candidate in candidates]) - middle)))
         trials, _ = simulated(seeker, candidates, rates.tolist(), np.random.default_rng(number))
-        found.append(Forecast(len(trials), sum(trial.expected_cost for trial in trials)))
-    return sorted(found, key=lambda each: each.cost)
+        forecasts.append(Forecast(len(trials), sum(trial.expected_cost for trial in trials)))
+    return sorted(forecasts, key=lambda forecast_: forecast_.cost)
 
 
 def simulated(

@@ -308,7 +308,7 @@ def row(
             cached_tokens=_spent(record, "cached_tokens"),
             reasoning_tokens=_spent(record, "reasoning_tokens"),
             seconds=record.seconds if used else None,
-            cost=price.of(record) if price else None,
+            cost=price.episode_cost(record) if price else None,
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
             replies=_digest([turn.reply for turn in record.turns]),
             setting=published,

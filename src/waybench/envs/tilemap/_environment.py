@@ -81,17 +81,17 @@ def _play_of(single: bool, predicts: bool) -> Any:
         style = style_of(options, single=single, predicts=predicts)
         if predicts and (style.crew.walkers or style.crew.enemies):
             raise UsageError("walkers and enemies cannot be foreseen: leave them out of tilemap/state")
-        return _made(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
+        return _play_with(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
 
     return play
 
 
 @lru_cache(maxsize=64)
-def _made(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap, Location, MovePlan]:
+def _play_with(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap, Location, MovePlan]:
     def turns(case: TileMap) -> int:
         # Enough for every reply that the rules allow for; they end every episode by themselves.
-        of = board(case, style)
-        plans = [step_budget(of, goal, tries) if style.single else tries for goal in range(len(of.goals))]
+        map_board = board(case, style)
+        plans = [step_budget(map_board, goal, tries) if style.single else tries for goal in range(len(map_board.goals))]
         return max(1, failures * sum(plans))
 
     return Play(TileGame(style, failures, tries), TileWording(wording, style), Limits(turns=1), turns=turns)

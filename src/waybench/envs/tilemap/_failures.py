@@ -54,10 +54,10 @@ _DEATHS = {"enemy": ENEMY, "hazard": HAZARD}
 
 def failure(record: EpisodeRecord) -> FailureKind:
     """Return what most of the missed objectives were missed by."""
-    return main_cause(_missed(record), FAILURES) or general_failure(record)
+    return main_cause(_causes_of_misses(record), FAILURES) or general_failure(record)
 
 
-def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
+def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
     """Yield for each objective that was not reached why it was not.
 
     What ends the map, such as an enemy, takes all objectives that are left.

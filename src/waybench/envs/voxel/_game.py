@@ -112,8 +112,8 @@ class FindRules(Rules[Search, World]):
     def observe(self, world: World) -> str:
         """Return what is told of where the walker is, and of the action that led there."""
         # A world that is alive can look different when one is there again.
-        told = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
-        return told(world, self._published)
+        observe_world = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
+        return observe_world(world, self._published)
 
 
 def _with_article(name: str) -> str:
@@ -124,8 +124,8 @@ def _with_article(name: str) -> str:
 def _observed(world: World, published: bool) -> str:
     search, body = world.search, world.body
     engine = world_of(search)
-    told = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
+    paragraphs = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
     if world.found and not published:
-        told.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
-    told.append(describe(engine.view(body), published=published))
-    return "\n\n".join(told)
+        paragraphs.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
+    paragraphs.append(describe(engine.view(body), published=published))
+    return "\n\n".join(paragraphs)

@@ -29,7 +29,7 @@ def _imagined(search: Search, world: World, deep: int, rng: Stream) -> float:
     if not deep:
         return route(search).left(world.body.x, world.body.z)
     after = (_RULES.walked(world, action, rng)[0] for action in range(len(ACTIONS)))
-    return min(_imagined(search, each, deep - 1, rng) for each in after)
+    return min(_imagined(search, position, deep - 1, rng) for position in after)
 
 
 def straight(search: Search, world: World, rng: Stream) -> int:

@@ -11,7 +11,7 @@ from waybench.envs.voxel.engines import OWN
 _STEPS = 200
 # Beginnings of the instances' hashes. First where a thought comes before each action, so that chance has drawn in other
 # turns, then without: 1 if found by saying nothing, by moving north, east, south and west in every step, by the oracle.
-_FOUND = {
+_SUCCESS_RATES = {
     "paper": {
         "3caaa39e0f84": ("001001", "001011"),
         "34bed6f9e3ac": ("110111", "110001"),
@@ -64,8 +64,8 @@ _HASHED = 12  # characters of a hash that are kept
 def reference_scores(record: EpisodeRecord) -> ReferenceScores | None:
     """Return what saying nothing, moving in one direction and the oracle come to at a record's item, if measured."""
     options = record.options
-    known = _FOUND[options["protocol"]].get(record.instance_hash[:_HASHED])
-    if known is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
+    rates = _SUCCESS_RATES[options["protocol"]].get(record.instance_hash[:_HASHED])
+    if rates is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
         return None
-    nothing, *directions, oracle = (float(found) for found in known[_THINKING[options["wording"]]])
+    nothing, *directions, oracle = (float(rate) for rate in rates[_THINKING[options["wording"]]])
     return ReferenceScores(nothing, dict(zip(ACTIONS, directions, strict=True)), oracle)

@@ -53,8 +53,8 @@ class Raw(NamedTuple):
             highest, in each from left to right.
         distances: How far that is, in blocks.
         beings: Names of beings in alphabetical order.
-        met: The being that each ray hits.
-        met_distances: How far that is.
+        being_hits: The being that each ray hits.
+        being_distances: How far that is.
     """
 
     at: tuple[float, float, float]
@@ -65,8 +65,8 @@ class Raw(NamedTuple):
     rays: Any
     distances: Any
     beings: Sequence[str] = (NOBODY,)
-    met: Any = None
-    met_distances: Any = None
+    being_hits: Any = None
+    being_distances: Any = None
 
 
 class Part(NamedTuple):
@@ -150,9 +150,9 @@ def describe(raw: Raw, *, published: bool) -> str:
     cursor = _AIMS_NOT if aimed == NOTHING else _AIMS.format(block=aimed)
     felt = _surround(_parts(raw.voxels[:, _NEAR - 1 :, :], raw.blocks, published=published))
     # What is seen of beings has no heading of its own, but ends its last line.
-    beings = "".join(f"{line}\n" for line in _screen(raw, raw.beings, raw.met, raw.met_distances, published))
-    seen = list(_screen(raw, raw.blocks, raw.rays, raw.distances, published))
-    view = "\n".join((_SEE, *seen)) if seen else ""
+    beings = "".join(f"{line}\n" for line in _screen(raw, raw.beings, raw.being_hits, raw.being_distances, published))
+    components = list(_screen(raw, raw.blocks, raw.rays, raw.distances, published))
+    view = "\n".join((_SEE, *components)) if components else ""
     return f"{location(raw.at, raw.yaw, raw.pitch)}\n\n{cursor}\n{felt}\n{beings}\n{view}"
 
 
@@ -179,7 +179,7 @@ def _surround(parts: Iterable[Part]) -> str:
     return "\n".join((_AROUND, *lines)) if lines else ""
 
 
-def _screen(raw: Raw, names: Sequence[str], hits: Any, distances: Any, published: bool) -> Iterator[str]:
+def _screen(raw: Raw, names: Sequence[str], being_hits: Any, distances: Any, published: bool) -> Iterator[str]:
     """Yield a line for each group that is seen: where its nearest place is, and how much of the screen it takes."""
     if hits is None:
         return

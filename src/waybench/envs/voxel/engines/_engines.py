@@ -26,8 +26,8 @@ def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
     Raises:
         UsageError: If there is no such engine, or it is not installed.
     """
-    known = ENGINES.get(engine)
-    return chart(engine, seed) if known is None or known.charted else _external(engine, seed, goal)
+    declared = ENGINES.get(engine)
+    return chart(engine, seed) if declared is None or declared.charted else _external(engine, seed, goal)
 
 
 def chart(engine: str, seed: int) -> Chart:
