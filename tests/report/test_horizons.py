@@ -16,7 +16,7 @@ from waybench.analysis.horizons import (
     Horizon,
     SuccessCurve,
     difficulty_text,
-    horizon_told,
+    horizon_parts,
     horizons,
     leading,
     success_curves,
@@ -46,7 +46,7 @@ def curves() -> list[SuccessCurve]:
 
 
 def told(horizon: Horizon) -> str:
-    return " ".join(part for part in horizon_told(horizon) if part)
+    return " ".join(part for part in horizon_parts(horizon) if part)
 
 
 def by_model(table: list[list[str]]) -> dict[str, list[str]]:
@@ -139,7 +139,7 @@ def test_files_have_the_same_horizons(made: Site) -> None:
     (head,) = [line for line in text.splitlines() if "dimension |" in line]
     assert head == "| Model | Mazes (AliciaBench): dimension |"
     half = next(one for one in found if one.group.model == NEAR and one.axis == "dimension")
-    place, ends = horizon_told(half)
+    place, ends = horizon_parts(half)
     assert f"| vendor/near | {place} ({ends}) |" in text
 
 

@@ -38,7 +38,7 @@ def comparisons_text(
         found: The comparisons.
         left: What could not be compared.
         margin: The margin of ties, as a share of a metric's range.
-        places: Where each side comes from, to be told beside its model's name; "" for nothing.
+        places: Where each side comes from, shown beside its model's name; "" for nothing.
     """
     blocks: list[str] = []
     several = len(found) > 1
@@ -218,7 +218,7 @@ def _left_out(one: Comparison) -> Iterator[str]:
     first, second = one.first, one.second
     for letter, side, other in (("A", first, second), ("B", second, first)):
         if alone := side.item_keys - other.item_keys:
-            yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was asked{_levels(alone)}."
+            yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was given{_levels(alone)}."
     common = one.common
     for reason, mine, theirs in (
         ("missing for infrastructure errors", first.missing & common, second.missing & common),

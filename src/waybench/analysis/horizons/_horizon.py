@@ -16,7 +16,7 @@ from waybench.stats import REACH_CONFIDENCE, Array, Fit, Shape, fitted
 SHARES = (0.5, 0.8)
 FEWEST = 2  # places on an axis: one alone says nothing of how success falls
 _OUTSIDE = 1e9  # greater than any difficulty
-_DRAWN = 25  # places at which a curve is told
+_LINE_POINTS = 25  # difficulties at which a curve is evaluated
 # What else could be taken for granted of curves, one thing at a time.
 ALTERNATIVES: Mapping[str, Shape] = {
     "link: logistic": Shape(links=("logistic",)),
@@ -181,12 +181,12 @@ def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
 
 
 class _Item(NamedTuple):
-    """An item: what it is, its difficulty, the share of attempts that solve it, how many tell that, and all of them."""
+    """An item: key, difficulty, share of the counted attempts that solve it, their number, and that of all attempts."""
 
     key: ItemKey
     at: float
     solved: float
-    told_by: int
+    counted: int
     trials: int
 
     @property
@@ -214,7 +214,7 @@ class _Tried:
 
     def fit(self, shape: Shape) -> Fit:
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
-        return fitted(shape, self.at, solved, self.clusters, [item.told_by for item in self.items])
+        return fitted(shape, self.at, solved, self.clusters, [item.counted for item in self.items])
 
     @cached_property
     def plain(self) -> Fit:
@@ -271,7 +271,7 @@ class _Tried:
             yield DifficultyBin(at, share, count_items(item.key for item in some), sum(item.trials for item in some))
 
     def line(self) -> Iterator[Expected]:
-        at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _DRAWN)
+        at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _LINE_POINTS)
         rates, (low, high) = self.plain.rate(at), self.plain.band(at, REACH_CONFIDENCE)
         for each in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
             yield Expected(*each)
@@ -287,8 +287,8 @@ def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
             for key, some in tried.items():
                 at = some[0].axes.get(axis.name)
                 if at is not None and at > 0:
-                    told = telling(some, perfections(some, env.metrics[0]))
-                    solved = sum(row.end == End.SOLVED for row in told) / len(told)
-                    items.append(_Item(key, at, solved, len(told), len(some)))
+                    counted = telling(some, perfections(some, env.metrics[0]))
+                    solved = sum(row.end == End.SOLVED for row in counted) / len(counted)
+                    items.append(_Item(key, at, solved, len(counted), len(some)))
             if len({item.at for item in items}) >= FEWEST:
                 yield _Tried(group, axis, items, {} if number else ALTERNATIVES)

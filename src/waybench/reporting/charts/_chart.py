@@ -137,7 +137,7 @@ def _config(size: int) -> dict[str, Any]:
 
 
 def _styled(plot: Plot, places: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the points with their colours; strokes are shifted beside each other so that they can be told apart."""
+    """Return the points with their colours; strokes are shifted beside each other so that they can be distinguished."""
     lines = sorted({point.line for point in plot.points})
     grey = any(not point.reference for point in plot.points)
     step = 0.0 if plot.bands else 0.36 * _gap(places) / max(len(lines), 5)

@@ -11,7 +11,7 @@ from waybench.reporting.charts._chart import COLOURS
 from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
-_MOST_BEHIND = 8  # panels in which the other players' curves are shown, too: more could not be told apart
+_MOST_BEHIND = 8  # panels in which the other players' curves are shown, too: more could not be distinguished
 _ROUND = (1, 2, 5), (1, 2, 3, 5, 7), tuple(range(1, 10))
 _PAD = 0.04  # of the axis, at each end
 
@@ -184,9 +184,9 @@ def _points(player: Player, colour: str, across: str, items: tuple[str, str], mo
     values: list[dict[str, Any]] = []
     for each in binned(player.curve.places):
         ends = dict.fromkeys((difficulty_text(each.least), difficulty_text(each.greatest)))
-        told = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * each.solved:.0f} % of "
+        text = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * each.solved:.0f} % of "
         values.append(
-            {"at": each.at, "rate": each.solved, "items": each.items, "text": told + plural(each.items, *items)}
+            {"at": each.at, "rate": each.solved, "items": each.items, "text": text + plural(each.items, *items)}
         )
     size = quantitative("items", scale={"domain": [0, most], "range": [12, 90]}, legend=None)
     mark = {"type": "point", "filled": True, "color": colour, "opacity": 0.6}

@@ -213,7 +213,7 @@ def _section(
         presentation=presentation,
         overviews=tables,
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
-        common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
+        common=[text for name, value in first.settings.items() if (text := setting(name, value)) not in varied],
         by_level=charts,
         figures=step_charts(env, presentation, estimates),
         undrawn=undrawn(env, presentation, estimates, charts),

@@ -42,7 +42,7 @@ class Model:
         name: The model.
         embedded: Whether it is one of the embedded players.
         leaders: Its rows of the first table.
-        agents: What is shown of it as an agent, for each way in which it was asked.
+        agents: What is shown of it as an agent, for each of its settings.
         outcomes: The chart of what its replies came to; None where nothing was said.
         failed: How its attempts failed; None if none did.
         parts: Its charts.

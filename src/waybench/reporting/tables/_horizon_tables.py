@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis.formatting import NOTHING
-from waybench.analysis.horizons import SHARES, Horizon, SuccessCurve, horizon_told, leading, success_text
+from waybench.analysis.horizons import SHARES, Horizon, SuccessCurve, horizon_parts, leading, success_text
 from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Axis, Environment, Presentation
 from waybench.envs import registry
@@ -64,9 +64,9 @@ def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
     """
     if horizon is None:
         return Cell(text=NOTHING, bold=True)
-    told = horizon_told(horizon)
-    ends = (Note(told.ends, "interval"),) if told.ends else ()
-    return Cell(text=told.place, bold=True, order=horizon.order, notes=(*ends, *notes))
+    text = horizon_parts(horizon)
+    interval = (Note(text.interval, "interval"),) if text.interval else ()
+    return Cell(text=text.value, bold=True, order=horizon.order, notes=(*interval, *notes))
 
 
 def horizon_tables(
@@ -172,7 +172,7 @@ def _horizons(
 def _moved(half: Horizon) -> str:
     """Return where a horizon is under other assumptions, from the least to the greatest."""
     others = [half.under(assumption) for assumption in half.sensitivity]
-    ends = [horizon_told(pick(others, key=lambda each: each.order)).place for pick in (min, max)] if others else []
+    ends = [horizon_parts(pick(others, key=lambda each: each.order)).value for pick in (min, max)] if others else []
     return " to ".join(dict.fromkeys(ends))
 
 
@@ -195,7 +195,7 @@ def _others(
                 head,
                 [
                     horizon_cell(half),
-                    *(Cell(text=horizon_told(half.under(one)).place) for one in half.sensitivity),
+                    *(Cell(text=horizon_parts(half.under(one)).value) for one in half.sensitivity),
                 ],
             ),
         )

@@ -216,15 +216,15 @@ def _overall(
     if mean is None or levels == list(most):
         return mean, ""
     presentation = presentation_of(cells[levels[0]].group.env)
-    told = (
+    level_range = (
         f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
     )
     begun = list(most[: len(levels)]) == levels
     if not (begun and _ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
-        return mean, f"{told} only"
+        return mean, f"{level_range} only"
     share = len(levels) / len(most)  # each level has as many items as another
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
-    return replace(mean, value=mean.value * share, low=low, high=high), f"{told}; 0 beyond"
+    return replace(mean, value=mean.value * share, low=low, high=high), f"{level_range}; 0 beyond"
 
 
 def _normalised(total: Estimate, metric: Metric) -> str:
@@ -246,7 +246,7 @@ def _no_bounds(metric: Metric) -> str:
 def _ended(last: Estimate) -> bool:
     """Return whether a ladder ended at a level, so that beyond it there is nothing to be had.
 
-    It does where nothing was reached. After something was, the next level was not asked for, or is still to come; and
+    It does where nothing was reached. After something was, the next level was not requested, or is still to come; and
     nothing follows from an infrastructure error, nor from what does not replay.
     """
     ladder = registry.load(last.group.env).best_of and not last.guided
