@@ -150,7 +150,7 @@ def test_every_axis_has_its_chart(made: Site, curves: list[SuccessCurve]) -> Non
     # The observed shares and the horizons are told to who hovers over their marks.
     html = made.tasks["maze-alicia"].html
     (near,) = [each for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
-    for place in near.places:
+    for place in near.bins:
         assert f"<title>near, dimension {place.at:g}: {100 * place.solved:.0f} % of 6 mazes</title>" in html
     assert f"<title>near: 50 % up to dimension {difficulty_text(near.horizons[0].value or 0)} (" in html
 

@@ -180,7 +180,7 @@ class _Site:
             failed = self.failed.of_model(name, self.pages)
             shown = model(name, *given, agent_cards, self.pages, self.model_pages, compared.curves, failed)
             self.page(f"models/{page}", "model.html", model=shown)
-            self.files(self.charts.of(shown.figures))
+            self.files(self.charts.of(shown.charts))
         self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
             "agents": [each.to_json() for each in played],
@@ -199,9 +199,9 @@ class _Site:
                 self.files(self.charts.of(section.charts))
         self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
-        reached = [horizon for curve in compared.curves for horizon in curve.horizons]
+        horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [
-            horizon_frame(reached),
+            horizon_frame(horizons),
             ledger_frame(took),
             setting_effect_frame(changed),
             wording_frame(compared.wordings),
@@ -273,7 +273,7 @@ class _Site:
             )
 
         shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
-        self.files(self.charts.of(figure for level in shown for figure in level.figures))
+        self.files(self.charts.of(figure for level in shown for figure in level.charts))
         own = [self.found.rows[position] for position in positions]
         drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
         errors = [

@@ -1,7 +1,7 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
 from waybench.analysis.horizons._horizon import (
-    REACH_CONFIDENCE,
+    HORIZON_CONFIDENCE,
     SHARES,
     DifficultyBin,
     Expected,
@@ -22,7 +22,7 @@ from waybench.analysis.horizons._horizon_text import (
 from waybench.analysis.horizons._searches import Searched, search_text, searches
 
 __all__ = [
-    "REACH_CONFIDENCE",
+    "HORIZON_CONFIDENCE",
     "SHARES",
     "DifficultyBin",
     "Expected",

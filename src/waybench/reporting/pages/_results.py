@@ -151,12 +151,12 @@ class Level:
 
     Attributes:
         estimate: What they come to.
-        figures: Its curves.
+        charts: Its curves.
         batches: The items.
     """
 
     estimate: Estimate
-    figures: list[Chart]
+    charts: list[Chart]
     batches: list[Batch]
 
     @property

@@ -46,12 +46,12 @@ class HorizonTables:
 
     Attributes:
         axis: The axis.
-        figure: The chart of success by difficulty.
+        chart: The chart of success by difficulty.
         tables: The horizons, and what they are under other assumptions.
     """
 
     axis: Axis
-    figure: Chart
+    chart: Chart
     tables: list[Table]
 
 
@@ -88,7 +88,7 @@ def horizon_tables(
     by_axis = grouped(curves, lambda each: each.axis)
     axes = [axis for axis in env.axes if axis.name in by_axis]
     return [
-        _horizon_tables(f"task-reach-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
+        _horizon_tables(f"task-horizon-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
         for number, axis in enumerate(axes, start=1)
     ]
 
@@ -102,7 +102,7 @@ def _horizon_tables(
     ranks: Sequence[Group],
     pages: Mapping[Group, str],
 ) -> HorizonTables:
-    # Models first, and who reaches farthest before others; the same horizons are in the order of the other tables.
+    # Models first, and those with the greatest horizon first; the same horizons are in the order of the other tables.
     listed = sorted(
         curves,
         key=lambda each: (
@@ -165,7 +165,7 @@ def _horizons(
         caption=(Note(f"{caption} {axis.title}: {axis.doc[0].lower()}{axis.doc[1:]}"),),
         columns=[Column(heading=each) for each in headings],
         groups=by_player(rows),
-        kind="reach",
+        kind="horizon",
     )
 
 
@@ -209,7 +209,7 @@ def _others(
         caption=(Note(caption),),
         columns=[Column(heading=each) for each in headings],
         groups=by_player(rows),
-        kind="reach",
+        kind="horizon",
         summary="How much the horizons depend on what is taken for granted",
         folded=True,
     )
@@ -252,7 +252,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
             *(Column(heading=each) for each in (*_SHARES, "Items", "Attempts")),
         ],
         groups=rows_of(rows),
-        kind="reach",
+        kind="horizon",
     )
 
 
@@ -274,7 +274,7 @@ def _figure(
     across, counted = axis.title, (presentation.item, presentation.items)
     spec = success_spec(players, across, counted, WIDE)
     label = f"Success by {across.lower()} for each model; the table of horizons has what they come to"
-    binned = any(len(each.places) > MOST_POINTS for each in shown)
+    binned = any(len(each.bins) > MOST_POINTS for each in shown)
     left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
     caption = (
         f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "

@@ -121,7 +121,7 @@ def readme_table(found: Leaders) -> str:
     columns = list(dict.fromkeys(_column(line) for line in sorted(listed, key=_place)))
     scores = _pivot(rows, {column: column for column in columns}, _score)
     parts = [markdown(scores), _notes(cell for row in scores.rows for cell in row.cells)]
-    counted = {_column(line): _reach_column(line) for line in listed if line.counts}
+    counted = {_column(line): _horizon_column(line) for line in listed if line.counts}
     if counted:
         headings = {column: counted[column] for column in columns if column in counted}
         success = {line.title: line.success for line in listed if line.success}
@@ -174,7 +174,7 @@ def _column(line: Leader) -> str:
     return f"{', '.join((line.title, *line.apart))}: {line.metric}"
 
 
-def _reach_column(line: Leader) -> str:
+def _horizon_column(line: Leader) -> str:
     return f"{', '.join((line.title, *line.apart))}: {line.counts}"
 
 
@@ -188,7 +188,7 @@ def _score(line: Leader) -> Cell:
 
 
 def _horizon(line: Leader) -> Cell:
-    return line.reach if line.counts else BLANK
+    return line.horizon if line.counts else BLANK
 
 
 def _notes(shown: Iterable[Cell]) -> str:
