@@ -10,7 +10,7 @@ import numpy as np
 
 from waybench.stats._curves import Array, Curves, Fit, Shape, Trials
 
-REACH_CONFIDENCE = 0.9  # of the intervals of horizons
+HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
 _FAR = 1.0  # how far beyond the range a horizon counts as far, on the curves' scale: it is no use to know it better
 _SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
@@ -221,9 +221,9 @@ class State:
         return self.fit.weights
 
     @cached_property
-    def reach(self) -> HorizonEstimate:
+    def horizon(self) -> HorizonEstimate:
         """The horizon."""
-        return HorizonEstimate(*self.fit.reach(self.rule.share, REACH_CONFIDENCE))
+        return HorizonEstimate(*self.fit.horizon(self.rule.share, HORIZON_CONFIDENCE))
 
     @cached_property
     def dearer(self) -> float:
@@ -245,7 +245,11 @@ class State:
             highest: The greatest one.
         """
         if len(self.trials) >= FEWEST:
-            if lowest <= self.reach.low and self.reach.high <= highest and self.reach.precision <= self.rule.precision:
+            if (
+                lowest <= self.horizon.low
+                and self.horizon.high <= highest
+                and self.horizon.precision <= self.rule.precision
+            ):
                 return "precision"
             low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
             places = self.curves.reaches(self.rule.share)

@@ -255,7 +255,7 @@ class Fit:
         low, high = (ends + 0.5) / _CELLS
         return low, high
 
-    def reach(self, share: float, confidence: float) -> tuple[float, float, float]:
+    def horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return the median of the difficulty at which a share is solved, and the ends of its interval.
 
         Args:
