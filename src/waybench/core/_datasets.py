@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from waybench.core._downloads import Download
 from waybench.core._errors import DataError, UsageError
 from waybench.core._game import Json
 from waybench.core._instance import Instance, Item, Source
@@ -47,6 +48,7 @@ class Dataset:
         shared: Parameters of generated items that it takes too: key, level, source options. A parameter that belongs
             to other data sets only is refused.
         hidden: Source options that follow from other parameters and that tasks therefore do not have.
+        download: The published files that it is made of, which `waybench data` lists and downloads.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Dataset:
     options: tuple[Option, ...] = ()
     shared: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    download: Download | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

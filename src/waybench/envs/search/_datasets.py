@@ -6,9 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waybench._package_data import read_toml
 from waybench.core import (
     DataFiles,
     Dataset,
+    Download,
     Instance,
     Item,
     ItemList,
@@ -129,6 +131,7 @@ class Cases:
             Dataset(
                 name="published",
                 doc="the benchmark's own, see `waybench data fetch aqa`",
+                download=Download.from_table(read_toml(__file__, "published.toml")),
                 items="cases",
                 open=self._from_published,
                 options=(_DATA_DIR, *_OF_ALL),

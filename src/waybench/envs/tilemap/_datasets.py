@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from waybench.core import DataFiles, Dataset, ItemList, Option, Source, UsageError, file_key
+from waybench._package_data import read_toml
+from waybench.core import DataFiles, Dataset, Download, ItemList, Option, Source, UsageError, file_key
 from waybench.envs.tilemap._file import MapFile, Prove
 from waybench.envs.tilemap._instance import TileMap
 from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
@@ -62,7 +63,8 @@ def datasets(prove: Prove) -> tuple[Dataset, ...]:
         return _limited(MapFile(path, file_key(path, "maps"), prove), options)
 
     def dataset(name: str, doc: str, open_: Any, *options: Option) -> Dataset:
-        return Dataset(name=name, doc=doc, items="maps", open=open_, options=(*options, *_OF_ALL))
+        download = Download.from_table(read_toml(__file__, "published.toml")) if name == "published" else None
+        return Dataset(name=name, doc=doc, items="maps", open=open_, options=(*options, *_OF_ALL), download=download)
 
     return (
         dataset("generated", "maps by key", generated, *_OF_GENERATED),

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from waybench._package_data import read_toml
 from waybench.core import (
     DataFiles,
     Dataset,
+    Download,
     Item,
     ItemList,
     Json,
@@ -139,6 +141,7 @@ class MapItems:
                 options=(*options, *common_options),
                 shared=shared,
                 hidden=("questions",),
+                download=Download.from_table(read_toml(__file__, "published.toml")) if name == "published" else None,
             )
 
         return (
