@@ -63,12 +63,12 @@ class Episode(Generic[I, S, A]):
 
     __slots__ = (
         "_chance",
+        "_chat_messages",
         "_game",
         "_hash",
         "_invalid_in_a_row",
-        "_remembered",
         "_opening",
-        "_chat_messages",
+        "_remembered",
         "_spent",
         "_turns",
         "_wording",

@@ -47,4 +47,4 @@ def unknown(kind: str, given: str, known: Iterable[str], also: Iterable[str] = (
     names = sorted(known)
     near = difflib.get_close_matches(given[:80], sorted({*names, *also}), n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown {kind} {name[:80]!r}: {hint}choose from {', '.join(names)}"
+    return f"unknown {kind} {given[:80]!r}: {hint}choose from {', '.join(names)}"
