@@ -107,8 +107,8 @@ class Episode(Generic[I, S, A]):
         self.error: str | None = None
         self._hash = item.instance.hash
         self._turns: list[TurnRecord] = []
-        self._remembered: list[str] = []  # of each turn, what the chat shows as the player's
-        self._chat_messages: list[Message] = []  # the same turns as messages, made when they are asked for
+        self._remembered: list[str] = []  # the player's text of each turn as the chat shows it
+        self._chat_messages: list[Message] = []  # the same turns as messages, built on demand
         self._invalid_in_a_row = 0
         self._spent = 0  # turns that count towards the limit
         self._opening = self._open(play.wording.observe(self.state, None, 0))
@@ -164,7 +164,7 @@ class Episode(Generic[I, S, A]):
         # Each message is made once, so that it can be known again.
         for number in range(len(self._chat_messages) // 2, len(self._turns)):
             turn, remembered = self._turns[number], self._remembered[number]
-            is_reply = remembered == turn.reply  # what stands in the reply's place is nobody's turn
+            is_reply = remembered == turn.reply  # a text in the reply's place belongs to no turn
             self._chat_messages += (
                 Message("assistant", remembered, number if is_reply else None),
                 Message("user", turn.message),
@@ -324,8 +324,8 @@ def replay(
     Args:
         environment: The record's environment.
         record: The record.
-        by_hand: Whether something may have been put in the place of what was said although the options name no
-            teacher. What became of such an episode is nobody's merit, so that it is refused by default.
+        by_hand: Whether actions may have been replaced although the options name no teacher. The result of such an
+            episode belongs to no player, so that it is refused by default.
         watch: Is shown the episode before each turn, and the turn as it is recorded, which is not confirmed yet.
 
     Returns:

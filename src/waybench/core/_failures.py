@@ -23,12 +23,10 @@ class FailureKind:
     doc: str
 
 
-REFUSED = FailureKind("refused", "refusals", "Most replies that came to nothing were refusals.")
-TRUNCATED = FailureKind("truncated", "length", "Most replies that came to nothing were cut off at the output limit.")
-UNPARSED = FailureKind(
-    "unparsed", "replies that could not be read", "Most replies that came to nothing could not be read."
-)
-ILLEGAL = FailureKind("illegal", "illegal moves", "Most replies that came to nothing were illegal actions.")
+REFUSED = FailureKind("refused", "refusals", "Most replies without effect were refusals.")
+TRUNCATED = FailureKind("truncated", "length", "Most replies without effect were cut off at the output limit.")
+UNPARSED = FailureKind("unparsed", "replies that could not be read", "Most replies without effect could not be read.")
+ILLEGAL = FailureKind("illegal", "illegal moves", "Most replies without effect were illegal actions.")
 UNPRODUCTIVE = FailureKind(
     "unproductive", "moves that lead nowhere", "The turns ran out, and at least half of them changed nothing."
 )
@@ -53,7 +51,7 @@ _NOTHING = {
 def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = None) -> FailureKind:
     """Return how an episode that was not solved failed, as far as its outcomes and its end say.
 
-    * Where invalid replies ended it, or at least half of its replies came to nothing, it is the most frequent kind of
+    * Where invalid replies ended it, or at least half of its replies had no effect, it is the most frequent kind of
       these: refused, truncated, unparsed or illegal.
     * Otherwise, where it ran into a limit on its turns, tokens or messages: unproductive if at least half of its
       replies were, or else the limit.

@@ -79,13 +79,13 @@ class Metric(Bounded):
         doc: What it measures, with the source of its formula.
         unit: Unit, "" for a plain number.
         better: "higher", "lower", or "" where neither is better.
-        floor: What saying nothing comes to on a record's own instance, where that is not the least value possible.
+        floor: The value of saying nothing on a record's own instance, where that is not the least value possible.
         ceiling: The best value on a record's own instance, where that is not the greatest value possible.
         per: What the value is a share of: a set's figure is then the sum of the values over the sum of these, a share
             from 0 to 1, and not the mean of the values. Where it is 0 there is nothing to count, and the value can be
             None.
         labels: What the values 0, 1, 2 ... are called where they stand for names; a single episode's value is then
-            told by its name.
+            shown by its name.
     """
 
     of: Callable[[EpisodeRecord], float | None]

@@ -45,7 +45,7 @@ class Presentation:
         modes: Name of a mode -> environment id -> level, for levels of different environments that belong together.
             All other levels are matched by number.
         legend: What a drawing shows, in a few sentences.
-        reference: What a drawing shows besides what the player did, for a switch that hides it (CSS class
+        reference: What a drawing shows in addition to the player's actions, for a switch that hides it (CSS class
             "reference"); "" if nothing.
         draw: Draws an episode (see `Draw`); None if there is no drawing.
         draw_frames: Draws the frames of a replay (see `DrawFrames`). None if `draw` can draw each of them from the

@@ -1,4 +1,4 @@
-"""Records: what is kept of an episode, enough to simulate and score it again without a model."""
+"""Records of episodes, enough to simulate and score it again without a model."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ def _line(data: Json) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a reply cost, and who gave it.
+    """The tokens and time of a reply, and the model that gave it.
 
     Attributes:
         input_tokens: Tokens of the request, cached ones included.
@@ -34,7 +34,7 @@ class Usage:
         reasoning_tokens: Those of them spent on reasoning, if the provider says so.
         cached_tokens: Input tokens that were read from a cache.
         seconds: Time of the call that was answered, without the failed tries before it.
-        model: The model that answered, as the provider calls it: an alias that was asked may stand for another one. ""
+        model: The model that answered, as the provider calls it: the requested alias may stand for another one. ""
             if the provider does not say.
     """
 
@@ -67,13 +67,13 @@ class TurnRecord(NamedTuple):
 
     Attributes:
         reply: The raw reply, as it came.
-        outcome: What the turn came to.
+        outcome: The turn's outcome.
         reason: Why the reply was not carried out, if it was not.
         action: What was said, as a JSON value; None if the reply was not parsed and the protocol took no action for it.
         executed: What was done in place of what was said (teacher guiding); None where nothing was put in its place.
         reward: The step's reward.
         events: What happened.
-        message: What the player was told, or would have been told had the episode gone on.
+        message: The feedback to the player, also where the episode ended before it was sent.
         usage: Tokens and time, if known.
     """
 
@@ -115,7 +115,7 @@ def _possible(spent: float) -> bool:
 
 
 def lost_turns(turns: Iterable[TurnRecord]) -> str:
-    """Return how many replies came to nothing, by outcome and in words, as "2 illegal, 1 unparsed"; "" if none did."""
+    """Return the number of replies without effect by outcome, as "2 illegal, 1 unparsed"; "" if none did."""
     counts = Counter(str(turn.outcome) for turn in turns if turn.outcome not in (Outcome.OK, Outcome.UNPRODUCTIVE))
     return ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
 

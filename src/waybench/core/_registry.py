@@ -36,8 +36,8 @@ class Registry:
 
     Args:
         entries: The lines of the catalogue.
-        group: Name of the entry points by which installed packages add lines of theirs, each an `Entry` or a function
-            that returns one. They are looked for once, and not before an id is unknown or all lines are asked for.
+        group: Name of the entry points by which installed packages add lines, each an `Entry` or a function
+            that returns one. They are loaded once, when an id is unknown or all lines are listed.
 
     Attributes:
         built_in: The lines that it was created with, by id.

@@ -9,7 +9,7 @@ UNNAMED = FailureKind(
     "unnamed",
     "replies that name no action",
     'In "paper", which takes the first action for them: at least half of the steps were made by replies that name none,'
-    " or most replies that came to nothing name none.",
+    " or most replies without effect name none.",
 )
 
 OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
@@ -21,7 +21,7 @@ def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], Failure
     Where most replies name an action, it is the game's own kind.
 
     Args:
-        game_failure: (record, the general kind by the turns in which an action was asked for) -> the game's kind.
+        game_failure: (record, the general kind by the turns in which an action was requested) -> the game's kind.
     """
 
     def failure(record: EpisodeRecord) -> FailureKind | None:

@@ -24,7 +24,7 @@ THOUGHT = Choice(None)
 
 
 class AgentState(NamedTuple, Generic[I, W]):
-    """A world, and what an agent remembers of how it came to be.
+    """A world, and the history that the agent is shown.
 
     Attributes:
         instance: The instance.
@@ -32,7 +32,7 @@ class AgentState(NamedTuple, Generic[I, W]):
         past: What was seen of the worlds before it, the oldest first, as many as the history holds. It is kept as
             text, which is written once and not again at every step.
         stored: Number of worlds before this one.
-        thinking: Whether a thought is asked for, before the action.
+        thinking: Whether the next reply is a thought, before the action.
     """
 
     instance: I

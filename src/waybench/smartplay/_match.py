@@ -25,7 +25,7 @@ def published_match(reply: str, actions: Sequence[str]) -> int | None:
 def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
     """Return the number of the one action that a reply names; reasoning blocks in it are left out.
 
-    A name has to stand by itself, whatever marks are around it; case, blanks and a period at its end are no matter. No
+    A name has to stand by itself, whatever marks are around it; case, blanks and a period at its end do not matter. No
     other action may be named; the same one may be, several times. Of names that are part of each other the longer one
     is meant.
     """

@@ -1,4 +1,4 @@
-"""The words around a game: the manual, what was seen, and the questions (SmartPlay, section 5)."""
+"""The words around a game: the manual, the observations and the questions (SmartPlay, section 5)."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ _PLAIN = "Answer with the exact name of one action of the list, and nothing else
 
 @dataclass(frozen=True, slots=True)
 class PromptStyle:
-    """The questions that a player is asked.
+    """The questions in the prompt.
 
     Attributes:
         name: Its name.
@@ -96,7 +96,7 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         return "\n\n".join(part for part in parts if part)
 
     def recall(self, state: AgentState[I, W]) -> int:
-        """Return 1 where the second question is asked, so that the thought is shown with it."""
+        """Return 1 for the second question, so that the thought is shown with it."""
         return int(bool(self._style.think) and not state.thinking)
 
     def takes_truncated(self, state: AgentState[I, W]) -> bool:

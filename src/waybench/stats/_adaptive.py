@@ -16,7 +16,7 @@ _FAR = 1.0  # how far beyond the range a horizon counts as far, on the curves' s
 _SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
 _WORTH = 1e-6  # curves that are less probable, compared with the most probable one, decide nothing
 _EQUAL = 1e-9  # relative: gains that differ by less are the same, whatever the order of sums
-_PRIOR_TRIALS = 2.0  # by how many trials' weight a trial's cost is first taken for what was told of it
+_PRIOR_TRIALS = 2.0  # weight, in trials, of the prior that trials cost what was expected
 
 STOPS = {
     "precision": "the precision is reached",

@@ -27,7 +27,7 @@ class Forecast(NamedTuple):
 def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Forecast]:
     """Return what searches of simulated players take, of horizons all over the range, the cheapest first.
 
-    They are of one usual shape, and episodes cost what is told of them; there is no budget.
+    The players' curves have one usual shape, episodes cost what was expected, and there is no budget.
 
     Args:
         rule: When the search stops.
@@ -47,7 +47,7 @@ def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Foreca
 def simulated(
     seeker: Seeker, candidates: Sequence[Candidate], rates: Sequence[float], rng: np.random.Generator
 ) -> tuple[list[Trial], str]:
-    """Let a simulated player be searched; return its trials, which cost what is told of them, and why it stopped.
+    """Let a simulated player be searched; return its trials, which cost what was expected, and why it stopped.
 
     Args:
         seeker: The search.

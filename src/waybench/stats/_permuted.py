@@ -34,7 +34,7 @@ def sign_flipped(differences: Sequence[float], clusters: Sequence[Hashable]) -> 
 
     Args:
         differences: The differences.
-        clusters: Of each, what it was drawn with.
+        clusters: The cluster of each.
 
     Returns:
         The p value; 1 where the sums of all clusters, or of all but one, are 0.

@@ -138,7 +138,7 @@ def _second_rate(rate: float, delta: float) -> float:
 
 
 def _possible(rate: float, delta: float, disagree: float) -> float:
-    """Return a share of disagreement if there can be such: of both who is right alone is a share of who is right."""
+    """Return a share of disagreement if it is possible: one model cannot alone solve more than it solves."""
     low, high = sorted((rate, _second_rate(rate, delta)))
     least, most = high - low, min(low + high, 2 - low - high)
     if not least <= disagree <= most + 1e-12:

@@ -1,4 +1,4 @@
-"""A world as a scripted player sees it: the true map, who is where, and ways to get somewhere."""
+"""A world as a scripted player sees it: the true map, the beings and their locations, and ways to targets."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property

@@ -22,12 +22,12 @@ _THOUSANDS = ("", "k", "M", "G", "T", "P", "E")
 
 
 class Guess(NamedTuple):
-    """What one turn did.
+    """The effect of one turn.
 
     Attributes:
-        before: What was known before it.
+        before: The state before it.
         guess: The number that was guessed; None if none was.
-        rejected: A number that was named and not taken for a guess; None if there is none.
+        rejected: A number in the reply that did not count as a guess; None if there is none.
     """
 
     before: Guessing
@@ -43,7 +43,7 @@ class Guess(NamedTuple):
 
     @property
     def after(self) -> Guessing:
-        """What was known after it."""
+        """The state after it."""
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 

@@ -10,7 +10,7 @@ from waybench.envs.search._game_number import Guessing, Number
 from waybench.envs.search._game_walk import Terrain, Walk
 from waybench.envs.search._protocol import Protocol
 
-# As many as Python converts, unless it was told otherwise; a longer number ended the published program.
+# As many as Python converts, unless configured otherwise; a longer number ended the published program.
 MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
 MAX_CHARACTERS = 1_000_000
 LONG = 10_000  # characters from which on repetitions are left out

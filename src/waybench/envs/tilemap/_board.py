@@ -29,7 +29,7 @@ class Crew(NamedTuple):
     Attributes:
         walkers: Wander about, and stand in the way.
         enemies: Come nearer at every other step, and end the map where they meet the player.
-        hazards: Cells that end the map for who steps on them.
+        hazards: Cells that end the map when the player steps on them.
     """
 
     walkers: int = 0
@@ -38,7 +38,7 @@ class Crew(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How is asked and answered, and who else is there.
+    """The form of requests and replies, and the beings on the map.
 
     Attributes:
         protocol: How the rules are read.
@@ -54,7 +54,7 @@ class Style(NamedTuple):
 
 
 def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: bool = False) -> Style:
-    """Return how is asked and answered.
+    """Return the form of requests and replies.
 
     Args:
         options: The options of play.
@@ -66,11 +66,11 @@ def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: boo
 
 
 class MovePlan(NamedTuple):
-    """What a reply asks for.
+    """The plan in a reply.
 
     Attributes:
         names: Names of actions, any texts.
-        drawing: The map as the player expects it afterwards; None where it was not asked for.
+        drawing: The map as the player expects it afterwards; None where it was not requested.
     """
 
     names: tuple[str, ...]

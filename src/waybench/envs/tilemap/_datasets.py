@@ -78,7 +78,7 @@ def _limited(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
     items = [source.item(index) for index in numbers[: options["limit"]]]
     if not items:
         raise UsageError(f"skip={options['skip']}: there is no map after the first {len(source)}")
-    # In "sound" no objective is asked for that cannot be reached, and on a map without any there is nothing to do.
+    # "sound" leaves out objectives that cannot be reached; a map without any other has nothing to play.
     playable = [
         item
         for item in items

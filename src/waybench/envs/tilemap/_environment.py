@@ -51,12 +51,12 @@ OPTIONS = (
         default=1,
         low=1,
         high=100,
-        doc="Plans for each objective: 1 is zero-shot as published; with 2, an objective that was missed is asked for "
+        doc="Plans for each objective: 1 is zero-shot as published; with 2, a missed objective is requested "
         "once more, from where the first plan has led and with what came of it (one-shot with feedback).",
     ),
     Option(name="walkers", default=0, low=0, high=20, doc="Walkers that wander about and stand in the way."),
     Option(name="enemies", default=0, low=0, high=20, doc="Enemies that end the map where they meet the player."),
-    Option(name="hazards", default=0, low=0, high=1000, doc="Cells that end the map for who steps on them."),
+    Option(name="hazards", default=0, low=0, high=1000, doc="Cells that end the map when the player steps on them."),
 )
 
 

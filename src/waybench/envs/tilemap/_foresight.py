@@ -110,12 +110,12 @@ def _distances(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
 
 
 class _SearchResult(NamedTuple):
-    """What a search has found: the smaller its order, the further it has come.
+    """The result of a search: the smaller its order, the further it reached.
 
     Attributes:
-        complete: Whether it has come to the last goal.
+        complete: Whether it reached the last goal.
         order: Goals that are not reached, and the least number of moves from the end to the last one.
-        legs: Names of moves to each goal; where the search has come no further, to the last place.
+        legs: Names of moves to each goal; where the search did not complete, to the last place.
     """
 
     complete: bool

@@ -26,7 +26,7 @@ class TileGame(Game[TileMap, Location, MovePlan]):
             times as many actions as its shortest path has, and ten; with a drawing, `cells` and `moved` are the shares
             of cells that are right, and of those that change in truth or in the drawing.
         misses: Replies for one goal that cannot be read before it is given up.
-        tries: Plans for one goal; another one is asked for if the last one did not end there.
+        tries: Plans for one goal; another one is requested if the last one did not end there.
     """
 
     def __init__(self, style: Style, misses: int, tries: int) -> None:

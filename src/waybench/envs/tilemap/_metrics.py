@@ -69,7 +69,7 @@ def shortest(record: EpisodeRecord) -> int:
 
 
 def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
-    """Count what an episode came to.
+    """Count the results of an episode.
 
     Args:
         record: The record.
@@ -105,7 +105,7 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
         spent += turn.events["actions"]
         points -= turn.events["unknown"]
         if "death" in turn.events:
-            # The goals that are not come to are lost like one that is far away.
+            # The goals that were not reached count like one that is far away.
             points -= GIVEN_UP * (goals - finished)
         elif turn.events["final"]:
             worth = rules.worth(*turn.events["off"])
@@ -113,7 +113,7 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
             top = [have + more for have, more in zip(top, worth.top, strict=True)]
             finished += 1
     if record.end is End.TURN_LIMIT:
-        # A budget of the caller's has ended the map: what was not asked for costs what is given up.
+        # The caller's budget has ended the map: objectives that were not reached count as given up.
         points -= GIVEN_UP * (goals - finished)
         spent += length * (goals - finished)
     return Tally(points, spent, per_point, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length)
@@ -286,7 +286,9 @@ METRICS = (
         'In "paper" objectives from which it ended 2 to 5 away in a straight line, give or take one; in "sound" up to '
         "5 away.",
     ),
-    _fact("objectives", "Objectives", _from_tally(lambda counted: counted.goals), "Objectives that were asked for."),
+    _fact(
+        "objectives", "Objectives", _from_tally(lambda counted: counted.goals), "Objectives that the player was given."
+    ),
     _fact("minimum", "Shortest tour", lambda record: float(record.proof["minimum"]), "Its length."),
     _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
     _metric(

@@ -14,7 +14,7 @@ LONGEST_LITERAL = 20_000  # characters between two braces that are read as Pytho
 MOST_LITERALS = 200
 LONGEST_NAME = 100
 
-# The form that is asked for: names of letters, properly separated. It is read without Python's parser, much faster.
+# The requested form: names of letters, properly separated. It is read without Python's parser, which is much faster.
 _NAME = r"""(?:'[A-Za-z_]{0,100}'|"[A-Za-z_]{0,100}")"""
 _GAP = r"[ \n]*"
 _LISTED = rf"({_NAME}(?:{_GAP},{_GAP}{_NAME})*)(?:{_GAP},)?"
@@ -42,7 +42,7 @@ def published_plan(reply: str) -> MovePlan | Invalid:
             return MovePlan(tuple(_NAMES.findall(regular[1])))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a backslash in a reply is nobody's business
+                warnings.simplefilter("ignore")  # a backslash in a reply needs no warning
                 value: Any = ast.literal_eval(text)
         except _NOT_READ:
             continue

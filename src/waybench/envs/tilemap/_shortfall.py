@@ -44,7 +44,7 @@ def least_cost_of_missing(board: Board, fenced: bytes, at: int, goals: Sequence[
 
         def loss(cell: int, row: int = row, column: int = column) -> int:
             points = board.style.protocol.worth(abs(cell // width - 1 - row), abs(cell % width - 1 - column)).reward
-            return min(_REACHED - points, _REACHED + GIVEN_UP) * board.per_point  # who is lost loses no more
+            return min(_REACHED - points, _REACHED + GIVEN_UP) * board.per_point  # the penalty has a limit
 
         walked = _walked(board, fenced, reached_costs)
         ended = {cell: cost + loss(cell) for cell, cost in walked.items() if cell != target}

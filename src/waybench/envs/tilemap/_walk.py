@@ -112,7 +112,7 @@ def _object_beside(state: Location, at: int, width: int, name: str) -> tuple[int
 
 
 def plan_of(state: Location, names: Sequence[str]) -> MovePlan:
-    """Return some actions as a plan of the form that is asked for."""
+    """Return some actions as a plan in the requested form."""
     if state.board.style.single:
         names = names[:1]
     if not state.board.style.predicts:

@@ -35,7 +35,7 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
 
     Args:
         name: Its name.
-        style: How is asked and answered.
+        style: The form of requests and replies.
     """
 
     rules_role = "system"
@@ -103,7 +103,7 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
         return sound_plan(reply, single=style.single, predicts=style.predicts)
 
     def render(self, action: MovePlan, state: Location) -> str:
-        """Return a plan as the reply that is asked for."""
+        """Return a plan as a reply in the requested form."""
         answer: dict[str, object] = {"action": list(action.names)}
         if action.drawing is not None:
             answer["map"] = action.drawing

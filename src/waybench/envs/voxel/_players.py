@@ -7,7 +7,7 @@ from waybench.envs.voxel._wording import ACTIONS
 
 _RULES = FindRules(published=True)
 _SLOW = 4.0  # blocks; who comes less far in a step tries another direction
-_AHEAD, _STUCK_AHEAD = 2, 3  # steps that are imagined, and how many by who does not get on
+_AHEAD, _STUCK_AHEAD = 2, 3  # steps of lookahead, and of a player that is stuck
 
 
 def oracle(search: Search, world: World, rng: Stream) -> int:

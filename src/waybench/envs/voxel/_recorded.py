@@ -1,4 +1,4 @@
-"""What players without a model come to at the recorded search for plains, measured beforehand.
+"""Scores of players without a model in the recorded search for plains, measured beforehand.
 
 Its 20 items in our own world, of the public set: level 1 in `paper`, level 3 in `sound`. To play them again takes half
 a minute, which is too long for every report. tests/envs/voxel/test_recorded.py plays them again.
@@ -62,7 +62,7 @@ _HASHED = 12  # characters of a hash that are kept
 
 
 def reference_scores(record: EpisodeRecord) -> ReferenceScores | None:
-    """Return what saying nothing, moving in one direction and the oracle come to at a record's item, if measured."""
+    """Return the scores of saying nothing, moving in one direction and the oracle at a record's item, if measured."""
     options = record.options
     rates = _SUCCESS_RATES[options["protocol"]].get(record.instance_hash[:_HASHED])
     if rates is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:

@@ -1,9 +1,9 @@
-"""What is told of a place in words (shared/specs/smartplay.md, section 8; SmartPlay, appendices B and C.6).
+"""The description of a location in words (shared/specs/smartplay.md, section 8; SmartPlay, appendices B and C.6).
 
 All sentences here are published ones. The published program's defects are followed where `published` says so:
 
 * the compass of everything seen on the screen is turned around, while that of what is around the feet is right;
-* the screen's rays, which look up and down by 48 degrees, are told of as if they did by 90, and a head that is lowered
+* the screen's rays, which look up and down by 48 degrees, are described as if they did by 90, and lowering the head
   raises them;
 * of all blocks in sight those with the first name in the alphabet make one group, wherever they are. Mostly that
   is air.
@@ -140,10 +140,10 @@ def _compass(north: float, east: float, clear: float) -> str:
 
 
 def describe(raw: Raw, *, published: bool) -> str:
-    """Return what is told of a place.
+    """Return the description of a location.
 
     Args:
-        raw: What is known of it.
+        raw: The measurements there.
         published: Whether with the published program's defects.
     """
     aimed = raw.blocks[int(raw.rays[0])]
@@ -179,7 +179,7 @@ def _surround(parts: Iterable[Part]) -> str:
     return "\n".join((_AROUND, *lines)) if lines else ""
 
 
-def _screen(raw: Raw, names: Sequence[str], being_hits: Any, distances: Any, published: bool) -> Iterator[str]:
+def _screen(raw: Raw, names: Sequence[str], hits: Any, distances: Any, published: bool) -> Iterator[str]:
     """Yield a line for each group that is seen: where its nearest place is, and how much of the screen it takes."""
     if hits is None:
         return

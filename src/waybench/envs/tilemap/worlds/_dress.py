@@ -115,7 +115,7 @@ def _insert(board: Board, number: int) -> bool:
         for cell in board.random_cells() if choice else ():
             if cells[cell] not in choice:
                 continue
-            # On open ground it is in nobody's way, and among others of its like it can be seen.
+            # On open ground it blocks no path, and among tiles like it it can be seen.
             fits = board.simple(cell) if kinds[cells[cell]].walkable else _is_seen(board, cell)
             if fits or not solid:
                 cells[cell] = number

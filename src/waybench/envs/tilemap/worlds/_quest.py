@@ -32,7 +32,7 @@ class Goal(NamedTuple):
 
 
 def landmarks(board: Board, plan: str) -> list[Location]:
-    """Return places that nobody has built: banks, bridges and crossroads; the map's nine regions are the last."""
+    """Return places that are not buildings: banks, bridges and crossroads; the map's nine regions are the last."""
     rng, kinds, locations = board.rng, board.palette.kinds, list[Location]()
     streets = "street" if plan == "town" else "crossroads"
     for role, name in (("shore", "shore"), ("bridge", "bridge"), ("road", streets)) if plan != "halls" else ():
@@ -129,7 +129,7 @@ class Quest:
         return kind.walkable and kind.role not in _FIXED_ROLES
 
     def _can_lurk(self, cell: int) -> bool:
-        """Say whether the antagonist can be on a cell: in nobody's way, or in the place of a rock beside the way."""
+        """Say whether the antagonist can be on a cell: off every path, or in the place of a rock beside one."""
         kind = self._board.palette.kinds[self._board.cells[cell]]
         if kind.role in _FIXED_ROLES or not self._beside(cell):
             return False

@@ -97,7 +97,7 @@ def _river(board: Board) -> None:
         low, high = (at, at) if before is None else (min(at, before), max(at, before))
         cells = [step * width + side if down else side * width + step for side in range(low, high + broad)]
         if step > 4 and kind in (board.cells[cell] for cell in cells):
-            break  # it has come to another river, and is one of its arms
+            break  # it has reached another river, and is one of its arms
         for cell in cells:
             if board.cells[cell] != lake:
                 board.cells[cell] = kind

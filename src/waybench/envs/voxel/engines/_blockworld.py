@@ -1,4 +1,4 @@
-"""A world of which some chunks are kept: what is around a walker, and where it comes to."""
+"""A world of which some chunks are kept: the blocks around a walker, and where a walk ends."""
 
 import math
 from abc import ABC, abstractmethod

@@ -62,7 +62,7 @@ def _luanti(seed: int) -> Chart:
     return world
 
 
-# Each is a server of its own, of a gigabyte or so; it stops when nobody needs it any more. A set's are all kept, for to
+# Each is a server of its own, of a gigabyte or so; it stops when it is no longer used. A set's are all kept, for to
 # come back to one that has stopped takes seconds.
 @lru_cache(maxsize=8)
 def _servers(seed: int) -> "LuantiTerrain":

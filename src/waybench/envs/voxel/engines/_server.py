@@ -1,4 +1,4 @@
-"""A Luanti server of our own, that is asked questions over its standard input and output."""
+"""A Luanti server of our own, queried over its standard input and output."""
 
 import json
 import os
@@ -106,11 +106,11 @@ class Server:
 
     @property
     def ended(self) -> bool:
-        """Whether it cannot be asked any more."""
+        """Whether it cannot answer any more."""
         return not self.stop.alive
 
     def ask(self, request: str, **values: Any) -> dict[str, Any]:
-        """Ask a question, and wait for its answer; one at a time. A server that does not answer is ended.
+        """Send a request and wait for its answer, one at a time. A server that does not answer is ended.
 
         Raises:
             RuntimeError: If the server cannot answer, or has ended.
@@ -126,7 +126,7 @@ class Server:
         except Empty:
             self.stop()
             raise RuntimeError(f"Luanti's server did not answer within {_PATIENCE:.0f} seconds") from None
-        except BaseException:  # an interrupt: the answer that comes now would be taken for that to the next question
+        except BaseException:  # an interrupt: the late answer would be taken for that to the next request
             self.stop()
             raise
         if line is None:
@@ -135,7 +135,7 @@ class Server:
             raise RuntimeError(f"Luanti's server has ended: {last_words}")
         answer = json.loads(line)
         if "error" in answer:
-            self.stop()  # it may have done a part of what it was asked for
+            self.stop()  # it may have carried out a part of the request
             raise RuntimeError(f"Luanti's server: {answer['error']}")
         return answer
 

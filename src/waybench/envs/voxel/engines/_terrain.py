@@ -27,7 +27,7 @@ class Body(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """What a walk came to.
+    """The result of a walk.
 
     Attributes:
         body: Where it ended.
@@ -84,12 +84,12 @@ class Terrain(Protocol):
 
 
 class Chart(Terrain, Protocol):
-    """A world whose map is known. It is a pure function of its seed: what it is asked, and how often, changes nothing.
+    """A world whose map is known. It is a pure function of its seed: queries do not change it.
 
     Attributes:
         sea: The layer of the water's surface.
         steepest: Blocks from the middle of a cell to that of the next that can mostly be climbed.
-        version: What a seed's world depends on besides; "" for nothing.
+        version: What else a seed's world depends on; "" for nothing.
     """
 
     sea: int
