@@ -39,7 +39,7 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
     if plain not in tasks:
         raise UsageError(unknown("environment", plain, names, also=tasks))
     task = tasks[plain]
-    if len(task.envs) > 1:
+    if len(task.envs) != 1:
         raise UsageError(f"{plain} plays several environments: name one of {', '.join(task.envs)}")
     return _as_in_task(registry.load(task.envs[0] + at + version), task)
 
