@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "smartplay": BOTTOM,
     "envs": BOTTOM | {"_compile", "_svg", "spaces", "smartplay"},
     "testing": BOTTOM,
-    "data": BOTTOM,
+    "data": PLAYED,
     "papers": BOTTOM,
     "stats": BOTTOM,
     "gym": PLAYED,
@@ -324,8 +324,6 @@ EXCEPTIONS = {
     "cli/_reproduce.py": 4,
     "cli/_run.py": 4,
     "cli/_view.py": 1,
-    # The public data sets.
-    "data/_index.py": 19,
     # The figures that SmartPlay publishes of its games.
     "reporting/_agents.py": 1,
     "smartplay/_capabilities.py": 4,

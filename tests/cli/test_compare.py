@@ -81,7 +81,7 @@ def test_json(command: Command, ours: Path, tmp_path: Path) -> None:
 def test_other_items_are_told(command: Command, ours: Path, tmp_path: Path) -> None:
     run(tmp_path, "oracle", max_dimension=5, limit=5, attempts=1)
     out = command("compare", ours / "null", tmp_path).stdout
-    assert "Left out: 2 items that only A was asked, level 5." in out
+    assert "Left out: 2 items that only A was given, level 5." in out
     assert "too few" in out
 
 

@@ -87,7 +87,7 @@ def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         (("table.z5",), "jericho has no walkthrough of this game; give --commands"),
         (("none.z5", "--commands", "walk.txt"), "cannot read none.z5"),
@@ -99,8 +99,8 @@ def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypa
         (("table.z5", "--commands", "walk.txt", "--steps", "0"), "--steps"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(args: tuple[str, ...], told: str, command: Command, home: Path) -> None:
-    assert told in one_line_error(command("textmap", "build", *args))
+def test_what_is_wrong_is_said_in_one_line(args: tuple[str, ...], message: str, command: Command, home: Path) -> None:
+    assert message in one_line_error(command("textmap", "build", *args))
     assert not (home / "table").exists()
 
 

@@ -16,7 +16,7 @@ from waybench.analysis.horizons import (
     Horizon,
     SuccessCurve,
     difficulty_text,
-    horizon_told,
+    horizon_parts,
     horizons,
     leading,
     success_curves,
@@ -46,7 +46,7 @@ def curves() -> list[SuccessCurve]:
 
 
 def told(horizon: Horizon) -> str:
-    return " ".join(part for part in horizon_told(horizon) if part)
+    return " ".join(part for part in horizon_parts(horizon) if part)
 
 
 def by_model(table: list[list[str]]) -> dict[str, list[str]]:
@@ -139,7 +139,7 @@ def test_files_have_the_same_horizons(made: Site) -> None:
     (head,) = [line for line in text.splitlines() if "dimension |" in line]
     assert head == "| Model | Mazes (AliciaBench): dimension |"
     half = next(one for one in found if one.group.model == NEAR and one.axis == "dimension")
-    place, ends = horizon_told(half)
+    place, ends = horizon_parts(half)
     assert f"| vendor/near | {place} ({ends}) |" in text
 
 
@@ -150,7 +150,7 @@ def test_every_axis_has_its_chart(made: Site, curves: list[SuccessCurve]) -> Non
     # The observed shares and the horizons are told to who hovers over their marks.
     html = made.tasks["maze-alicia"].html
     (near,) = [each for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
-    for place in near.places:
+    for place in near.bins:
         assert f"<title>near, dimension {place.at:g}: {100 * place.solved:.0f} % of 6 mazes</title>" in html
     assert f"<title>near: 50 % up to dimension {difficulty_text(near.horizons[0].value or 0)} (" in html
 

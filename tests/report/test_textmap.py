@@ -70,9 +70,9 @@ def test_averages_over_maps(tmp_path: Path) -> None:
     macro, micro = found.macro["success"], found.metrics["success"]
     assert line[:3] == ["vendor/ a", "6", f"{macro.value:.3f} {macro.low:.3f} – {macro.high:.3f}"]
     assert macro.value != pytest.approx(micro.value, abs=0.01)
-    (told,) = json.loads((tmp_path / "summary.json").read_text())["overall"]
-    assert told["macro"]["success"]["value"] == pytest.approx(macro.value)
-    assert told["metrics"]["success"]["clusters"] == 6
+    (totals,) = json.loads((tmp_path / "summary.json").read_text())["overall"]
+    assert totals["macro"]["success"]["value"] == pytest.approx(macro.value)
+    assert totals["metrics"]["success"]["clusters"] == 6
 
 
 def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -> None:
@@ -114,9 +114,11 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     assert "Reasoning on the questions that both answered." in page.text
     summary = json.loads((tmp_path / "summary.json").read_text())
     model_of = {total["page"]: total["group"]["model"] for total in summary["overall"]}
-    told = {(pair["metric"], model_of[pair["first"]], model_of[pair["second"]]): pair for pair in summary["pairs"]}
-    assert told["success_easy", "vendor/a", "vendor/b"]["items"] == easy_pair.items
-    assert told["success_hard", "vendor/a", "vendor/b"]["difference"]["clusters"] == len(MAPS)
+    pair_records = {
+        (pair["metric"], model_of[pair["first"]], model_of[pair["second"]]): pair for pair in summary["pairs"]
+    }
+    assert pair_records["success_easy", "vendor/a", "vendor/b"]["items"] == easy_pair.items
+    assert pair_records["success_hard", "vendor/a", "vendor/b"]["difference"]["clusters"] == len(MAPS)
     assert page.html.count('<details class="fold" open>') == 4
 
 
@@ -157,8 +159,8 @@ def test_what_makes_a_map_hard(tmp_path: Path) -> None:
     assert table[3] == ["waybench/ oracle", "6", "– the score is the same for all maps"]
     few = site(tmp_path / "few", answered(near, MAPS[:4], model="vendor/a")).task
     assert few.table("Success, easy by map")[1] == ["vendor/ a", "4", "– fewer than 5 maps"]
-    told = json.loads((tmp_path / "few" / "summary.json").read_text())["regressions"]
-    assert {slope["why"] for each in told for slope in each["slopes"]} == {"fewer than 5"}
+    regression_records = json.loads((tmp_path / "few" / "summary.json").read_text())["regressions"]
+    assert {slope["why"] for each in regression_records for slope in each["slopes"]} == {"fewer than 5"}
 
 
 def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path) -> None:
@@ -231,8 +233,8 @@ def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
         *("Success ↑", "Success, known moves ↑", "Success, new moves ↑"),
     ]
     assert made.home.table("Extraction and search, all questions.")[1][0] == "Success ↑"
-    told = "Success in minigames on the questions that both answered."
-    assert [told in page.text for page in made.tasks.values()] == [False, True]  # extract, minigame
+    title = "Success in minigames on the questions that both answered."
+    assert [title in page.text for page in made.tasks.values()] == [False, True]  # extract, minigame
 
 
 def test_pages_of_a_thousand_questions_stay_small(tmp_path: Path) -> None:

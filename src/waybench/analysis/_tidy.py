@@ -25,7 +25,7 @@ def episode_frame(all_rows: Sequence[Row]) -> Frame:
     also where a row's environment has no such metric or option.
 
     Args:
-        all_rows: The rows. They are gone through once for each column, when its values are asked for.
+        all_rows: The rows. They are gone through once for each column, when its values are needed.
     """
     who, options = group_columns(row.group for row in all_rows)
     environments = [registry.load(env) for env in dict.fromkeys(row.group.env for row in all_rows)]

@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from waybench.cli._choice import environment_named, environment_names
 from waybench.cli._output import dumps
 from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown
 from waybench.envs import registry
-from waybench.tasks import TaskEntry, all_tasks
+from waybench.tasks import TaskEntry, all_tasks, environment_names, resolve_environment
 
 PLAYERS = {
     "null": "says nothing; in protocol=paper some games take their first action then",
@@ -38,7 +37,7 @@ def list_(name: str | None, as_json: bool) -> None:
     elif name in tasks:
         click.echo(dumps(_task(tasks[name])) if as_json else _task_page(tasks[name]))
     elif name.partition("@")[0] in environments:
-        environment = environment_named(name)
+        environment = resolve_environment(name)
         click.echo(dumps(_environment(environment)) if as_json else _environment_page(environment))
     else:
         raise UsageError(unknown("task or environment", name, {**tasks, **environments}))

@@ -8,7 +8,7 @@ import click
 from waybench.cli._run import prepare_folder
 from waybench.contrib.game_maps import GameMap, Story, map_game, read_commands, read_names
 from waybench.core import UsageError, plural
-from waybench.envs.textmap import MOST_PATHS, NEVER, Written, write_map
+from waybench.envs.textmap import MOST_PATHS, NEVER, WriteResult, write_map
 
 _FILE = click.Path(path_type=Path)
 _NAME = re.compile(r"[\w-]{1,60}", re.ASCII)
@@ -87,7 +87,7 @@ def _check_new(folder: Path, name: str) -> None:
         raise UsageError(f"{there[0]} is there already: choose another folder with --out, or another --name")
 
 
-def _report(found: GameMap, written: Written, folder: Path) -> None:
+def _report(found: GameMap, written: WriteResult, folder: Path) -> None:
     place_map = found.place_map
     walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
     moves = f"{plural(len(place_map.edges), 'move')} ({walked} walked, {len(place_map.edges) - walked} inferred)"

@@ -3,6 +3,7 @@
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._datasets import DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
+from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
@@ -79,8 +80,10 @@ __all__ = [
     "Bounded",
     "CatalogueWarning",
     "DataError",
+    "DataFile",
     "DataFiles",
     "Dataset",
+    "Download",
     "Draw",
     "DrawFrames",
     "End",

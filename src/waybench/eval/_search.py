@@ -113,7 +113,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
 def cost_of(record: EpisodeRecord, price: Price | None) -> float | None:
     """Return what an episode cost, in dollars, or its tokens if there is no price; None if its tokens are not known."""
     if price is not None:
-        return price.of(record)
+        return price.episode_cost(record)
     return float(sum(record.tokens)) if any(record.tokens) else None
 
 

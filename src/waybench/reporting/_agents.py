@@ -54,7 +54,7 @@ class AgentCard:
 
     Attributes:
         name: The model.
-        differs: How it was asked, where agents differ in that.
+        differs: Its settings, where agents differ in them.
         missing: Names of the recorded settings that it has not played.
         parts: The table of what each game adds to its capabilities by the paper's formula.
         chart: Its capabilities drawn, by the paper's formula.
@@ -214,11 +214,11 @@ def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[
     if capped != published:
         webs.append(Web(f"{name}, capped", capped, number, dashed=True))
         notes.append("dashed and second numbers: capped, games’ scores first cut to 0–1")
-    told = ", ".join(
+    values = ", ".join(
         f"{axis} {'none' if value is None else f'{value:.2f}'}"
         for axis, value in zip(CAPABILITIES, published, strict=True)
     )
-    label = f"Capabilities of {name}: {told}" + (f"; without {', '.join(missing)}" if missing else "")
+    label = f"Capabilities of {name}: {values}" + (f"; without {', '.join(missing)}" if missing else "")
     spec = radar_spec(CAPABILITIES, webs, title=name, subtitle=[note for note in notes if note])
     identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
     return Chart(slug(f"capabilities {agent.model}", identity), drawn(spec, label), None, label, spec)

@@ -105,7 +105,10 @@ def _column_table(frame: Frame) -> Table:
                 Cell(text=fact.unit),
                 Cell(
                     text=fact.doc,
-                    notes=tuple(Note(f"{', '.join(each.env for each in some)}: {told}") for told, some in fact.told),
+                    notes=tuple(
+                        Note(f"{', '.join(each.env for each in meanings)}: {text}")
+                        for text, meanings in fact.descriptions
+                    ),
                     kind="words",
                 ),
             ],

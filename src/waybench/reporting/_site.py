@@ -186,7 +186,7 @@ class _Site:
             failed = self.failed.of_model(name, self.pages)
             shown = model(name, *given, agent_cards, self.pages, self.model_pages, compared.curves, failed)
             self.page(f"models/{page}", "model.html", model=shown)
-            self.files(self.charts.of(shown.figures))
+            self.files(self.charts.of(shown.charts))
         self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
             "agents": [each.to_json() for each in played],
@@ -212,9 +212,9 @@ class _Site:
                 self.files(self.charts.of(section.charts))
         self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
-        reached = [horizon for curve in compared.curves for horizon in curve.horizons]
+        horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [
-            horizon_frame(reached),
+            horizon_frame(horizons),
             ledger_frame(took),
             setting_effect_frame(changed),
             wording_frame(compared.wordings),
@@ -237,9 +237,9 @@ class _Site:
             spent=spent,
         )
 
-    def paged(self, told: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
-        """Return what is told of two groups with their pages in place of them."""
-        return {**told, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
+    def paged(self, values: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
+        """Return values with the pages of the two groups they are about."""
+        return {**values, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
 
     def _published(self, section: Section) -> list[Table]:
         """Return the published rows of a task beside its results."""
@@ -294,7 +294,7 @@ class _Site:
             )
 
         shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
-        self.files(self.charts.of(figure for level in shown for figure in level.figures))
+        self.files(self.charts.of(figure for level in shown for figure in level.charts))
         own = [self.found.rows[position] for position in positions]
         drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
         errors = [
@@ -326,8 +326,8 @@ class _Site:
             clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors),
             levels=shown,
             kinds={
-                kind: (told, count)
-                for kind, told in item_kinds(group.env).items()
+                kind: (label, count)
+                for kind, label in item_kinds(group.env).items()
                 if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
             },
             items=len(cards),
@@ -366,12 +366,12 @@ def _paired(envs: Iterable[str]) -> list[str]:
 
 
 def _clusters(own: Sequence[Row], presentation: Presentation) -> list[str]:
-    """Return what a group was asked about, such as the names of its maps, or their number where they are many."""
+    """Return the names of a group's clusters, such as its maps, or their number where there are many."""
     names = sorted({one_line(row.cluster.name, 40) for row in own if row.cluster.key})
     if not (presentation.clusters and names):
         return []
-    told = ", ".join(names)
-    return [f"{presentation.clusters}: {told if len(told) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
+    listed = ", ".join(names)
+    return [f"{presentation.clusters}: {listed if len(listed) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
 
 
 def _page_name(group: Group) -> str:
@@ -407,7 +407,7 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
         "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(site.estimates)],
         "repeats": [each.to_json() for each in compared.repeats],
-        # There are many pairs, so models are told by their pages, as in "overall".
+        # There are many pairs, so models are named by their pages, as in "overall".
         "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
         "regressions": [each.to_json() for each in compared.regressions],
         "horizons": [

@@ -97,12 +97,12 @@ def degrees(setting: str) -> Mapping[str, int]:
 
 def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:
     """Return the weights that settings have in a capability, without those that have none."""
-    found = {setting: degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
-    return {setting: weight for setting, weight in found.items() if weight}
+    weights = {setting: degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
+    return {setting: weight for setting, weight in weights.items() if weight}
 
 
 def capability_scores(
-    scores: Mapping[str, float], formula: str = "paper", wanted: Sequence[str] = RECORDED
+    scores: Mapping[str, float], formula: str = "paper", benchmark_settings: Sequence[str] = RECORDED
 ) -> list[Capability]:
     """Return the scores of the nine capabilities: sum of d s / sum of d, over the games that have been played.
 
@@ -110,17 +110,17 @@ def capability_scores(
         scores: Setting -> human-normalised score.
         formula: One of FORMULAS. "paper": d is the degree; "code": the degree less 1, so that games of degree 1 have no
             weight. With "_capped", s is the score cut to between 0 and 1, which is not published.
-        wanted: The settings that the whole benchmark consists of.
+        benchmark_settings: The settings that the whole benchmark consists of.
     """
     if FORMULAS[formula].capped:
         scores = {setting: min(max(score, 0.0), 1.0) for setting, score in scores.items()}
-    found: list[Capability] = []
+    capabilities: list[Capability] = []
     for name in CAPABILITIES:
-        weighted = capability_weights(name, formula, dict.fromkeys((*wanted, *scores)))
+        weighted = capability_weights(name, formula, dict.fromkeys((*benchmark_settings, *scores)))
         played = [setting for setting in weighted if setting in scores]
         total = fsum(weighted[setting] for setting in played)
         parts = {setting: weighted[setting] * scores[setting] / total for setting in played}
         value = fsum(weighted[setting] * scores[setting] for setting in played) / total if total else None
         missing = tuple(setting for setting in weighted if setting not in scores)
-        found.append(Capability(name, value, tuple(played), missing, parts))
-    return found
+        capabilities.append(Capability(name, value, tuple(played), missing, parts))
+    return capabilities

@@ -53,8 +53,10 @@ def human_metric(
     """
 
     def scale(record: EpisodeRecord) -> Scale | None:
-        known, steps = HUMANS.get(setting(record) or ""), record.options["steps"]
-        return None if known is None or steps not in (None, known.steps) else (known.least, known.human)
+        human_scores, steps = HUMANS.get(setting(record) or ""), record.options["steps"]
+        if human_scores is None or steps not in (None, human_scores.steps):
+            return None
+        return human_scores.least, human_scores.human
 
     return Metric(
         name="human",
@@ -94,11 +96,11 @@ def scaled_metric(
 def _on(
     scale: Callable[[EpisodeRecord], Scale | None], score: Callable[[EpisodeRecord], float]
 ) -> Callable[[EpisodeRecord], float | None]:
-    def of(record: EpisodeRecord) -> float | None:
+    def scaled(record: EpisodeRecord) -> float | None:
         ends = scale(record)
         return None if ends is None else _rescaled(score(record), ends)
 
-    return of
+    return scaled
 
 
 def _range_on(
@@ -114,5 +116,5 @@ def _range_on(
 
 
 def _rescaled(score: float, scale: Scale) -> float:
-    zero, one = scale
-    return (score - zero) / (one - zero)
+    zero, human = scale
+    return (score - zero) / (human - zero)

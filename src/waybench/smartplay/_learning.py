@@ -60,7 +60,7 @@ def learning_metrics(
         best: What the best action is, as the end of a sentence.
         setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
         actions: EpisodeRecord -> number of actions.
-        players: A sentence that says what a random and the optimal player come to.
+        players: A sentence with the scores of a random and of the optimal player.
         stake: EpisodeRecord -> what a step brings or takes at most.
     """
 

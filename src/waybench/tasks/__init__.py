@@ -2,6 +2,17 @@
 
 from waybench.tasks._derived import TASKS, all_tasks, find_task
 from waybench.tasks._entry import TaskEntry
+from waybench.tasks._environments import environment_names, resolve_environment
 from waybench.tasks._load import count_episodes, load_task, quote
 
-__all__ = ["TASKS", "TaskEntry", "all_tasks", "count_episodes", "find_task", "load_task", "quote"]
+__all__ = [
+    "TASKS",
+    "TaskEntry",
+    "all_tasks",
+    "count_episodes",
+    "environment_names",
+    "find_task",
+    "load_task",
+    "quote",
+    "resolve_environment",
+]

@@ -82,7 +82,7 @@ def test_of_equal_machines_the_first_counts() -> None:
 
 def test_what_was_seen_is_counted() -> None:
     world = pulls(Bandit(((0.5, 1.0), (0.5, 1.0))), (0, 0.1), (1, 0.9), (0, 0.2), (0, 0.7))
-    assert world.seen == (2, 1, 0, 1)
+    assert world.counts == (2, 1, 0, 1)
 
 
 def test_probabilities_drift_and_are_reflected() -> None:

@@ -12,7 +12,7 @@ from tests.envs.search.cases import EASY, after
 from tests.envs.search.cases import number as case_of
 from waybench.core import play_out, policy
 from waybench.envs.search._drawing_number import draw
-from waybench.envs.search._number import decode, most_steps
+from waybench.envs.search._game_number import decode, most_steps
 
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
 

@@ -29,12 +29,12 @@ def test_a_number_that_is_said_often_is_one_number() -> None:
 
 def test_repetitions_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    whole = _wording._whole
+    whole = _wording._whole_number
 
     def counted(text: str, found: object) -> object:
         read.append(text)
         return whole(text, found)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_wording, "_whole", counted)
+    monkeypatch.setattr(_wording, "_whole_number", counted)
     assert read_number("7 " * 500_000, first=False) == 7
     assert len(read) == 1

@@ -186,5 +186,5 @@ _SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
 
 def _nothing(one: ItemScores, other: ItemScores) -> str:
     if not one.item_keys & other.item_keys:
-        return "they were asked no item in common"
+        return "they have no item in common"
     return "there is no item at which both have a value"

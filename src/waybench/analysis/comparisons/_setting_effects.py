@@ -224,7 +224,7 @@ def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
     """Return the frame of effects: a row for each; `group` is the one with the second value."""
     who, options = group_columns(effect.second for effect in found)
     doc = (
-        "One row for each two values of a setting of how a model was asked, on the same items and all else being the "
+        "One row for each two values of a setting of a model, on the same items and all else being the "
         "same: whether it changed anything. The group is the one with the second value."
     )
     return Frame("effects", doc, (*who, *columns(_FACTS, found), *options))

@@ -30,7 +30,7 @@ _SHORT = {
 
 
 def comparisons_text(
-    found: Sequence[Comparison], left: Iterable[Unpaired], margin: float, places: tuple[str, str]
+    found: Sequence[Comparison], left: Iterable[Unpaired], margin: float, origins: tuple[str, str]
 ) -> str:
     """Return comparisons as aligned tables of plain text, one for each two models, and what is to be said of each.
 
@@ -38,14 +38,14 @@ def comparisons_text(
         found: The comparisons.
         left: What could not be compared.
         margin: The margin of ties, as a share of a metric's range.
-        places: Where each side comes from, to be told beside its model's name; "" for nothing.
+        origins: Where each side comes from, shown beside its model's name; "" for nothing.
     """
     blocks: list[str] = []
     several = len(found) > 1
     for models, some in grouped(found, lambda one: (one.first.model, one.second.model)).items():
         sides = (
-            f"{letter}: {_name(model)}{f' in {place}' if place else ''}"
-            for letter, model, place in zip("AB", models, places, strict=True)
+            f"{letter}: {_name(model)}{f' in {origin}' if origin else ''}"
+            for letter, model, origin in zip("AB", models, origins, strict=True)
         )
         blocks += ["\n".join(sides), _table(some, several)]
         blocks += ["\n".join([_title(one), *(f"  {line}" for line in comparison_lines(one))]) for one in some]
@@ -218,7 +218,7 @@ def _left_out(one: Comparison) -> Iterator[str]:
     first, second = one.first, one.second
     for letter, side, other in (("A", first, second), ("B", second, first)):
         if alone := side.item_keys - other.item_keys:
-            yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was asked{_levels(alone)}."
+            yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was given{_levels(alone)}."
     common = one.common
     for reason, mine, theirs in (
         ("missing for infrastructure errors", first.missing & common, second.missing & common),

@@ -69,17 +69,17 @@ class LedgerEntry:
 
     @property
     def stand_ins(self) -> list[str]:
-        """The models that answered under other names than the one that was asked."""
-        return [name for name in self.answered if not is_asked(self.group.model, name)]
+        """The names of models that answered, where they are not the requested one."""
+        return [name for name in self.answered if not is_same_model(self.group.model, name)]
 
     def to_json(self) -> dict[str, Json]:
         """Return the entry as JSON values; what is not known is null."""
         return {**asdict(self), "group": self.group.to_json()}
 
 
-def is_asked(asked: str, answered: str) -> bool:
-    """Return whether the model that answered has the name that was asked, with or without its provider's before it."""
-    return asked == answered or asked.endswith(f"/{answered}")
+def is_same_model(requested: str, answered: str) -> bool:
+    """Return whether the model that answered has the requested name, with or without the provider's prefix."""
+    return requested == answered or requested.endswith(f"/{answered}")
 
 
 def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
@@ -164,8 +164,8 @@ def ledger_frame(entries: Sequence[LedgerEntry]) -> Frame:
     """Return the frame of the ledger: a row for each entry. None stands for what is not known."""
     who, options = group_columns(entry.group for entry in entries)
     doc = (
-        "One row for each scored unit: a model at a task with its settings, those of the prompt and the server that "
-        "was asked. What it took, over all attempts that count, and what was solved for it."
+        "One row for each scored unit: a model at a task with its settings, its prompt options and "
+        "its server. Tokens, cost and time of all attempts that count, and the items solved."
     )
     return Frame("ledger", doc, (*who, *columns(_FACTS, entries), *options))
 

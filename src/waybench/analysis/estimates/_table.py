@@ -11,7 +11,7 @@ from waybench.core import Environment, plural
 from waybench.envs import registry
 
 _STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
-_BOUNDED = 5  # starred cells of which more is told
+_BOUNDED = 5  # starred cells whose bounds are printed
 _UNDEFINED = f"{NOTHING} no attempt has a value, as where no answer could be read; that is no infrastructure error"
 
 
@@ -78,10 +78,10 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 marks.append("embedded" if group.embedded else "model")
             tables += [aligned(block, marks) for block in _blocks(lines, columns)]
             between += [
-                told
+                line
                 for cells in groups.values()
                 for cell in cells.values()
-                if (told := _between(_title(registry.load(env), measured, apart), cell, measured))
+                if (line := _between(_title(registry.load(env), measured, apart), cell, measured))
             ]
             starred += [
                 _missed(names[group], cell, measured)
@@ -97,11 +97,11 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
 
 def _title(env: Environment[Any, Any, Any], measured: Measure, apart: Sequence[str]) -> str:
     name = ", ".join((env.title, *apart))
-    told = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
+    description = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
     if measured.series:
-        return f"{name}, with a teacher: {told}"
+        return f"{name}, with a teacher: {description}"
     plain = measured.metric.better == "higher" and not measured.aggregate
-    return name if plain else f"{name}: {told}"
+    return name if plain else f"{name}: {description}"
 
 
 def _cell(estimate: Estimate | None, measured: Measure) -> str:
@@ -119,7 +119,7 @@ def _star(estimate: Estimate) -> bool:
 
 
 def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
-    """Return how much is missing of a cell, and what it would be otherwise; "" if that cannot be told."""
+    """Return how much is missing of a cell, and what it would be otherwise; "" if that is not known."""
     if estimate.bounds is None or measured.aggregate or measured.series:
         return ""
     low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
@@ -140,9 +140,9 @@ def _between(title: str, estimate: Estimate, measured: Measure) -> str:
 
 
 def _footnote(starred: Sequence[str]) -> str:
-    told = [line for line in dict.fromkeys(starred) if line]
-    more = [f"  and {plural(len(told) - _BOUNDED, 'more cell')}"] if len(told) > _BOUNDED else []
-    return "\n".join([_STAR, *told[:_BOUNDED], *more])
+    lines = [line for line in dict.fromkeys(starred) if line]
+    more = [f"  and {plural(len(lines) - _BOUNDED, 'more cell')}"] if len(lines) > _BOUNDED else []
+    return "\n".join([_STAR, *lines[:_BOUNDED], *more])
 
 
 def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:

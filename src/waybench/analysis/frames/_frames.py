@@ -54,8 +54,8 @@ class Meaning:
     default: str = ""
 
     @property
-    def told(self) -> str:
-        """All of it but the environment, in words."""
+    def description(self) -> str:
+        """The meaning with its unit, range and values."""
         name = f"{self.title}, {self.unit}" if self.title and self.unit else self.title or self.unit
         ends = [f"{word} {bound:g}" for word, bound in (("from", self.low), ("to", self.high)) if bound is not None]
         facts = [
@@ -64,8 +64,8 @@ class Meaning:
             ", ".join(self.values),
             f"default {self.default}" if self.default else "",
         ]
-        told = "; ".join(fact for fact in facts if fact)
-        return (f"{name}. " if name else "") + self.doc + (f" ({told})" if told else "")
+        details = "; ".join(fact for fact in facts if fact)
+        return (f"{name}. " if name else "") + self.doc + (f" ({details})" if details else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,16 @@ class Fact(Generic[T]):
         return _KINDS[self.type]
 
     @property
-    def told(self) -> list[tuple[str, list[Meaning]]]:
-        """What it means by environment: what is said, and the meanings of which it is said."""
-        return list(grouped(self.meanings, lambda meaning: meaning.told).items())
+    def descriptions(self) -> list[tuple[str, list[Meaning]]]:
+        """The distinct descriptions of its meanings, each with the meanings that share it."""
+        return list(grouped(self.meanings, lambda meaning: meaning.description).items())
 
     @property
     def description(self) -> str:
         """All of what it holds, as one text."""
-        return " ".join([self.doc, *(f"{', '.join(each.env for each in some)}: {told}" for told, some in self.told)])
+        return " ".join(
+            [self.doc, *(f"{', '.join(each.env for each in meanings)}: {text}" for text, meanings in self.descriptions)]
+        )
 
 
 class Column(NamedTuple):
@@ -142,16 +144,16 @@ class Frame:
         self.name, self.doc = name, doc
         self.schema = tuple(column.fact for column in listed)
         names = [_encodable(fact.name) for fact in self.schema]
-        told = [{"description": fact.description, "unit": fact.unit} for fact in self.schema]
+        about_columns = [{"description": fact.description, "unit": fact.unit} for fact in self.schema]
         about = {
             "waybench.frame": name,
             "waybench.version": __version__,
             "waybench.schema": str(FRAME_SCHEMA),
-            "waybench.columns": json.dumps(dict(zip(names, told, strict=True))),
+            "waybench.columns": json.dumps(dict(zip(names, about_columns, strict=True))),
         }
         fields = [
             pa.field(name, column.data.type, metadata=each)
-            for name, column, each in zip(names, listed, told, strict=True)
+            for name, column, each in zip(names, listed, about_columns, strict=True)
         ]
         schema = pa.schema(fields, metadata=about)
         self.table: Any = pa.Table.from_arrays([column.data for column in listed], schema=schema)
@@ -257,7 +259,7 @@ def _option(name: str, groups: Sequence[Group]) -> Fact[Group]:
     if name == EXAMPLES:
         doc = "Number of in-context examples; null without."
     elif not found:
-        doc = "A setting of how the model was asked, as the run's log has it; null where it was left to its default."
+        doc = "A setting of the model, as the run's log has it; null where it was left to its default."
     meanings = tuple(_meaning(env, option) for env, option in found.items())
     return Fact(OPTION + name, kind, lambda group: _as(kind, of_group[group]), doc, meanings=meanings)
 
@@ -351,7 +353,7 @@ _DESCRIBED: tuple[Fact[_Described], ...] = (
         "The environment in whose rows it means this; null where it means the same in all rows.",
     ),
     Fact("title", str, _of_meaning("title"), "A metric's name in the report's tables."),
-    Fact("low", float, _of_meaning("low"), "The least value possible; null if unbounded or not told."),
+    Fact("low", float, _of_meaning("low"), "The least value possible; null if unbounded or not declared."),
     Fact("high", float, _of_meaning("high"), "The greatest value possible, likewise."),
     Fact("better", str, _of_meaning("better"), "Of a metric: higher, lower, or null where neither is better."),
     Fact(

@@ -4,13 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from waybench.analysis.frames import Fact, Frame, Meaning, columns, group_columns
-from waybench.analysis.horizons._horizon import ALTERNATIVES, REACH_CONFIDENCE, Horizon
+from waybench.analysis.horizons._horizon import ALTERNATIVES, HORIZON_CONFIDENCE, Horizon
 from waybench.envs import registry
 
-_ENDS = (
-    f"of the {100 * REACH_CONFIDENCE:.0f} % interval, which holds the difficulty with this probability; null where it "
-    "is not between what was tried."
-)
+_ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
 _FACTS: Sequence[Fact[Horizon]] = (
     Fact("share", float, lambda one: one.share, "The share of the items that a single attempt still solves there."),
     Fact(
@@ -25,7 +22,7 @@ _FACTS: Sequence[Fact[Horizon]] = (
         "side",
         str,
         lambda one: one.side,
-        "beyond where the hardest items are within reach, below where not even the easiest ones are; empty between.",
+        "beyond: above the hardest items tried; below: below the easiest; empty: between.",
     ),
     Fact("easiest", float, lambda one: one.easiest, "The least difficulty that was tried."),
     Fact("hardest", float, lambda one: one.hardest, "The greatest one."),

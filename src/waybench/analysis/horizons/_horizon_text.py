@@ -12,17 +12,17 @@ from waybench.envs import registry
 _TOO_FEW = "too few items to tell"
 
 
-class Told(NamedTuple):
+class HorizonText(NamedTuple):
     """A horizon in words.
 
     Attributes:
-        place: Where it is: "23", "beyond 41", "below 5".
-        ends: Its interval: "19 to 29", "over 33", "under 7", "too few items to tell"; "" if it is nowhere between what
-            was tried.
+        value: The difficulty: "23", "beyond 41", "below 5".
+        interval: Its interval: "19 to 29", "over 33", "under 7", "too few items to tell"; "" if none is within the
+            levels tested.
     """
 
-    place: str
-    ends: str
+    value: str
+    interval: str
 
 
 def horizon_table(found: Iterable[Horizon]) -> str:
@@ -50,24 +50,24 @@ def success_text(env: Environment[Any, Any, Any]) -> str:
 
 def horizon_text(horizon: Horizon) -> str:
     """Return a horizon in words: "23 (19 to 29)", "beyond 41 (over 33)", "below 5 (under 7)"."""
-    told = horizon_told(horizon)
-    return f"{told.place} ({told.ends})" if told.ends else told.place
+    parts = horizon_parts(horizon)
+    return f"{parts.value} ({parts.interval})" if parts.interval else parts.value
 
 
-def horizon_told(horizon: Horizon) -> Told:
+def horizon_parts(horizon: Horizon) -> HorizonText:
     """Return a horizon and its interval in words."""
     low = "" if horizon.low is None else difficulty_text(horizon.low)
     high = "" if horizon.high is None else difficulty_text(horizon.high)
     rest = "" if horizon.known else _TOO_FEW
     if horizon.side == "beyond":
-        return Told(f"beyond {difficulty_text(horizon.hardest)}", f"over {low}" if low else rest)
+        return HorizonText(f"beyond {difficulty_text(horizon.hardest)}", f"over {low}" if low else rest)
     if horizon.side == "below":
-        return Told(f"below {difficulty_text(horizon.easiest)}", f"under {high}" if high else rest)
+        return HorizonText(f"below {difficulty_text(horizon.easiest)}", f"under {high}" if high else rest)
     assert horizon.value is not None
     ends = (
         f"{low} to {high}" if low and high else f"over {low}" if low else f"under {high}" if high else "ends not known"
     )
-    return Told(difficulty_text(horizon.value), ends)
+    return HorizonText(difficulty_text(horizon.value), ends)
 
 
 def difficulty_text(value: float) -> str:

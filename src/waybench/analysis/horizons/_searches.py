@@ -110,7 +110,7 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
         group=group,
         axis=axis,
         goal=goal,
-        **known.reach._asdict(),
+        **known.horizon._asdict(),
         easiest=lowest,
         hardest=highest,
         trials=len(trials),

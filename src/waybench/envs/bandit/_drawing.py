@@ -48,16 +48,16 @@ def draw(bandit: Bandit, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
         episodes of more than 50 pulls. Classes: tiles, arms, arms-rule, arms-share, arms-paid, arms-lost, arms-last,
         arms-text, arms-name, arms-ground, and of the reference arms-chance, arms-best, arms-known.
     """
-    made = list(trail(turns))
+    pulls = list(trail(turns))
     width = max(_NARROWEST, _LEFT + _COLUMN * len(bandit.arms) + 8)
-    lines = list(_summary_lines(made, turns))
-    table = list(_table(bandit, made))
+    lines = list(_summary_lines(pulls, turns))
+    table = list(_table(bandit, pulls))
     strip = _TOP + _HIGH + 10 + 14 * len(table)
     height = strip + _ROW * len(bandit.arms) + 60
     parts = [
-        *_chart(bandit, made, width),
-        *_written(bandit, table, width),
-        *_strip(bandit, made, strip, width),
+        *_chart(bandit, pulls, width),
+        *_table_texts(bandit, table, width),
+        *_strip(bandit, pulls, strip, width),
         *(text("arms-name", 8, height - 26 + 16 * number, line, 11) for number, line in enumerate(lines)),
     ]
     label = f"{len(bandit.arms)} slot machines: {', '.join(line for line in lines if line)}"
@@ -72,24 +72,24 @@ def trail(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
             yield Pull(arm, turn.reward > 0, bool(turn.events["optimal"]), turn.reward)
 
 
-def _summary_lines(made: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterator[str]:
-    paid, best = sum(pull.paid for pull in made), sum(pull.best for pull in made)
-    reward = sum(pull.reward for pull in made)
-    yield f"{plural(len(made), 'pull')}, {paid} paid, reward {reward:+g}"
+def _summary_lines(pulls: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterator[str]:
+    paid, best = sum(pull.paid for pull in pulls), sum(pull.best for pull in pulls)
+    reward = sum(pull.reward for pull in pulls)
+    yield f"{plural(len(pulls), 'pull')}, {paid} paid, reward {reward:+g}"
     yield ", ".join(
-        part for part in (f"the best machine {plural(best, 'time')}" if made else "", lost_turns(turns)) if part
+        part for part in (f"the best machine {plural(best, 'time')}" if pulls else "", lost_turns(turns)) if part
     )
 
 
-def _table(bandit: Bandit, made: Sequence[Pull]) -> Iterator[tuple[str, list[str]]]:
+def _table(bandit: Bandit, pulls: Sequence[Pull]) -> Iterator[tuple[str, list[str]]]:
     """Yield the rows below the chart."""
     arms = range(len(bandit.arms))
     yield "machine", [str(arm + 1) for arm in arms]
-    yield "pulls", [str(sum(pull.arm == arm for pull in made)) for arm in arms]
+    yield "pulls", [str(sum(pull.arm == arm for pull in pulls)) for arm in arms]
     if any(payoff != 1 for _, payoff in bandit.arms):
         yield "payoff", [f"{payoff:g}" for _, payoff in bandit.arms]
-    rewards = [[pull.reward for pull in made if pull.arm == arm] for arm in arms]
-    yield "mean", [f"{sum(some) / len(some):+.1f}" if some else "–" for some in rewards]
+    rewards = [[pull.reward for pull in pulls if pull.arm == arm] for arm in arms]
+    yield "mean", [f"{sum(amounts) / len(amounts):+.1f}" if amounts else "–" for amounts in rewards]
 
 
 def _columns(bandit: Bandit, width: int) -> tuple[float, list[float]]:
@@ -98,7 +98,7 @@ def _columns(bandit: Bandit, width: int) -> tuple[float, list[float]]:
     return wide, [_LEFT + wide * (arm + 0.5) for arm in range(len(bandit.arms))]
 
 
-def _chart(bandit: Bandit, made: Sequence[Pull], width: int) -> Iterator[str]:
+def _chart(bandit: Bandit, pulls: Sequence[Pull], width: int) -> Iterator[str]:
     """Yield a bar for each machine: how many of its pulls have paid, and as a dashed mark its chance."""
     wide, middles = _columns(bandit, width)
     shares = [(share, _TOP + _HIGH * (100 - share) // 100) for share in (0, 50, 100)]
@@ -107,7 +107,7 @@ def _chart(bandit: Bandit, made: Sequence[Pull], width: int) -> Iterator[str]:
     yield text("arms-text", 8, _TOP - 16, "share of the pulls that paid", 9)
     bars, marks = list[str](), list[str]()
     for arm, (x, (chance, _)) in enumerate(zip(middles, bandit.arms, strict=True)):
-        paid = [pull.paid for pull in made if pull.arm == arm]
+        paid = [pull.paid for pull in pulls if pull.arm == arm]
         if paid:
             bars.append(f"M{x:.1f} {_TOP + _HIGH}v-{max(_HIGH * sum(paid) / len(paid), 1.5):.1f}")
         marks.append(f"M{x - wide * 0.45:.1f} {_TOP + _HIGH * (1 - chance):.1f}h{wide * 0.9:.1f}")
@@ -115,7 +115,7 @@ def _chart(bandit: Bandit, made: Sequence[Pull], width: int) -> Iterator[str]:
     yield path("arms-chance reference", "#e69f00", 3, marks, 'stroke-dasharray="5 2"')
 
 
-def _written(bandit: Bandit, table: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:
+def _table_texts(bandit: Bandit, table: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:
     """Yield the table below the chart; the number of the best machine has a ground."""
     wide, middles = _columns(bandit, width)
     size = min(10, wide / 2.4)
@@ -127,35 +127,35 @@ def _written(bandit: Bandit, table: Sequence[tuple[str, Sequence[str]]], width: 
         f'width="{side}" height="12" rx="3"/>'
     )
     yield texts("arms-text", ((8, top + 14 * row, name) for row, (name, _) in enumerate(table)), 9, "start")
-    placed = [
+    labels = [
         (round(x, 1), top + 14 * row, cell)
         for row, (_, cells) in enumerate(table)
         for x, cell in zip(middles, cells, strict=True)
     ]
-    yield texts("arms-name", (each for number, each in enumerate(placed) if number != best), size)
-    yield texts("arms-ground", placed[best : best + 1], size)
+    yield texts("arms-name", (cell for number, cell in enumerate(labels) if number != best), size)
+    yield texts("arms-ground", labels[best : best + 1], size)
 
 
-def _strip(bandit: Bandit, made: Sequence[Pull], top: int, width: int) -> Iterator[str]:
+def _strip(bandit: Bandit, pulls: Sequence[Pull], top: int, width: int) -> Iterator[str]:
     """Yield a row for each machine, with a cell for each pull: high and filled if it paid, low if it did not."""
     room = ROOM
-    while room < min(len(made), MOST_ROOM):
+    while room < min(len(pulls), MOST_ROOM):
         room *= 2
-    first = max(0, len(made) - 1) // room * room
+    first = max(0, len(pulls) - 1) // room * room
     wide = (width - _LEFT - 8) / room
     rows = range(top, top + _ROW * len(bandit.arms), _ROW)
     yield path("arms-rule", "#bbb", 0.7, (f"M{_LEFT} {y + 12}H{width - 8}" for y in rows))
     yield texts("arms-text", ((_LEFT - 6, y + 11, arm) for arm, y in enumerate(rows, start=1)), 9, "end")
-    for start in range(first, len(made), ROOM):  # what is full stays the same
-        cells = [(_LEFT + wide * (number - first + 0.5), made[number]) for number in range(start, len(made))[:ROOM]]
+    for start in range(first, len(pulls), ROOM):  # what is full stays the same
+        cells = [(_LEFT + wide * (number - first + 0.5), pulls[number]) for number in range(start, len(pulls))[:ROOM]]
         for name, colour, high in (("paid", "#0072b2", 12), ("lost", "#777", 4)):
-            some = (f"M{x:.1f} {top + _ROW * p.arm + 12}v-{high}" for x, p in cells if p.paid == (name == "paid"))
-            yield path(f"arms-{name}", colour, max(0.8, 0.84 * wide), some)
+            cell_paths = (f"M{x:.1f} {top + _ROW * p.arm + 12}v-{high}" for x, p in cells if p.paid == (name == "paid"))
+            yield path(f"arms-{name}", colour, max(0.8, 0.84 * wide), cell_paths)
         best = (f"M{x:.1f} {top + _ROW * p.arm + 13}v2" for x, p in cells if p.best)
         yield path("arms-known reference", "#e69f00", max(0.8, 0.84 * wide), best)
     bottom = top + _ROW * len(bandit.arms)
-    if made:
-        x = _LEFT + wide * (len(made) - first - 0.5)
+    if pulls:
+        x = _LEFT + wide * (len(pulls) - first - 0.5)
         yield f'<path class="arms-last" fill="#111" d="M{x:.1f} {bottom + 1}l3.5 6h-7z"/>'
     yield text("arms-text", _LEFT, bottom + 17, str(first + 1), 9)
     yield text("arms-text", width - 8, bottom + 17, str(first + room), 9, "end")

@@ -29,7 +29,7 @@ class Machines(NamedTuple):
         chances: The probability of each machine now.
         best: Which has the highest expected reward; the first of several.
         gaps: How much less the expected reward of each is.
-        seen: For each machine how often it has paid and how often not, one after the other.
+        counts: For each machine how often it has paid and how often not, one after the other.
         score: Steps in which the best machine was pulled.
         arm: The machine pulled last; -1 at the start.
         reward: What it paid.
@@ -39,7 +39,7 @@ class Machines(NamedTuple):
     chances: tuple[float, ...]
     best: int
     gaps: tuple[float, ...]
-    seen: tuple[int, ...]
+    counts: tuple[int, ...]
     score: int = 0
     arm: int = -1
     reward: float = 0.0
@@ -75,7 +75,7 @@ class BanditRules(Rules[Bandit, Machines]):
 
     def step(self, world: Machines, action: int, rng: Stream) -> Step[Machines]:
         """Pull a machine; then the probabilities change, if they do."""
-        bandit, chances, best, gaps, seen, score, _, _ = world
+        bandit, chances, best, gaps, counts, score, _, _ = world
         payoff = bandit.arms[action][1]
         paid = rng.random() < chances[action]
         reward, place = (payoff, 2 * action) if paid else (-payoff, 2 * action + 1)
@@ -84,15 +84,15 @@ class BanditRules(Rules[Bandit, Machines]):
         if bandit.drift:
             chances = tuple(_reflected(chance + bandit.drift * (2 * rng.random() - 1)) for chance in chances)
             best, gaps = values(bandit, chances)
-        seen = (*seen[:place], seen[place] + 1, *seen[place + 1 :])
-        return Step(Machines(bandit, chances, best, gaps, seen, score + optimal, action, reward), reward, events)
+        counts = (*counts[:place], counts[place] + 1, *counts[place + 1 :])
+        return Step(Machines(bandit, chances, best, gaps, counts, score + optimal, action, reward), reward, events)
 
     def score(self, world: Machines) -> float:
         """Return the number of steps in which the best machine was pulled."""
         return world.score
 
     def manual(self, instance: Bandit) -> str:
-        """Return the manual; that chances change is told where they do."""
+        """Return the manual, which says so where the chances drift."""
         return MANUAL.format(count=len(instance.arms)) + (DRIFTS if instance.drift else "")
 
     def observe(self, world: Machines) -> str:

@@ -14,14 +14,14 @@ def oracle(bandit: Bandit, world: Machines, rng: Stream) -> int:
 
 def thompson(bandit: Bandit, world: Machines, rng: Stream) -> int:
     """Learn by Thompson sampling (Beta-Bernoulli, uniform prior): pull what is best under beliefs drawn by chance."""
-    counts = list(zip(world.seen[::2], world.seen[1::2], strict=True))
+    counts = list(zip(world.counts[::2], world.counts[1::2], strict=True))
     pulled = [payoff for (_, payoff), (paid, lost) in zip(bandit.arms, counts, strict=True) if paid or lost]
     hoped = max(pulled, default=1.0)  # a payoff is known once the machine was pulled
-    drawn: list[float] = []
+    samples: list[float] = []
     for (_, payoff), (paid, lost) in zip(bandit.arms, counts, strict=True):
-        known = payoff if paid or lost else hoped
-        drawn.append(known * (2 * beta(paid + 1, lost + 1, rng) - 1))
-    return drawn.index(max(drawn))
+        payoff_estimate = payoff if paid or lost else hoped
+        samples.append(payoff_estimate * (2 * beta(paid + 1, lost + 1, rng) - 1))
+    return samples.index(max(samples))
 
 
 def stay_or_shift(bandit: Bandit, world: Machines, rng: Stream) -> int:

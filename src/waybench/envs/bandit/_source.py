@@ -60,8 +60,8 @@ class BanditSource(Source[Bandit]):
 
     def item(self, index: int) -> Item[Bandit]:
         """Return the item of this number."""
-        drawn = f"{self._setting} {self._drift!r} {self._unequal}"
-        rng = Stream("bandit", VERSION, self._key, self._level, drawn, index)
+        settings = f"{self._setting} {self._drift!r} {self._unequal}"
+        rng = Stream("bandit", VERSION, self._key, self._level, settings, index)
         bandit = Bandit(self._arms(rng), self._drift, rng.below(LARGEST_DRAW))
         return Item(bandit, f"{self._level}-{index}", self._level, self._key, index, prove(bandit))
 

@@ -33,7 +33,7 @@ from waybench.envs.crafter._ids import (
     WOOD_SWORD,
     ZOMBIE,
 )
-from waybench.envs.crafter._plans import NEAR, made, places, sow
+from waybench.envs.crafter._plans import NEAR, is_unlocked, places, sow
 from waybench.envs.crafter._view import View
 
 
@@ -47,9 +47,9 @@ def progress(view: View) -> int | None:
 
 
 def _sapling(view: View) -> int | None:
-    if not made(view, "collect_sapling"):
+    if not is_unlocked(view, "collect_sapling"):
         return view.use(view.cells(GRASS))
-    return sow(view) if not made(view, "place_plant") and view.body[SAPLING] else None
+    return sow(view) if not is_unlocked(view, "place_plant") and view.body[SAPLING] else None
 
 
 def _first_tools(view: View) -> int | None:
@@ -67,7 +67,7 @@ def _make(item: int) -> int:
 def _stone_tools(view: View) -> int | None:
     body = view.body
     missing = [item for item in (STONE_PICKAXE, STONE_SWORD) if not body[item]]
-    if not made(view, "place_stone") and body[STONES]:
+    if not is_unlocked(view, "place_stone") and body[STONES]:
         return _put(view, PLACE_STONE)
     if not missing:
         return None
@@ -90,11 +90,11 @@ def _mine(view: View, kind: int) -> int | None:
 def _iron_tools(view: View) -> int | None:
     body = view.body
     missing = [item for item in (IRON_PICKAXE, IRON_SWORD) if not body[item]]
-    if body[STONES] >= 4 and not made(view, "place_furnace"):
+    if body[STONES] >= 4 and not is_unlocked(view, "place_furnace"):
         return _put(view, PLACE_FURNACE)
     for kind, item in ((COAL, COALS), (IRON, IRONS)):
         known = "collect_coal" if kind == COAL else "collect_iron"
-        if body[item] < len(missing) or not made(view, known):
+        if body[item] < len(missing) or not is_unlocked(view, known):
             action = _mine(view, kind)
             if action is not None:
                 return action
@@ -137,19 +137,19 @@ def _put(view: View, action: int) -> int | None:
 
 
 def _diamond(view: View) -> int | None:
-    if made(view, "collect_diamond") or not view.body[IRON_PICKAXE]:
+    if is_unlocked(view, "collect_diamond") or not view.body[IRON_PICKAXE]:
         return None
     return _mine(view, DIAMOND)
 
 
 def _hunt(view: View) -> int | None:
     """Go for what has not been met by the way: water, cows, zombies, skeletons."""
-    if not made(view, "collect_drink"):
+    if not is_unlocked(view, "collect_drink"):
         action = view.use(view.cells(WATER))
         if action is not None:
             return action
     for name, kind in (("eat_cow", COW), ("defeat_skeleton", SKELETON), ("defeat_zombie", ZOMBIE)):
-        if not made(view, name) and view.body[HEALTH] > 4:
+        if not is_unlocked(view, name) and view.body[HEALTH] > 4:
             action = view.use(places(view, kind))
             if action is not None:
                 return action

@@ -1,4 +1,4 @@
-"""An episode of Crafter as a drawing (SVG): the map, the way walked, what was unlocked where, and how it stands."""
+"""An episode of Crafter as a drawing (SVG): the map, the way, achievements where they were unlocked, and the status."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -123,19 +123,19 @@ def _drawing(wilds: Wilds, walk: _Walk, board: str) -> str:
 
 
 def _walks(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[_Walk]:
-    """Make an episode again, once; yield what it has come to after each number of turns, in lists that grow."""
+    """Simulate an episode once; yield its state after each number of turns, in lists that grow."""
     start = world = begin(wilds.seed)
     way, unlocked = [_place(start)], list[tuple[str, int, tuple[int, int]]]()
-    made = 0
+    finished = 0
     for count in counts:
-        for turn in turns[made:count]:
+        for turn in turns[finished:count]:
             action = turn.action if turn.executed is None else turn.executed
             if "score" in turn.events and is_array(action):
                 world = advance(world, int(action[0]))
                 way.append(_place(world))
                 new: list[str] = list(turn.events.get("unlocked", ()))
                 unlocked += ((name, len(way) - 1, way[-1]) for name in new if name in ACHIEVEMENTS)
-        made = count
+        finished = count
         yield _Walk(start, world, way, unlocked)
 
 
@@ -220,7 +220,7 @@ def _way(walk: _Walk) -> Iterator[str]:
 
 def _marks(walk: _Walk) -> Iterator[str]:
     """Yield the numbers of what was unlocked, where that was."""
-    for place, group in groupby(enumerate(walk.unlocked, 1), key=lambda each: each[1][2]):
+    for place, group in groupby(enumerate(walk.unlocked, 1), key=lambda unlock: unlock[1][2]):
         numbers = [str(number) for number, _ in group]
         x, y = place
         yield (
@@ -247,8 +247,8 @@ def _panel(walk: _Walk) -> Iterator[str]:
     yield _line(left, top, f"{len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements", bold=True)
     for number, (name, step, _) in enumerate(walk.unlocked, 1):
         yield _line(left, top + 1.6 * number, f"{number}. {name.replace('_', ' ')} (step {step})")
-    named = {**_LETTERS, **{kind: letter for kind, letter in _BEINGS.items() if kind != ARROW}}
-    key = ", ".join(f"{letter} {NAMES[kind]}" for kind, letter in named.items())
+    letters = {**_LETTERS, **{kind: letter for kind, letter in _BEINGS.items() if kind != ARROW}}
+    key = ", ".join(f"{letter} {NAMES[kind]}" for kind, letter in letters.items())
     yield _line(left, SIZE - 0.6, key, size=0.9)
 
 
@@ -257,10 +257,10 @@ def _line(x: float, y: float, text: str, *, bold: bool = False, size: float = 1.
     return f'<text class="crafter-status" font-size="{size}"{weight} x="{x:g}" y="{y:g}">{text}</text>'
 
 
-def _bar(x: float, y: float, name: str, share: float, told: str, colour: str) -> Iterator[str]:
+def _bar(x: float, y: float, name: str, share: float, label: str, colour: str) -> Iterator[str]:
     yield _line(x, y + 1.1, name)
     yield (
         f'<rect fill="#ddd" x="{x + 7:g}" y="{y:g}" width="18" height="1.3"/>'
         f'<rect fill="{colour}" x="{x + 7:g}" y="{y:g}" width="{18 * max(0.0, min(1.0, share)):.2f}" height="1.3"/>'
     )
-    yield _line(x + 26, y + 1.1, told)
+    yield _line(x + 26, y + 1.1, label)

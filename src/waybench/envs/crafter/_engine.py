@@ -120,20 +120,20 @@ def create(seed: int) -> World:
     random = numpy.random.RandomState(seed)
     noise = random.randint(0, _SEEDS)
     before = random.get_state()
-    land, who = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
-    used = _terrain().generate(int(noise), random.random_sample(_DRAWS), land, who)
+    land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
+    draw_count = _terrain().generate(int(noise), random.random_sample(_DRAWS), land, inhabitants)
     random.set_state(before)
-    random.random_sample(used)
-    _, key, drawn, _, _ = random.get_state()
+    random.random_sample(draw_count)
+    _, key, position, _, _ = random.get_state()
     body = numpy.zeros(BODY, numpy.int32)
     body[:4] = MOST
-    body[LAST_HEALTH], body[SOUTH_OF], body[DRAWN] = MOST, 1, drawn
+    body[LAST_HEALTH], body[SOUTH_OF], body[DRAWN] = MOST, 1, position
     middle = SIZE // 2 * SIZE + SIZE // 2
-    who[middle] = 0
-    places = [middle, *numpy.flatnonzero(who).tolist()]
+    inhabitants[middle] = 0
+    places = [middle, *numpy.flatnonzero(inhabitants).tolist()]
     beings = numpy.zeros((len(places), BEING), numpy.int32)
     for row, place in enumerate(places):
-        beings[row, [KIND, X, Y]] = int(who[place]) or PLAYER, place // SIZE, place % SIZE
+        beings[row, [KIND, X, Y]] = int(inhabitants[place]) or PLAYER, place // SIZE, place % SIZE
         life.enter(beings, body, row)
     beings[1:, LIFE] = numpy.where(beings[1:, KIND] == PLAYER + 2, 5, 3)
     return World(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
@@ -153,9 +153,9 @@ def advance(world: World, action: int) -> World:
         action: What the player does.
     """
     numpy = _numpy()
-    read, numbers = numpy.frombuffer, numpy.int32
-    land, key = read(world.land, numpy.uint8).copy(), read(world.key, numpy.uint32).copy()
-    body, before = read(world.body, numbers).copy(), read(world.beings, numbers)
+    from_buffer, numbers = numpy.frombuffer, numpy.int32
+    land, key = from_buffer(world.land, numpy.uint8).copy(), from_buffer(world.key, numpy.uint32).copy()
+    body, before = from_buffer(world.body, numbers).copy(), from_buffer(world.beings, numbers)
     count = len(before) // BEING
     # Room for what can come in one step: an arrow of each being, a plant, and three beings in each chunk.
     beings = numpy.empty((2 * count + 1 + 3 * CHUNKS * CHUNKS, BEING), numbers)

@@ -31,7 +31,7 @@ from waybench.envs.crafter._manual import MANUAL
 from waybench.envs.crafter._wording import ACTIONS, FIRST, observation
 from waybench.smartplay import Rules, Step
 
-_TRIED = (GRASS, COW, ZOMBIE, SKELETON)  # it may take several tries until something comes of these
+_MAY_NEED_RETRIES = (GRASS, COW, ZOMBIE, SKELETON)  # it may take several tries until something comes of these
 
 
 class SurvivalRules(Rules[Wilds, World]):
@@ -46,7 +46,7 @@ class SurvivalRules(Rules[Wilds, World]):
     """
 
     # The stream that a step is given is ignored: all chance is that of the world's own generator, which the seed
-    # determines. Yet nobody who plays can know what it draws, so this is a game of chance.
+    # determines. Yet no player can know what it draws, so this is a game of chance.
     deterministic = False
 
     def __init__(self, *, published: bool) -> None:
@@ -102,13 +102,13 @@ def _place(world: World) -> list[Json]:
 
 
 def _idle(before: World, after: World, action: int) -> bool:
-    """Whether an action other than waiting and sleeping came to nothing."""
+    """Whether an action other than waiting and sleeping had no effect."""
     old, new = body_of(before), body_of(after)
     if action in (NOOP, SLEEP):
         return False
     if WEST <= action <= SOUTH:
         turned = (old[EAST_OF], old[SOUTH_OF]) != (new[EAST_OF], new[SOUTH_OF])
         return not turned and _place(before) == _place(after)
-    if action == DO and nearest_of(before)[0][0] in _TRIED:
+    if action == DO and nearest_of(before)[0][0] in _MAY_NEED_RETRIES:
         return False
     return old[MADE:CLOCK] == new[MADE:CLOCK]  # whatever is collected, placed or made is counted

@@ -119,15 +119,15 @@ def _word(key: Words, body: Ints) -> int:
 def _renew(key: Words) -> None:
     """Replace all words of the generator by the next ones, in three stretches so that no remainder is needed."""
     high, low, mix = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
-    one = np.uint32(1)
+    one_word = np.uint32(1)
     for i in range(_WORDS - 397):
         y = (key[i] & high) | (key[i + 1] & low)
-        key[i] = key[i + 397] ^ (y >> one) ^ (mix * (y & one))
+        key[i] = key[i + 397] ^ (y >> one_word) ^ (mix * (y & one_word))
     for i in range(_WORDS - 397, _WORDS - 1):
         y = (key[i] & high) | (key[i + 1] & low)
-        key[i] = key[i + 397 - _WORDS] ^ (y >> one) ^ (mix * (y & one))
+        key[i] = key[i + 397 - _WORDS] ^ (y >> one_word) ^ (mix * (y & one_word))
     y = (key[_WORDS - 1] & high) | (key[0] & low)
-    key[_WORDS - 1] = key[396] ^ (y >> one) ^ (mix * (y & one))
+    key[_WORDS - 1] = key[396] ^ (y >> one_word) ^ (mix * (y & one_word))
 
 
 @compiled
@@ -137,9 +137,9 @@ def skip(key: Words, body: Ints, words: int) -> None:
         if body[DRAWN] == _WORDS:
             _renew(key)
             body[DRAWN] = 0
-        passed = min(words, _WORDS - body[DRAWN])
-        body[DRAWN] += passed
-        words -= passed
+        skipped = min(words, _WORDS - body[DRAWN])
+        body[DRAWN] += skipped
+        words -= skipped
 
 
 @compiled
@@ -157,9 +157,9 @@ def _below(key: Words, body: Ints, count: int) -> int:
     while mask < count - 1:
         mask = mask << 1 | 1
     while True:
-        drawn = _word(key, body) & mask
-        if drawn < count:
-            return drawn
+        word = _word(key, body) & mask
+        if word < count:
+            return word
 
 
 @compiled
@@ -473,8 +473,8 @@ def _plant(here: Shorts, beings: Ints, row: int) -> None:
     x, y = beings[row, X], beings[row, Y]
     for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
         if 0 <= x + dx < SIZE and 0 <= y + dy < SIZE:
-            other = here[(x + dx) * SIZE + y + dy]
-            if other >= 0 and COW <= beings[other, KIND] <= SKELETON:
+            neighbour = here[(x + dx) * SIZE + y + dy]
+            if neighbour >= 0 and COW <= beings[neighbour, KIND] <= SKELETON:
                 beings[row, LIFE] -= 1
                 break
     if beings[row, LIFE] <= 0:
@@ -563,16 +563,16 @@ def _nth_cell(land: Bytes, ground: int, west: int, east: int, north: int, south:
 def _nth_being(beings: Ints, count: int, kind: int, chunk: int, number: int) -> int:
     """Return the row of a being of a kind in a chunk by its number, in the order in which they came into it."""
     before = -1
-    found = 0
+    row_found = 0
     for _ in range(number + 1):
-        found = 0
+        row_found = 0
         for row in range(1, count):
             if beings[row, KIND] == kind and _chunk(beings[row, X], beings[row, Y]) == chunk:
                 since = beings[row, SINCE]
-                if since > before and (found == 0 or since < beings[found, SINCE]):
-                    found = row
-        before = beings[found, SINCE]
-    return found
+                if since > before and (row_found == 0 or since < beings[row_found, SINCE]):
+                    row_found = row
+        before = beings[row_found, SINCE]
+    return row_found
 
 
 @compiled

@@ -36,8 +36,8 @@ def crafter_score(rates: Iterable[float]) -> float:
 
 def success_rates(records: Iterable[EpisodeRecord]) -> Mapping[str, float]:
     """Return for each achievement the share of episodes that unlocked it; 0 for all where there is no episode."""
-    made = [unlocked(record) for record in records]
-    return {name: sum(name in each for each in made) / max(1, len(made)) for name in ACHIEVEMENTS}
+    unlocked_sets = [unlocked(record) for record in records]
+    return {name: sum(name in names for names in unlocked_sets) / max(1, len(unlocked_sets)) for name in ACHIEVEMENTS}
 
 
 def _unlocks(name: str) -> Metric:
@@ -53,11 +53,11 @@ def _unlocks(name: str) -> Metric:
 
 
 def _death(cause: str, title: str, doc: str) -> Metric:
-    def of(record: EpisodeRecord) -> float:
-        made = steps_of(record)
-        return float(bool(made) and made[-1].get("death") == cause)
+    def death_share(record: EpisodeRecord) -> float:
+        steps = steps_of(record)
+        return float(bool(steps) and steps[-1].get("death") == cause)
 
-    return Metric(name=f"death_{cause}", of=of, title=title, low=0, high=1, better="lower", doc=doc)
+    return Metric(name=f"death_{cause}", of=death_share, title=title, low=0, high=1, better="lower", doc=doc)
 
 
 def _steps(record: EpisodeRecord) -> int:

@@ -51,7 +51,7 @@ def places(view: View, kind: int) -> list[int]:
     return [place(cell) for cell, row in view.beings.items() if row[KIND] == kind]
 
 
-def made(view: View, name: str) -> bool:
+def is_unlocked(view: View, name: str) -> bool:
     """Whether an achievement was unlocked."""
     return view.body[MADE + ACHIEVEMENTS.index(name)] > 0
 
@@ -89,7 +89,7 @@ def survive(view: View) -> int | None:
 
 def _close(view: View, targets: list[int], most: int) -> bool:
     x, y = view.at
-    return any(abs(each // SIZE - x) + abs(each % SIZE - y) <= most for each in targets)
+    return any(abs(target // SIZE - x) + abs(target % SIZE - y) <= most for target in targets)
 
 
 def ripe(view: View) -> list[int]:
@@ -109,21 +109,21 @@ def _rooms(view: View) -> Iterator[tuple[Cell, Cell, int]]:
     """Yield the rooms that the player's cell is in: the other cell, the end on this side, the way to the other."""
     x, y = view.at
     for action, (dx, dy) in STEPS.items():
-        other = x + dx, y + dy
+        neighbour = x + dx, y + dy
         sides = ((x + dy, y + dx), (x - dy, y - dx), (x + dx + dy, y + dy + dx), (x + dx - dy, y + dy - dx))
-        if all(_solid(view, side) for side in sides) and (view.free(other) or view.digs(other)):
-            yield other, (x - dx, y - dy), action
+        if all(_solid(view, side) for side in sides) and (view.free(neighbour) or view.digs(neighbour)):
+            yield neighbour, (x - dx, y - dy), action
 
 
 def _sealed(view: View) -> bool:
-    """Whether nobody can get to the player."""
-    seen, todo = {view.at}, [view.at]
+    """Whether no being can reach the player."""
+    visited, todo = {view.at}, [view.at]
     while todo:
         for _, cell in view.around(todo.pop()):
-            if cell not in seen and not _solid(view, cell):
-                if len(seen) == 3 or view.kind(cell):
+            if cell not in visited and not _solid(view, cell):
+                if len(visited) == 3 or view.kind(cell):
                     return False
-                seen.add(cell)
+                visited.add(cell)
                 todo.append(cell)
     return True
 
@@ -134,10 +134,10 @@ def shelter(view: View) -> int | None:
         return SLEEP if view.body[ENERGY] < MOST else NOOP
     if not view.body[STONES]:
         return _stones(view) if view.body[WOOD_PICKAXE] else None
-    for other, end, action in sorted(_rooms(view), key=lambda room: _solid(view, room[1]) + 0, reverse=True):
+    for neighbour, end, action in sorted(_rooms(view), key=lambda room: _solid(view, room[1]) + 0, reverse=True):
         if view.front == end and _open(view, end):
             return PLACE_STONE
-        return view.enter(action, other)
+        return view.enter(action, neighbour)
     return view.go(_candidates(view))
 
 
@@ -147,7 +147,7 @@ def _stones(view: View) -> int | None:
     walls = set[int]()
     if any(_rooms(view)):
         walls = {place((x + dx, y + dy)) for dx in range(-2, 3) for dy in range(-2, 3) if abs(dx) + abs(dy) <= 2}
-    return view.use(each for each in view.cells(STONE) if each not in walls)
+    return view.use(cell for cell in view.cells(STONE) if cell not in walls)
 
 
 def _open(view: View, cell: Cell) -> bool:
@@ -157,14 +157,14 @@ def _open(view: View, cell: Cell) -> bool:
 def _candidates(view: View) -> list[int]:
     """Return the places of cells that are part of a room, or can be made so with the tools at hand."""
     walls, inside = view.mask(GRASS, SAND, PATH, WATER, LAVA) == 0, view.mask(GRASS, SAND, PATH, *view.soft)
-    found = list[int]()
+    aims = list[int]()
     for turned in (False, True):  # rooms from west to east, then from north to south
         wall, room = (walls.T, inside.T) if turned else (walls, inside)
         between = room[1:-1, 1:-1] & wall[1:-1, :-2] & wall[1:-1, 2:]
         for x, y in zip(*(between[:-1] & between[1:]).nonzero(), strict=True):
             for cell in ((int(x) + 1, int(y) + 1), (int(x) + 2, int(y) + 1)):
-                found.append(place((cell[1], cell[0]) if turned else cell))
-    return found
+                aims.append(place((cell[1], cell[0]) if turned else cell))
+    return aims
 
 
 def _in_the_open(view: View) -> bool:
@@ -180,7 +180,7 @@ def shelter_at_night(view: View) -> int | None:
     ready = body[WOOD_PICKAXE] and body[STONES] >= 2
     sealed = _sealed(view)
     dark = view.light < _DARK and ready and (energy < 7 or sealed or _in_the_open(view))
-    first = not made(view, "wake_up") and energy < MOST and ready and made(view, "place_stone")
+    first = not is_unlocked(view, "wake_up") and energy < MOST and ready and is_unlocked(view, "place_stone")
     if energy <= _LOW - 1 or dark or first or (sealed and energy < MOST):
         action = shelter(view)
         if action is None and energy == 0:
@@ -198,7 +198,7 @@ def _plants(view: View) -> list[Cell]:
 
 def tend(view: View) -> int | None:
     """Eat a ripe plant, close the gaps around one that is not, and plant one if there is none."""
-    if made(view, "eat_plant"):
+    if is_unlocked(view, "eat_plant"):
         return None
     targets = ripe(view)
     if targets:
@@ -213,7 +213,7 @@ def tend(view: View) -> int | None:
                 action = _wall(view, gap)
                 if action is not None:
                     return action
-    if not plants and view.body[SAPLING] and (view.body[STONES] >= 4 or not made(view, "place_plant")):
+    if not plants and view.body[SAPLING] and (view.body[STONES] >= 4 or not is_unlocked(view, "place_plant")):
         return sow(view)
     return None
 
@@ -252,7 +252,7 @@ def _wall(view: View, gap: Cell) -> int | None:
 
 def wait_for_plant(view: View) -> int | None:
     """Stay near a plant until it is ripe, or get another sapling."""
-    if made(view, "eat_plant"):
+    if is_unlocked(view, "eat_plant"):
         return None
     plants = _plants(view)
     if not plants:

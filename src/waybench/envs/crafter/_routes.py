@@ -20,11 +20,11 @@ def distances(costs: Ints, targets: Ints) -> Ints:
         costs: For each cell what it costs to enter it, 1 to 15; 0 where it cannot be entered.
         targets: The targets. To enter one costs 1, whatever it is.
     """
-    found = np.full(AREA, FAR, np.int32)
+    lengths = np.full(AREA, FAR, np.int32)
     rings = np.empty((_DEAREST, 4 * AREA), np.int32)  # the cells at a distance, by its remainder
     sizes = np.zeros(_DEAREST, np.int32)
     for target in targets:
-        found[target] = 0
+        lengths[target] = 0
         rings[0, sizes[0]] = target
         sizes[0] += 1
     now, empty = 0, 0
@@ -32,9 +32,9 @@ def distances(costs: Ints, targets: Ints) -> Ints:
         ring = now % _DEAREST
         count, sizes[ring] = sizes[ring], 0
         empty = empty + 1 if count == 0 else 0
-        for each in range(count):
-            cell = rings[ring, each]
-            if found[cell] != now:
+        for position in range(count):
+            cell = rings[ring, position]
+            if lengths[cell] != now:
                 continue
             enter = 1 if now == 0 else costs[cell]
             if enter == 0:
@@ -42,11 +42,11 @@ def distances(costs: Ints, targets: Ints) -> Ints:
             x, y = cell // SIZE, cell % SIZE
             for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
                 if 0 <= x + dx < SIZE and 0 <= y + dy < SIZE:
-                    other = cell + dx * SIZE + dy
-                    if now + enter < found[other]:
-                        found[other] = now + enter
+                    neighbour = cell + dx * SIZE + dy
+                    if now + enter < lengths[neighbour]:
+                        lengths[neighbour] = now + enter
                         into = (now + enter) % _DEAREST
-                        rings[into, sizes[into]] = other
+                        rings[into, sizes[into]] = neighbour
                         sizes[into] += 1
         now += 1
-    return found
+    return lengths

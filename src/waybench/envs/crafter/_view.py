@@ -1,4 +1,4 @@
-"""A world as a scripted player sees it: the true map, who is where, and ways to get somewhere."""
+"""A world as a scripted player sees it: the true map, the beings and their locations, and ways to targets."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
@@ -101,14 +101,14 @@ class View:
     @cached_property
     def soft(self) -> set[int]:
         """What can be dug away with the tools at hand."""
-        body, found = self.body, {TREE}
+        body, kinds = self.body, {TREE}
         if body[WOOD_PICKAXE]:
-            found |= {STONE, COAL}
+            kinds |= {STONE, COAL}
         if body[STONE_PICKAXE]:
-            found.add(IRON)
+            kinds.add(IRON)
         if body[IRON_PICKAXE]:
-            found.add(DIAMOND)
-        return found
+            kinds.add(DIAMOND)
+        return kinds
 
     @cached_property
     def costs(self) -> Any:
@@ -129,8 +129,8 @@ class View:
         """Return the places of all cells that are of some kinds, without those where a being stands."""
         numpy = _numpy()
         land = numpy.frombuffer(self.land, numpy.uint8)
-        found = numpy.flatnonzero(numpy.isin(land, kinds)).tolist()
-        return [place for place in found if divmod(place, SIZE) not in self.beings]
+        cells_of_kind = numpy.flatnonzero(numpy.isin(land, kinds)).tolist()
+        return [place for place in cells_of_kind if divmod(place, SIZE) not in self.beings]
 
     def mask(self, *kinds: int) -> Any:
         """Return for each cell, by column and row, whether it is of some kinds."""
@@ -145,16 +145,16 @@ class View:
     def around(self, cell: Cell) -> Iterator[tuple[int, Cell]]:
         """Yield the four directions, and the cells there that are on the map."""
         for action, (dx, dy) in STEPS.items():
-            other = cell[0] + dx, cell[1] + dy
-            if self.ground(other):
-                yield action, other
+            neighbour = cell[0] + dx, cell[1] + dy
+            if self.ground(neighbour):
+                yield action, neighbour
 
     def toward(self, targets: Iterable[int]) -> tuple[int, Cell, int] | None:
         """Return the way to the nearest target: the first direction, the cell there, and what it costs."""
-        wanted = list(targets)
-        if not wanted:
+        target_cells = list(targets)
+        if not target_cells:
             return None
-        field, aims = self.field(wanted), set(wanted)
+        field, aims = self.field(target_cells), set(target_cells)
         options = [(FAR, WEST, self.at)]
         for action, cell in self.around(self.at):
             place = cell[0] * SIZE + cell[1]
@@ -168,18 +168,18 @@ class View:
     def use(self, targets: Iterable[int]) -> int | None:
         """Return the action that leads to doing something to the nearest target; None if none can be reached."""
         aims = set(targets)
-        found = self.toward(aims)
-        if found is None:
+        step = self.toward(aims)
+        if step is None:
             return None
-        action, cell, _ = found
+        action, cell, _ = step
         if cell[0] * SIZE + cell[1] in aims:
             return DO if self.front == cell else action
         return self.enter(action, cell)
 
     def go(self, targets: Iterable[int]) -> int | None:
         """Return the action that leads to standing on the nearest target; None if none can be reached."""
-        found = self.toward(targets)
-        return None if found is None else self.enter(found[0], found[1])
+        step = self.toward(targets)
+        return None if step is None else self.enter(step[0], step[1])
 
     def enter(self, action: int, cell: Cell) -> int | None:
         """Return the action that leads into the next cell; None if it is lava or cannot be cleared."""

@@ -30,11 +30,11 @@ ACTIONS = (
     *("Make Wood Sword", "Make Stone Sword", "Make Iron Sword"),
 )
 OUTSIDE = "Error, you are out of the map."
-_TOLD = tuple(f"You took action {name.lower().replace(' ', '_')}." for name in ACTIONS)
+_ACTION_SENTENCES = tuple(f"You took action {name.lower().replace(' ', '_')}." for name in ACTIONS)
 _SLEEPING = "You are sleeping, and will not be able take actions until energy is full."
 _DEAD = "You died."
-FIRST = f"{_TOLD[0]}\n\n"  # stands before what is seen first, in the history alone
-_NEEDS = 4  # the first items, which are told as the status
+FIRST = f"{_ACTION_SENTENCES[0]}\n\n"  # stands before what is seen first, in the history alone
+_NEEDS = 4  # the first items, which the status line lists
 
 # Ours.
 _ASLEEP = "You are sleeping, and will not be able to take actions until energy is full."
@@ -49,38 +49,38 @@ _EDGE = "You face the edge of the map."
 
 
 def observation(world: World, *, published: bool) -> str:
-    """Return what is told of a world.
+    """Return the description of a world.
 
     Args:
         world: The world.
         published: Whether with the published program's mistakes: near the western and the northern edge, and where
-            the edge of the map is faced, nothing is told but an error, and that one sleeps or has died is told right
-            behind the action.
+            the edge of the map is faced, the text is an error message, and sleep or death is reported right after the
+            action.
     """
-    body, player, found = body_of(world), beings_of(world)[0], nearest_of(world)
-    faced = found[0][0]
+    body, player, nearest = body_of(world), beings_of(world)[0], nearest_of(world)
+    faced = nearest[0][0]
     if published and (player[X] < ACROSS or player[Y] < DOWN or faced < 0):
         return OUTSIDE
-    seen = [
+    lines = [
         f"- {NAMES[kind]} {away} steps to your {_direction(east, south)}"
-        for kind, (east, south, away) in enumerate(found)
+        for kind, (east, south, away) in enumerate(nearest)
         if away >= 0 and kind != PLAYER
     ]
     front = _EDGE if faced < 0 else f"You face {NAMES[faced]} at your front."
-    told = _told(body, published=published)
-    listed = "\n".join(seen)
-    return f"{told}You see:\n{listed}\n\n{front}\n\n{_status(tuple(body[: len(ITEMS)]))}"
+    header = _header(body, published=published)
+    listed = "\n".join(lines)
+    return f"{header}You see:\n{listed}\n\n{front}\n\n{_status(tuple(body[: len(ITEMS)]))}"
 
 
-def _told(body: list[int], *, published: bool) -> str:
+def _header(body: list[int], *, published: bool) -> str:
     """Return the sentences before the view, with their blank lines."""
     if body[CLOCK] <= 1:
         return ""
-    action = _TOLD[body[ACTED]]
+    action = _ACTION_SENTENCES[body[ACTED]]
     dead = body[HEALTH] <= 0
     if published:
-        told = f"{_SLEEPING}\n\n" if body[ASLEEP] else f"{_DEAD}\n\n" if dead else ""
-        return f"{action}{told}\n\n"
+        condition = f"{_SLEEPING}\n\n" if body[ASLEEP] else f"{_DEAD}\n\n" if dead else ""
+        return f"{action}{condition}\n\n"
     more = _DEATHS[HARMS[body[HARM]]] if dead else _ASLEEP if body[ASLEEP] else ""
     return f"{action}\n\n{more}\n\n" if more else f"{action}\n\n"
 

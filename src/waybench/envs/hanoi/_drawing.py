@@ -46,38 +46,38 @@ def draw(towers: Towers, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
     Returns:
         An `<svg>` element. Classes: hanoi, hanoi-rod, hanoi-disk, hanoi-title, hanoi-refused, reference (the goal).
     """
-    made = list(frames(towers, turns))
-    label = _label(towers, made)
-    if len(made) > MOST_FRAMES + 1:
+    all_frames = list(frames(towers, turns))
+    label = _label(towers, all_frames)
+    if len(all_frames) > MOST_FRAMES + 1:
         label += f"; the first {MOST_FRAMES} are drawn"
-    return _side_by_side(towers, made[: MOST_FRAMES + 1], label)
+    return _side_by_side(towers, all_frames[: MOST_FRAMES + 1], label)
 
 
 def draw_frames(towers: Towers, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
     """Yield a drawing of the rods after each number of turns in `counts`, which rise, and the goal; see `draw`."""
-    made, tried = list(frames(towers, turns)), list(accumulate(map(_tries, turns), initial=0))
+    all_frames, move_counts = list(frames(towers, turns)), list(accumulate(map(_tries, turns), initial=0))
     for count in counts:
-        number = tried[count]
-        yield _side_by_side(towers, made[number : number + 1], _label(towers, made[: number + 1]))
+        number = move_counts[count]
+        yield _side_by_side(towers, all_frames[number : number + 1], _label(towers, all_frames[: number + 1]))
 
 
-def _label(towers: Towers, made: Sequence[Frame]) -> str:
-    refused = sum(bool(frame.refused) for frame in made)
-    moves = plural(len(made) - 1, "move")
+def _label(towers: Towers, shown_frames: Sequence[Frame]) -> str:
+    refused = sum(bool(frame.refused) for frame in shown_frames)
+    moves = plural(len(shown_frames) - 1, "move")
     return f"Tower of Hanoi with {plural(towers.level, 'disk')}: {moves}, {refused} of them not allowed"
 
 
-def _side_by_side(towers: Towers, shown: Sequence[Frame], label: str) -> str:
+def _side_by_side(towers: Towers, shown_frames: Sequence[Frame], label: str) -> str:
     goal = Frame("goal", stacks(towers.positions[1]), goal=True)
     disks = towers.level
     width, height = 6 * disks + 3 + _GAP, disks + 4.0
     parts = [
         f'<g transform="translate({number % _COLUMNS * width:g} {number // _COLUMNS * height:g})">'
         f"{_frame(frame, disks)}</g>"
-        for number, frame in enumerate([*shown, goal])
+        for number, frame in enumerate([*shown_frames, goal])
     ]
-    rows = -(-(len(shown) + 1) // _COLUMNS)
-    columns = min(_COLUMNS, len(shown) + 1)
+    rows = -(-(len(shown_frames) + 1) // _COLUMNS)
+    columns = min(_COLUMNS, len(shown_frames) + 1)
     box = f"0 0 {columns * width - _GAP:g} {rows * height:g}"
     return f'<svg class="hanoi maze-large" viewBox="{box}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
@@ -124,8 +124,8 @@ def _frame(frame: Frame, disks: int) -> str:
             f'<path class="hanoi-refused" fill="none" stroke="#d55e00" stroke-width="0.3" d="M{source:g} 1.9'
             f'H{target:g}{cross}"/>'
         )
-    drawn = "".join(parts)
-    return f'<g class="reference" opacity="0.7">{drawn}</g>' if frame.goal else drawn
+    body = "".join(parts)
+    return f'<g class="reference" opacity="0.7">{body}</g>' if frame.goal else body
 
 
 def _disk(disk: int, middle: float, top: float, new: bool) -> str:

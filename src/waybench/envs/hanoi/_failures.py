@@ -1,9 +1,9 @@
-"""How an attempt at the puzzle fails: by what most of its moves came to."""
+"""How an attempt at the puzzle fails: the most frequent outcome of its moves."""
 
 from collections.abc import Iterator
 
 from waybench.core import EpisodeRecord, FailureKind, main_cause
-from waybench.envs.hanoi._metrics import is_forbidden, tried
+from waybench.envs.hanoi._metrics import is_forbidden, moves_of
 
 ILLEGAL = FailureKind("illegal", "moves that are not allowed", "Of the moves that lead nowhere, most were not allowed.")
 DETOUR = FailureKind(
@@ -21,8 +21,8 @@ def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
 
 
 def _mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
-    made = [turn for turn in record.turns if "score" in turn.events]
-    for turn, move in zip(made, tried(record), strict=True):
+    moves = [turn for turn in record.turns if "score" in turn.events]
+    for turn, move in zip(moves, moves_of(record), strict=True):
         if is_forbidden(turn):
             yield ILLEGAL
         elif not move.optimal:

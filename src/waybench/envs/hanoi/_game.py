@@ -40,7 +40,7 @@ _BEGINS = (
 )
 _OBJECTIVE = "The objective is to move the entire stack to rod {rod}"
 _ACTION = "Move the top disk of rod {source} to the top of rod {target}"
-_TRIED = "You tried to {action}. "
+_ACTION_SENTENCE = "You tried to {action}. "
 _NOW = "Current configuration:\n{rods}"
 
 # Ours.
@@ -52,7 +52,7 @@ _OBJECTIVE_ANYHOW = "The objective is to bring all disks into the goal configura
 _NOT_ALLOWED = "This move is not allowed, so nothing was moved. "
 
 ACTIONS = tuple(_ACTION.format(source=RODS[source], target=RODS[target]) for source, target in MOVES)
-_TOLD = tuple(_TRIED.format(action=name.lower()) for name in ACTIONS)
+_ACTION_SENTENCES = tuple(_ACTION_SENTENCE.format(action=name.lower()) for name in ACTIONS)
 
 SOLVED_REWARD = 100.0
 ILLEGAL_REWARD = -1.0
@@ -80,7 +80,7 @@ class HanoiRules(Rules[Towers, Puzzle]):
     """Moves of single disks. One that is not allowed changes nothing and costs 1; the solution is worth 100.
 
     Args:
-        published: Whether nobody is told that a move was not allowed, as in the published program.
+        published: Whether feedback omits that a move was not allowed, as in the published program.
     """
 
     def __init__(self, published: bool) -> None:
@@ -127,17 +127,17 @@ class HanoiRules(Rules[Towers, Puzzle]):
         return _MANUAL.format(
             begins=_BEGINS.format(rod=min(start)) if len(start) == 1 else _BEGINS_ANYHOW,
             objective=_OBJECTIVE.format(rod=min(goal)) if towers else _OBJECTIVE_ANYHOW,
-            start=_shown(stacks(here)),
-            goal=_shown(stacks(there)),
+            start=_rods_text(stacks(here)),
+            goal=_rods_text(stacks(there)),
         )
 
     def observe(self, world: Puzzle) -> str:
         """Return the move that was tried, and the rods."""
-        tried = "" if world.action < 0 else _TOLD[world.action]
+        action = "" if world.action < 0 else _ACTION_SENTENCES[world.action]
         refused = "" if world.allowed or self._published else _NOT_ALLOWED
-        return f"{tried}{refused}{_NOW.format(rods=_shown(world.rods))}"
+        return f"{action}{refused}{_NOW.format(rods=_rods_text(world.rods))}"
 
 
 @lru_cache(maxsize=4096)  # the same few positions are seen again and again
-def _shown(rods: Stacks) -> str:
+def _rods_text(rods: Stacks) -> str:
     return "\n".join(f"- {name}: |bottom, {list(disks)}, top|" for name, disks in zip(RODS, rods, strict=True))

@@ -17,8 +17,8 @@ def most_steps(towers: Towers) -> int:
 
 
 def _steps(record: EpisodeRecord) -> int:
-    given = record.options["steps"]
-    return most_steps(decode(record.instance)) if given is None else given
+    limit = record.options["steps"]
+    return most_steps(decode(record.instance)) if limit is None else limit
 
 
 def _disks(record: EpisodeRecord) -> int:
@@ -38,7 +38,7 @@ def _farthest(record: EpisodeRecord) -> Range:
     return 0, 2 ** _disks(record) - 1
 
 
-class Tried(NamedTuple):
+class Move(NamedTuple):
     """A step that was made.
 
     Attributes:
@@ -50,17 +50,17 @@ class Tried(NamedTuple):
     left: int
 
 
-def tried(record: EpisodeRecord) -> list[Tried]:
+def moves_of(record: EpisodeRecord) -> list[Move]:
     """Return the steps that were made, lost ones left out."""
     start, goal = decode(record.instance).positions
-    rods, found = stacks(start), list[Tried]()
+    rods, moves = stacks(start), list[Move]()
     for turn in record.turns:
         if "score" in turn.events:
             action = (turn.action if turn.executed is None else turn.executed)[0]
             optimal = action in best_moves(rods, goal)
             rods = moved(rods, action) or rods
-            found.append(Tried(optimal, distance(position_of(rods), goal)))
-    return found
+            moves.append(Move(optimal, distance(position_of(rods), goal)))
+    return moves
 
 
 def is_forbidden(turn: TurnRecord) -> bool:
@@ -86,8 +86,8 @@ def sample(record: EpisodeRecord) -> str:
 
 def score(record: EpisodeRecord) -> float:
     """Return how many disks are where they have to go at the end."""
-    made = steps_of(record)
-    return float(made[-1]["score"] if made else placed(decode(record.instance)))
+    steps = steps_of(record)
+    return float(steps[-1]["score"] if steps else placed(decode(record.instance)))
 
 
 def _silent(record: EpisodeRecord) -> float:
@@ -113,17 +113,17 @@ def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
 
 
 def _rate(record: EpisodeRecord) -> float | None:
-    made = tried(record)
-    return sum(step.optimal for step in made) / len(made) if made else None
+    moves = moves_of(record)
+    return sum(step.optimal for step in moves) / len(moves) if moves else None
 
 
 def _first_mistake(record: EpisodeRecord) -> float | None:
-    return next((float(number) for number, step in enumerate(tried(record), 1) if not step.optimal), None)
+    return next((float(number) for number, step in enumerate(moves_of(record), 1) if not step.optimal), None)
 
 
 def _left(record: EpisodeRecord) -> float:
-    made = tried(record)
-    return float(made[-1].left if made else record.proof["minimum"])
+    moves = moves_of(record)
+    return float(moves[-1].left if moves else record.proof["minimum"])
 
 
 METRICS = agent_metrics(
@@ -186,7 +186,7 @@ METRICS = agent_metrics(
 SERIES = (
     Series(
         name="optimal",
-        of=lambda record: [float(step.optimal) for step in tried(record)],
+        of=lambda record: [float(step.optimal) for step in moves_of(record)],
         title="Share of optimal moves",
         low=0,
         high=1,
@@ -194,7 +194,7 @@ SERIES = (
     ),
     Series(
         name="moves_left",
-        of=lambda record: [float(step.left) for step in tried(record)],
+        of=lambda record: [float(step.left) for step in moves_of(record)],
         title="Moves left",
         range=_farthest,
         better="lower",

@@ -16,9 +16,11 @@ def oracle(towers: Towers, world: Puzzle, rng: Stream) -> int:
 def greedy(towers: Towers, world: Puzzle, rng: Stream) -> int:
     """Make an allowed move after which most disks are where they have to go, and never take the last one back."""
     back = MOVES.index(MOVES[world.action][::-1]) if world.action >= 0 and world.allowed else None
-    found = [(_RULES.step(world, action, rng).world.placed, action) for action in _RULES.legal(world) if action != back]
-    most = max(placed for placed, _ in found)
-    return rng.choice([action for placed, action in found if placed == most])
+    scored = [
+        (_RULES.step(world, action, rng).world.placed, action) for action in _RULES.legal(world) if action != back
+    ]
+    most = max(placed for placed, _ in scored)
+    return rng.choice([action for placed, action in scored if placed == most])
 
 
 PLAYERS = {"oracle": oracle, "heuristic": greedy}

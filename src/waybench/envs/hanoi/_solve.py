@@ -37,8 +37,8 @@ def moved(rods: Stacks, action: int) -> Stacks | None:
 
 def position_of(rods: Stacks) -> Position:
     """Return the rod of each disk, the smallest first."""
-    where = {disk: rod for rod, disks in enumerate(rods) for disk in disks}
-    return tuple(where[disk] for disk in range(len(where)))
+    rod_of = {disk: rod for rod, disks in enumerate(rods) for disk in disks}
+    return tuple(rod_of[disk] for disk in range(len(rod_of)))
 
 
 def distance(start: Sequence[int], goal: Sequence[int]) -> int:
@@ -71,8 +71,8 @@ def _to_tower(position: Sequence[int], count: int, rod: int) -> int:
 def best_moves(rods: Stacks, goal: Sequence[int]) -> list[int]:
     """Return the actions with which a shortest solution begins; there can be two."""
     left = distance(position_of(rods), goal)
-    followed = [(action, moved(rods, action)) for action in range(len(MOVES))]
-    return [action for action, after in followed if after and distance(position_of(after), goal) == left - 1]
+    successors = [(action, moved(rods, action)) for action in range(len(MOVES))]
+    return [action for action, after in successors if after and distance(position_of(after), goal) == left - 1]
 
 
 def random_score(start: Position, goal: Position, steps: int) -> float | None:
@@ -107,12 +107,12 @@ def _random_scores(goal: Position, steps: int) -> tuple[float, ...]:
 @lru_cache(maxsize=4)
 def _following(disks: int) -> tuple[tuple[int, ...], ...]:
     """Return, for each position by its number, the numbers of those that one move leads to."""
-    found: list[tuple[int, ...]] = []
+    successors: list[tuple[int, ...]] = []
     for number in range(3**disks):
         position = [number // 3**disk % 3 for disk in range(disks)]
         afters = [after for action in range(len(MOVES)) if (after := moved(stacks(position), action))]
-        found.append(tuple(_number(position_of(after)) for after in afters))
-    return tuple(found)
+        successors.append(tuple(_number(position_of(after)) for after in afters))
+    return tuple(successors)
 
 
 def _number(position: Sequence[int]) -> int:

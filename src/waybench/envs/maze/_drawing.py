@@ -63,7 +63,8 @@ def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
     classes = "maze maze-large" if size > LARGE else "maze"
     return (
         f'<svg class="{classes}" viewBox="0 0 {size} {size}" role="img" aria-label="{label}">'
-        f"{board}{_shortest(maze)}{_again(maze, legs)}{''.join(_leg(maze, leg) for leg in legs)}{_ends(maze)}</svg>"
+        f"{board}{_shortest(maze)}{_repeated_cells(maze, legs)}{''.join(_leg(maze, leg) for leg in legs)}"
+        f"{_ends(maze)}</svg>"
     )
 
 
@@ -117,16 +118,16 @@ def _floor(maze: Maze) -> str:
     """Return the open cells as lines of width 1: runs along rows, and along columns where no row has them."""
     size, cells = maze.size, maze.lattice.cells
     parts: list[str] = []
-    drawn = bytearray(len(cells))
+    covered = bytearray(len(cells))
     for y in range(size):
         for x, length in _runs(cells[y * size : (y + 1) * size]):
             if length > 1:
                 parts.append(f"M{x} {y}.5h{length}")
-                drawn[y * size + x : y * size + x + length] = b"\1" * length
+                covered[y * size + x : y * size + x + length] = b"\1" * length
     for x in range(size):
         column = cells[x::size]
         for y, length in _runs(column):
-            if not all(drawn[x + y * size : x + (y + length) * size : size]):
+            if not all(covered[x + y * size : x + (y + length) * size : size]):
                 parts.append(f"M{x}.5 {y}v{length}")
     return "".join(parts)
 
@@ -157,7 +158,7 @@ def _shortest(maze: Maze) -> str:
     )
 
 
-def _again(maze: Maze, legs: Iterable[Leg]) -> str:
+def _repeated_cells(maze: Maze, legs: Iterable[Leg]) -> str:
     """Return a pale, wide line below the trail where it goes more than once, which the trail alone does not show."""
     walked: Counter[tuple[int, int]] = Counter()
     for leg in legs:
@@ -165,7 +166,7 @@ def _again(maze: Maze, legs: Iterable[Leg]) -> str:
         for move in leg.moves:
             end = _after(maze, cell, [move])
             step = abs(end - cell) // move[1]
-            walked.update((each, step) for each in range(min(cell, end), max(cell, end), step))
+            walked.update((position, step) for position in range(min(cell, end), max(cell, end), step))
             cell = end
     twice = {edge for edge, times in walked.items() if times > 1}
     parts: list[str] = []
@@ -232,8 +233,8 @@ def board(state: MazeState, columns: int) -> str:
     maze, size = state.maze, state.maze.size
     width = max(columns - _MARGIN, 10)
     scale = 2 if 2 * size <= width else 1  # two characters make a square
-    shown = min(size, width // scale)
-    left, top = (min(max(at - shown // 2, 0), size - shown) for at in maze.lattice.position(state.at))
+    cells_shown = min(size, width // scale)
+    left, top = (min(max(at - cells_shown // 2, 0), size - cells_shown) for at in maze.lattice.position(state.at))
     signs = {
         maze.exit: f"{_GREEN}{_BOLD}{'><'[:scale]}{_PLAIN}",
         state.at: f"{_YELLOW}{_BOLD}{'()' if scale == 2 else '@'}{_PLAIN}",
@@ -244,9 +245,13 @@ def board(state: MazeState, columns: int) -> str:
         cell = y * size + x
         return signs.get(cell) or (path if maze.lattice.cells[cell] else wall)
 
-    xs = range(left, left + shown)
+    xs = range(left, left + cells_shown)
     lines = [f"{' ' * _MARGIN}{_DIM}{''.join(f'{x % 10:<{scale}}' for x in xs)}{_PLAIN}"]
-    lines += [f"{_DIM}{y:>{_MARGIN - 1}} {_PLAIN}{''.join(sign(x, y) for x in xs)}" for y in range(top, top + shown)]
-    if shown < size:
-        lines.append(f"Columns {left} to {left + shown - 1} and rows {top} to {top + shown - 1} of {size} x {size}.")
+    lines += [
+        f"{_DIM}{y:>{_MARGIN - 1}} {_PLAIN}{''.join(sign(x, y) for x in xs)}" for y in range(top, top + cells_shown)
+    ]
+    if cells_shown < size:
+        lines.append(
+            f"Columns {left} to {left + cells_shown - 1} and rows {top} to {top + cells_shown - 1} of {size} x {size}."
+        )
     return "\n".join(lines)

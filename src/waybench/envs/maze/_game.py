@@ -86,8 +86,8 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
     def _stop(
         self, maze: Maze, at: int, moved: int, carried_out: int, outcome: Outcome, **events: Json
     ) -> Transition[MazeState]:
-        told = {"moved": moved, "movements": carried_out, "at": list(maze.lattice.position(at)), **events}
-        return Transition(MazeState(maze, at), float(at == maze.exit), told, outcome)
+        all_events = {"moved": moved, "movements": carried_out, "at": list(maze.lattice.position(at)), **events}
+        return Transition(MazeState(maze, at), float(at == maze.exit), all_events, outcome)
 
     def terminal(self, state: MazeState) -> End | None:
         """Return SOLVED on the exit."""
@@ -115,7 +115,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
     def perturb(self, state: MazeState, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
         """Walk the plan in mind, and at each cell turn with probability `rate` into some open direction instead.
 
-        The rest of the plan is kept as it was, as by somebody who does not notice the error.
+        The rest of the plan stays the same, as if the player did not notice the error.
         """
         cell: int | None = state.at
         path: list[str] = []
@@ -130,5 +130,5 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
 
 
 def _next(maze: Maze, cell: int, direction: str) -> int | None:
-    other = maze.lattice.step(cell, direction)
-    return other if other is not None and maze.lattice.cells[other] else None
+    neighbour = maze.lattice.step(cell, direction)
+    return neighbour if neighbour is not None and maze.lattice.cells[neighbour] else None

@@ -7,13 +7,13 @@ def _steps(record: EpisodeRecord) -> float:
     return float(sum(turn.events.get("moved", 0) for turn in record.turns))
 
 
-def _reached(record: EpisodeRecord) -> float:
+def _reached_exit(record: EpisodeRecord) -> float:
     return float(record.end == "solved")
 
 
 def _raw_score(record: EpisodeRecord) -> float:
     minimum = record.proof["minimum"]
-    return (1 - (_steps(record) - minimum) / minimum) * 100 if _reached(record) else 0.0
+    return (1 - (_steps(record) - minimum) / minimum) * 100 if _reached_exit(record) else 0.0
 
 
 def _requests(record: EpisodeRecord) -> int:
@@ -41,7 +41,7 @@ METRICS = (
         unbounded=_ANY_LENGTH,
         doc="(1 - (steps - minimum) / minimum) * 100 if the exit was reached, otherwise 0 (AliciaBench's description).",
     ),
-    Metric(name="reached", of=_reached, title="Reached", low=0, high=1, doc="1 if the exit was reached."),
+    Metric(name="reached", of=_reached_exit, title="Reached", low=0, high=1, doc="1 if the exit was reached."),
     Metric(
         name="steps",
         of=_steps,

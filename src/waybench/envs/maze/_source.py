@@ -51,8 +51,8 @@ class MazeSource(Source[Maze]):
     of two sides is entrance and exit. The first ten mazes of a level differ from each other for certain: up to
     dimension 7 a set is a shuffle of all mazes of its level, beyond it no two of the first ten have the same openings
     (nor of the first 16, 25, 36, ... up to 64, as many as the rooms allow). Where a level holds fewer than ten mazes
-    with the asked loops (dimension 5, top to bottom: 4), any number of loops is taken (20 mazes), and where a level
-    holds fewer mazes than are asked for, they come again from the start.
+    with the requested loops (dimension 5, top to bottom: 4), any number of loops is used (20 mazes), and where a level
+    holds fewer mazes than requested, they repeat from the start.
 
     Args:
         key: The set's key.
@@ -158,12 +158,12 @@ def _listed(size: int, loops: float, sides: str) -> list[tuple[Passages, int, in
     ]
 
     def shapes(opened: int) -> list[Passages]:
-        return [chosen for chosen in combinations(passages, len(tree) + opened) if _joined(chosen, rooms * rooms)]
+        return [shape for shape in combinations(passages, len(tree) + opened) if _joined(shape, rooms * rooms)]
 
-    found = shapes(_opened(loops, len(walls)))
-    if len(found) * len(openings) < PER_DIMENSION:
-        found = [shape for opened in range(len(walls) + 1) for shape in shapes(opened)]
-    return [(shape, *ends) for shape in found for ends in openings]
+    all_shapes = shapes(_opened(loops, len(walls)))
+    if len(all_shapes) * len(openings) < PER_DIMENSION:
+        all_shapes = [shape for opened in range(len(walls) + 1) for shape in shapes(opened)]
+    return [(shape, *ends) for shape in all_shapes for ends in openings]
 
 
 def _joined(passages: Passages, rooms: int) -> bool:

@@ -75,7 +75,7 @@ def _prose(maze: Maze, at: int) -> str:
     lines = [f"The maze is {maze.size} cells wide and {maze.size} cells high. I stand at {_place(maze, at)}."]
     for cell, open_ in enumerate(maze.lattice.cells):
         if open_:
-            ways = [f"{direction} to {_place(maze, other)}" for direction, other in maze.lattice.exits(cell)]
+            ways = [f"{direction} to {_place(maze, neighbour)}" for direction, neighbour in maze.lattice.exits(cell)]
             listed = " and ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways) or "nowhere"
             lines.append(f"From {_place(maze, cell)} a path leads {listed}.")
     return "\n".join(lines)
@@ -137,31 +137,33 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             return ""
         here = _place(state.maze, state.at)
         if isinstance(last, Invalid):
-            told = f"I could not follow your directions, so I have not moved. {last.reason}"
+            feedback = f"I could not follow your directions, so I have not moved. {last.reason}"
         elif state.at == state.maze.exit:
             return f"I have reached the exit at {here}."
         elif blocked := last.events.get("illegal"):
             obstacle = "it goes through a wall" if blocked["obstacle"] == "wall" else "it leaves the maze"
             before = "I have not moved" if blocked["movement"] == 1 else "I have made only the movements before it"
-            told = (
+            feedback = (
                 f"Movement {blocked['movement']} (direction: {blocked['direction']}, cells: {blocked['cells']}) is not "
                 f"viable: {obstacle}. {before}, and I am now at position {here}."
             )
         else:
-            told = f"I have made all the movements, but I have not reached the exit yet. I am now at position {here}."
+            feedback = (
+                f"I have made all the movements, but I have not reached the exit yet. I am now at position {here}."
+            )
         return (
-            f"{told}\n<Maze map>\n{self._form.write(state.maze, state.at)}\n</Maze map>\n"
+            f"{feedback}\n<Maze map>\n{self._form.write(state.maze, state.at)}\n</Maze map>\n"
             "Give me directions from where I am now to the exit. Return only the JSON, in the same format as before."
         )
 
     def parse(self, reply: str, state: MazeState) -> MovePlan | Invalid:
         """Read the last JSON object with "movements" in a reply; see `waybench.core.last_object` for what counts."""
-        found = last_object(reply, "movements")
-        if isinstance(found, Invalid):
-            return found
-        if found.duplicate is not None:
-            return Invalid(f"The JSON object has the key {shown(found.duplicate)} twice.")
-        listed = found["movements"]
+        reply_object = last_object(reply, "movements")
+        if isinstance(reply_object, Invalid):
+            return reply_object
+        if reply_object.duplicate is not None:
+            return Invalid(f"The JSON object has the key {shown(reply_object.duplicate)} twice.")
+        listed = reply_object["movements"]
         if not is_array(listed):
             return Invalid(f'"movements" must be a list of objects, not {shown(listed)}.')
         plan: list[Movement] = []

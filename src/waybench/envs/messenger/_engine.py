@@ -28,8 +28,8 @@ def _options(kind: str, east: int, south: int) -> tuple[Location, ...]:
         south: The same for south and north.
     """
     nearer = {UP: south > 0, LEFT: east > 0, DOWN: south < 0, RIGHT: east < 0}
-    found = tuple(move for move in _ALL if nearer[move] == (kind == CHASER))
-    return found or _ALL
+    options = tuple(move for move in _ALL if nearer[move] == (kind == CHASER))
+    return options or _ALL
 
 
 # Every step of one half cell changes the Manhattan distance, so that a step leads either nearer or away.
@@ -106,9 +106,9 @@ def walked(case: Case, agent: Location, action: int) -> Location:
     return (x, y) if 0 <= x <= edge and 0 <= y <= edge else agent
 
 
-def collide(place: Location | None, other: Location) -> bool:
+def collide(place: Location | None, other_place: Location) -> bool:
     """Whether two squares overlap, if by half a cell only."""
-    return place is not None and -2 < place[0] - other[0] < 2 and -2 < place[1] - other[1] < 2
+    return place is not None and -2 < place[0] - other_place[0] < 2 and -2 < place[1] - other_place[1] < 2
 
 
 def advance(world: World, action: int, rng: Chooser) -> World:
@@ -116,38 +116,38 @@ def advance(world: World, action: int, rng: Chooser) -> World:
     case = world.case
     places = moved(case, world.agent, world.places, rng)
     agent = walked(case, world.agent, action)
-    met = [number for number, place in enumerate(places) if collide(place, agent)]
+    contacts = [number for number, place in enumerate(places) if collide(place, agent)]
     after = World(case, agent, tuple(places), world.carries, action)
-    if not met:
+    if not contacts:
         return after
-    return _decided(after, met) if case.stage == 1 else _collided(after, met)
+    return _decided(after, contacts) if case.stage == 1 else _collided(after, contacts)
 
 
-def _decided(world: World, met: Sequence[int]) -> World:
-    """Stage 1: the first thing that is touched decides."""
-    number = met[0]
+def _decided(world: World, contacts: Sequence[int]) -> World:
+    """Stage 1: the first actor in contact with the agent decides."""
+    number = contacts[0]
     role = role_name(number)
     if role == ("goal" if world.carries else "message"):
         return world._replace(reward=1.0, fate=WON, touched=number)
     return world._replace(reward=-1.0, fate=role, touched=number)
 
 
-def _collided(world: World, met: Sequence[int]) -> World:
+def _collided(world: World, contacts: Sequence[int]) -> World:
     """Stages 2 and 3: enemy and decoys, then the goal, and then the message.
 
     Enemy and decoys are looked for before anything has an effect, so that each of several costs 1. The goal comes
     before the message, so that touching both at once without the message loses.
     """
-    deadly = [number for number in met if role_name(number) in ("enemy", "decoy")]
+    deadly = [number for number in contacts if role_name(number) in ("enemy", "decoy")]
     if deadly:
         killer = deadly[0]
         return world._replace(reward=-1.0 * len(deadly), fate=role_name(killer), touched=killer)
-    if 2 in met and not world.carries:
+    if 2 in contacts and not world.carries:
         return world._replace(reward=-1.0, fate="goal", touched=2)
     places, reward = list(world.places), 0.0
-    if 1 in met:
+    if 1 in contacts:
         places[1], reward = None, 0.0 if world.carries else 0.5
-    if 2 in met:
+    if 2 in contacts:
         places[2], reward = None, 1.0
         return world._replace(places=tuple(places), reward=reward, fate=WON, touched=2)
     return world._replace(places=tuple(places), reward=reward, carries=True)

@@ -1,4 +1,4 @@
-"""One game of Messenger: the board, who is on it, and what the manual says of them."""
+"""One game of Messenger: the board, the entities on it, and the manual's sentences about them."""
 
 import json
 from dataclasses import dataclass
@@ -121,8 +121,8 @@ def _actors(data: Json, stage: int, size: int) -> tuple[Actor, ...]:
     if not is_array(data) or not len(ROLES) <= len(data) <= most:
         raise DataError(f"instance: a game of stage {stage} has {len(ROLES)} to {most} actors")
     actors: list[Actor] = []
-    for number, each in enumerate(data):
-        match each:
+    for number, actor in enumerate(data):
+        match actor:
             case {"role": str(role), "name": str(name), "kind": str(kind), "x": int(x), "y": int(y), **rest} if (
                 role == role_name(number) and name in NUMBERS and kind in KINDS and not rest
             ):
@@ -141,8 +141,8 @@ def _actors(data: Json, stage: int, size: int) -> tuple[Actor, ...]:
 def _sentences(data: Json) -> tuple[str, ...]:
     if not is_array(data) or not 1 <= len(data) <= _MOST_SENTENCES:
         raise DataError(f"instance: give 1 to {_MOST_SENTENCES} sentences")
-    for each in data:
-        if not isinstance(each, str) or not is_sentence(each):
+    for sentence in data:
+        if not isinstance(sentence, str) or not is_sentence(sentence):
             raise DataError(
                 f"instance: a sentence is a printable line of text of at most {_LONGEST_SENTENCE} characters"
             )

@@ -22,8 +22,8 @@ def _case(record: EpisodeRecord) -> Case:
 def setting(record: EpisodeRecord) -> str | None:
     """Return the published name of a record's setting; None if it is none of the registered ones."""
     case = _case(record)
-    known = case.published and all(actor.name in PUBLISHED for actor in case.actors)
-    return f"MessengerL{case.stage}" if known else None
+    is_published = case.published and all(actor.name in PUBLISHED for actor in case.actors)
+    return f"MessengerL{case.stage}" if is_published else None
 
 
 def score(record: EpisodeRecord) -> float:
@@ -53,13 +53,13 @@ def _reward(record: EpisodeRecord) -> Range:
 
 
 def _steps(record: EpisodeRecord) -> int:
-    given = record.options["steps"]
-    return _case(record).steps if given is None else given
+    limit = record.options["steps"]
+    return _case(record).steps if limit is None else limit
 
 
 def _fate(record: EpisodeRecord) -> str:
-    made = steps_of(record)
-    return str(made[-1].get("fate", "")) if made else ""
+    steps = steps_of(record)
+    return str(steps[-1].get("fate", "")) if steps else ""
 
 
 def _got_message(record: EpisodeRecord) -> float | None:
@@ -72,10 +72,10 @@ def _got_message(record: EpisodeRecord) -> float | None:
 
 
 def _death(name: str, fate: str, title: str, doc: str, possible: Callable[[Case], bool]) -> Metric:
-    def of(record: EpisodeRecord) -> float | None:
+    def died(record: EpisodeRecord) -> float | None:
         return float(_fate(record) == fate) if possible(_case(record)) else None
 
-    return Metric(name=name, of=of, title=title, low=0, high=1, better="lower", doc=doc)
+    return Metric(name=name, of=died, title=title, low=0, high=1, better="lower", doc=doc)
 
 
 SCORE = Metric(

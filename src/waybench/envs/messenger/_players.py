@@ -81,15 +81,15 @@ def _board(size: int) -> _Board:
 
 
 def target(world: World) -> int:
-    """Return the number of the actor that is wanted now: the message, or with it the goal."""
+    """Return the number of the actor to reach now: the message, or with it the goal."""
     return 2 if world.carries else 1
 
 
 def dangers(world: World) -> Iterator[int]:
     """Yield the numbers of the actors that must not be touched now."""
-    wanted = target(world)
+    goal = target(world)
     for number, place in enumerate(world.places):
-        if place is not None and number != wanted and not (number == 1 and world.case.stage > 1):
+        if place is not None and number != goal and not (number == 1 and world.case.stage > 1):
             yield number
 
 
@@ -107,7 +107,7 @@ def _nearest(world: World, place: Location, actions: Iterator[int] | range | lis
     return min(actions, key=away)
 
 
-class _Plan(NamedTuple):
+class _SearchNode(NamedTuple):
     """A way that is safe whatever the others do."""
 
     cost: float
@@ -116,11 +116,11 @@ class _Plan(NamedTuple):
     agent: Location
     first: int
     dangers: _Sets
-    wanted: _Sets
+    targets: _Sets
 
 
 def search(case: Case, world: World, rng: Stream) -> int:
-    """Take the first step of a shortest way to what is wanted on which no danger can be, however it moves.
+    """Take the first step of a shortest way to the target on which no danger can be, however it moves.
 
     Where no such way is found among the first few hundred, it is the step to the way that stays safe for longest, and
     of several to where most chance is left: a goal and an enemy that chase from the same place have to be parted.
@@ -130,41 +130,43 @@ def search(case: Case, world: World, rng: Stream) -> int:
     if place is None:
         return REST
     kind = case.actors[target(world)].kind
-    start = _Plan(0.0, 0, 0, world.agent, REST, _sets(world, list(dangers(world))), _sets(world, [target(world)]))
-    queue, seen, best, number = [start], set[tuple[int, Location]](), start, 0
+    start = _SearchNode(0.0, 0, 0, world.agent, REST, _sets(world, list(dangers(world))), _sets(world, [target(world)]))
+    queue, visited, best, number = [start], set[tuple[int, Location]](), start, 0
     board = _board(case.size)
     for _ in range(_MOST):
         if not queue:
             break
-        plan = heappop(queue)
-        if _room(plan) > _room(best):
-            best = plan
-        unsafe, wanted = board.after(plan.dangers, plan.agent), board.after(plan.wanted, plan.agent)
-        deadly, found = unsafe[0] | unsafe[1] | unsafe[2], wanted[0] | wanted[1] | wanted[2]
-        steps = plan.steps + 1
+        node = heappop(queue)
+        if _room(node) > _room(best):
+            best = node
+        unsafe, target_sets = board.after(node.dangers, node.agent), board.after(node.targets, node.agent)
+        deadly, reached = unsafe[0] | unsafe[1] | unsafe[2], target_sets[0] | target_sets[1] | target_sets[2]
+        steps = node.steps + 1
         for action in ACTIONS:
-            agent = walked(case, plan.agent, action)
-            if (steps, agent) in seen:
+            agent = walked(case, node.agent, action)
+            if (steps, agent) in visited:
                 continue
             near = board.around(agent)
             if near & deadly:
                 continue
-            first = plan.first if plan.steps else action
-            if near & found:
+            first = node.first if node.steps else action
+            if near & reached:
                 return first
-            seen.add((steps, agent))
+            visited.add((steps, agent))
             number += 1
-            heappush(queue, _Plan(steps + _left(agent, place, kind), steps, number, agent, first, unsafe, wanted))
+            heappush(
+                queue, _SearchNode(steps + _left(agent, place, kind), steps, number, agent, first, unsafe, target_sets)
+            )
     return best.first if best.steps else _safest(world, place)
 
 
-def _room(plan: _Plan) -> tuple[int, int, int]:
-    """Return how good a plan is that does not arrive: for how long it is safe, and in how many places the wanted is."""
-    return min(plan.steps, _AHEAD), sum(places.bit_count() for places in plan.wanted), plan.steps
+def _room(node: _SearchNode) -> tuple[int, int, int]:
+    """Return how good an unfinished plan is: how long it is safe, and in how many places the target can be."""
+    return min(node.steps, _AHEAD), sum(places.bit_count() for places in node.targets), node.steps
 
 
 def _left(agent: Location, place: Location, kind: str) -> float:
-    """Return about how many steps it takes to what is wanted."""
+    """Return an estimate of the number of steps to the target."""
     distance = abs(agent[0] - place[0]) + abs(agent[1] - place[1])
     return distance / (3 if kind == CHASER else 2)
 
@@ -191,22 +193,22 @@ def _risk(world: World, action: int) -> float:
     for number in dangers(world):
         place, kind = world.places[number], world.case.actors[number].kind
         assert place is not None
-        survival *= 1 - _met(world, place, kind, agent)
+        survival *= 1 - _collision_chance(world, place, kind, agent)
     return 1 - survival
 
 
-def _met(world: World, place: Location, kind: str, agent: Location) -> float:
+def _collision_chance(world: World, place: Location, kind: str, agent: Location) -> float:
     if kind == IMMOVABLE:
         return float(collide(place, agent))
     x, y = world.agent
     options = OPTIONS[kind][(place[0] > x) - (place[0] < x), (place[1] > y) - (place[1] < y)]
     edge = 2 * world.case.size - 2
-    met = 0
+    collisions = 0
     for east, south in options:
         column, row = place[0] + east, place[1] + south
         inside = 0 <= column <= edge and 0 <= row <= edge
-        met += collide((column, row) if inside else place, agent)
-    return met / len(options)
+        collisions += collide((column, row) if inside else place, agent)
+    return collisions / len(options)
 
 
 def at_random(case: Case, world: World, rng: Stream) -> int:

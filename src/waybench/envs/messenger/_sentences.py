@@ -1,6 +1,6 @@
-"""A grammar of our own that writes a manual's sentences: who is what, and how it moves.
+"""A grammar that writes a manual's sentences: the role of each entity, and how it moves.
 
-Every sentence names one entity, says which of the three roles it has, and either how it moves or nothing of that.
+Every sentence names one entity, says which of the three roles it has, and may say how it moves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ UNKNOWN = "unknown"  # a sentence that does not say how its entity moves
 
 _WORDS = read_toml(__file__, "sentences.toml")
 NAMES: Mapping[str, tuple[str, ...]] = _WORDS["names"]
-_SAID: Mapping[str, tuple[str, ...]] = _WORDS["said"]
+_PREDICATES: Mapping[str, tuple[str, ...]] = _WORDS["said"]
 _MOVES: Mapping[str, tuple[str, ...]] = _WORDS["moves"]
 _MOVING: Mapping[str, tuple[str, ...]] = _WORDS["moving"]
 
@@ -27,15 +27,15 @@ def sentence(name: str, role: str, kind: str, rng: Stream) -> str:
         kind: How it is said to move: "chaser", "fleeing" or "immovable"; "unknown" to say nothing of it.
         rng: Chooses among all words alike.
     """
-    known = kind != UNKNOWN
-    template = rng.choice(_WORDS["templates"]["with_movement" if known else "without_movement"])
+    kind_is_known = kind != UNKNOWN
+    template = rng.choice(_WORDS["templates"]["with_movement" if kind_is_known else "without_movement"])
     return _filled(
         template,
         rng.choice(NAMES[name]),
         rng.choice(things(role)),
-        rng.choice(_SAID[role]),
-        rng.choice(_MOVES[kind]) if known else "",
-        rng.choice(_MOVING[kind]) if known else "",
+        rng.choice(_PREDICATES[role]),
+        rng.choice(_MOVES[kind]) if kind_is_known else "",
+        rng.choice(_MOVING[kind]) if kind_is_known else "",
     )
 
 
@@ -45,12 +45,12 @@ def things(role: str) -> Sequence[str]:
     return [f"{words['article']} {adjective} {noun}" for adjective in words["adjectives"] for noun in words["nouns"]]
 
 
-def _filled(template: str, name: str, thing: str, said: str, moves: str, moving: str) -> str:
+def _filled(template: str, name: str, thing: str, predicate: str, moves: str, moving: str) -> str:
     text = template.format(
         name=name,
         thing=thing,
         Thing=thing[0].upper() + thing[1:],
-        said=said.format(thing=thing),
+        said=predicate.format(thing=thing),
         moves=moves,
         moving=moving,
     )

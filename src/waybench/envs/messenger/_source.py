@@ -8,10 +8,12 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
+from waybench._package_data import read_toml
 from waybench.core import (
     DataError,
     DataFiles,
     Dataset,
+    Download,
     Item,
     Json,
     Option,
@@ -112,22 +114,22 @@ class _Games(Source[Case]):
         rng.shuffle(cells)
         actors = [Actor(name, IMMOVABLE, middle + x, middle + y) for name, (x, y) in zip(names, cells, strict=False)]
         carries = rng.random() < _CARRIES
-        told = [self._told_or_not(name, role, rng) for name, role in zip(names, ROLES, strict=True)]
-        return self._case(actors, (middle, middle), carries, told, rng)
+        sentences = [self._immovable_sentence(name, role, rng) for name, role in zip(names, ROLES, strict=True)]
+        return self._case(actors, (middle, middle), carries, sentences, rng)
 
-    def _told_or_not(self, name: str, role: str, rng: Stream) -> str:
+    def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
         """Return a sentence of something immovable, that says so or does not."""
-        return self._written(name, role, rng.choice((IMMOVABLE, UNKNOWN)), rng)
+        return self._required_sentence(name, role, rng.choice((IMMOVABLE, UNKNOWN)), rng)
 
     def _second(self, rng: Stream) -> Case:
         names, kinds, cells = self._roles(rng), rng.choice(_TRIPLES), [self._scaled(cell) for cell in _CORNERS]
         rng.shuffle(cells)
         actors = [Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False)]
-        told = [
-            self._written(actor.name, role, UNKNOWN if rng.random() < _UNKNOWN else actor.kind, rng)
+        sentences = [
+            self._required_sentence(actor.name, role, UNKNOWN if rng.random() < _UNKNOWN else actor.kind, rng)
             for actor, role in zip(actors, ROLES, strict=True)
         ]
-        return self._case(actors, cells[-1], False, told, rng)
+        return self._case(actors, cells[-1], False, sentences, rng)
 
     def _third(self, rng: Stream) -> Case:
         names, kinds = self._roles(rng), self._with_decoys(rng.choice(_QUINTUPLES))
@@ -135,11 +137,11 @@ class _Games(Source[Case]):
         rng.shuffle(cells)
         names = [*names, *([names[1], names[2]] * 2)[: len(kinds) - len(ROLES)]]
         actors = [Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False)]
-        told = [
-            self._written(actor.name, role, actor.kind, rng)
+        sentences = [
+            self._required_sentence(actor.name, role, actor.kind, rng)
             for actor, role in zip(actors, [*ROLES, *[ENEMY] * self._decoys], strict=True)
         ]
-        return self._case(actors, cells[-1], False, [*told, self._distraction(actors[0], rng)], rng)
+        return self._case(actors, cells[-1], False, [*sentences, self._distraction(actors[0], rng)], rng)
 
     def _with_decoys(self, kinds: tuple[str, ...]) -> list[str]:
         """Return movements with those of further decoys, so that in the end nothing moves like what looks like it."""
@@ -152,27 +154,27 @@ class _Games(Source[Case]):
         """Return a sentence that says of the enemy's entity what it is not: another role, and another movement."""
         roles, kind = [MESSAGE, GOAL], rng.choice([kind for kind in KINDS if kind != enemy.kind])
         rng.shuffle(roles)
-        found = (self._sentence(enemy.name, role, kind, rng) for role in roles)
-        told = next((text for text in found if text is not None), None)
-        if told is None:
+        candidates = (self._sentence(enemy.name, role, kind, rng) for role in roles)
+        sentence = next((text for text in candidates if text is not None), None)
+        if sentence is None:
             raise DataError(f"the sentences have none of {enemy.name} as anything else than an enemy, as {kind}")
-        return told
+        return sentence
 
-    def _written(self, name: str, role: str, kind: str, rng: Stream) -> str:
-        told = self._sentence(name, role, kind, rng)
-        if told is None:
+    def _required_sentence(self, name: str, role: str, kind: str, rng: Stream) -> str:
+        sentence = self._sentence(name, role, kind, rng)
+        if sentence is None:
             raise DataError(f"the sentences have none of {name} as {role}, {kind}")
-        return told
+        return sentence
 
     def _scaled(self, cell: tuple[int, int]) -> tuple[int, int]:
         x, y = ((2 * place * (self._size - 1) + SIZE - 1) // (2 * (SIZE - 1)) for place in cell)  # rounded
         return x, y
 
     def _case(
-        self, actors: Sequence[Actor], agent: tuple[int, int], carries: bool, told: list[str], rng: Stream
+        self, actors: Sequence[Actor], agent: tuple[int, int], carries: bool, sentences: list[str], rng: Stream
     ) -> Case:
-        rng.shuffle(told)
-        return Case(self._stage, self._size, tuple(actors), *agent, carries, tuple(told))
+        rng.shuffle(sentences)
+        return Case(self._stage, self._size, tuple(actors), *agent, carries, tuple(sentences))
 
 
 class DrawnGames(_Games):
@@ -246,50 +248,50 @@ class PublishedGames(_Games):
     def _roles(self, rng: Stream) -> Sequence[str]:
         return rng.choice(self._triples)
 
-    def _told_or_not(self, name: str, role: str, rng: Stream) -> str:
+    def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
         """Return one of all sentences of both kinds, as published."""
-        both = [*self._texts[name, role, IMMOVABLE], *self._texts[name, role, UNKNOWN]]
-        if not both:
+        texts = [*self._texts[name, role, IMMOVABLE], *self._texts[name, role, UNKNOWN]]
+        if not texts:
             raise DataError(f"the sentences have none of {name} as {role}, immovable or unknown")
-        return rng.choice(both)
+        return rng.choice(texts)
 
     def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str | None:
         texts = self._texts[name, role, kind]
         return rng.choice(texts) if texts else None
 
 
-def _read(path: Path, what: str) -> Json:
+def _read_json(path: Path, content: str) -> Json:
     try:
         if path.stat().st_size > _LARGEST_FILE:
-            raise DataError(f"{path}: larger than {_LARGEST_FILE >> 20} MiB, so it is no file of {what}")
+            raise DataError(f"{path}: larger than {_LARGEST_FILE >> 20} MiB, so it is no file of {content}")
         return json.loads(path.read_bytes())
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; give the published file of {what}") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}; give the published file of {content}") from None
     except (ValueError, RecursionError):
-        raise DataError(f"{path}: it is no JSON; give the published file of {what}") from None
+        raise DataError(f"{path}: it is no JSON; give the published file of {content}") from None
 
 
 def _read_texts(path: Path) -> dict[tuple[str, str, str], list[str]]:
-    data = _read(path, "sentences")
+    data = _read_json(path, "sentences")
     texts: dict[tuple[str, str, str], list[str]] = {}
     for place in product(PUBLISHED, ROLES, (*KINDS, UNKNOWN)):
-        found: Json = data
+        part_of_data: Json = data
         for part in place:
-            found = found.get(part) if is_object(found) else None
-        if not is_array(found) or not all(isinstance(text, str) and is_sentence(text) for text in found):
+            part_of_data = part_of_data.get(part) if is_object(part_of_data) else None
+        if not is_array(part_of_data) or not all(isinstance(text, str) and is_sentence(text) for text in part_of_data):
             raise DataError(f"{path}: it has no list of sentences for {', '.join(place)}")
-        texts[place] = found
+        texts[place] = part_of_data
     return texts
 
 
 def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
-    data = _read(path, "games")
+    data = _read_json(path, "games")
     listed: Json = data.get(split) if is_object(data) else None
     if not is_array(listed) or not listed:
         raise DataError(f"{path}: it has no games of the split {split!r}")
     games: list[tuple[str, str, str]] = []
-    for each in listed:
-        match each:
+    for listed_game in listed:
+        match listed_game:
             case [str(enemy), str(message), str(goal)] if {enemy, message, goal} <= set(PUBLISHED) and len(
                 {enemy, message, goal}
             ) == len(ROLES):
@@ -299,10 +301,10 @@ def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
     return games
 
 
-def _published(given: Mapping[str, Any], files: DataFiles) -> Source[Case]:
+def _published(options: Mapping[str, Any], files: DataFiles) -> Source[Case]:
     texts, games = (files("smartplay", name) for name in ("text_test.json", "games.json"))
-    key = PUBLIC_KEY if given["key"] is None else given["key"]
-    return PublishedGames(texts, games, key, given["level"], size=given["size"], decoys=given["decoys"])
+    key = PUBLIC_KEY if options["key"] is None else options["key"]
+    return PublishedGames(texts, games, key, options["level"], size=options["size"], decoys=options["decoys"])
 
 
 DATASETS = (
@@ -311,6 +313,7 @@ DATASETS = (
         doc="games with the published sentences, see `waybench data fetch smartplay`",
         items="sentences",
         open=_published,
+        download=Download.from_table(read_toml(__file__, "published.toml")),
         options=(
             Option(
                 name="data_dir",

@@ -44,32 +44,32 @@ def observation(world: World, *, published: bool) -> str:
     Args:
         world: The position.
         published: Whether only the nearest of those that look alike is named, and death in stages 2 and 3 reads
-            "Environment Error."; otherwise all are named, and an end is told.
+            "Environment Error."; otherwise all are named, and the end is reported.
     """
     died = world.fate not in ("", WON)
     if died and published and world.case.stage > 1:
         return DEAD
-    told = [] if world.last is None else [f"You took action {ACTIONS[world.last]}."]
+    paragraphs = [] if world.last is None else [f"You took action {ACTIONS[world.last]}."]
     if world.fate and not published:
-        told.append(_ENDS[world.fate].format(name=world.case.actors[world.touched].name))
-    told.append(WITH if world.carries else WITHOUT)
-    seen = "\n".join(_seen(world, every=not published))
-    told.append(f"You see:\n{seen}" if seen else "You see nothing away from you.")
-    return "\n\n".join(told)
+        paragraphs.append(_ENDS[world.fate].format(name=world.case.actors[world.touched].name))
+    paragraphs.append(WITH if world.carries else WITHOUT)
+    lines = "\n".join(_visible_lines(world, include_all=not published))
+    paragraphs.append(f"You see:\n{lines}" if lines else "You see nothing away from you.")
+    return "\n\n".join(paragraphs)
 
 
-def _seen(world: World, *, every: bool) -> Iterator[str]:
+def _visible_lines(world: World, *, include_all: bool) -> Iterator[str]:
     """Yield a line for each entity, by its number, the nearest first; ties by the northernmost, then westernmost."""
     x, y = world.agent[0] // 2, world.agent[1] // 2
-    found: list[tuple[int, int, int, int, str]] = []
+    entities: list[tuple[int, int, int, int, str]] = []
     for number, actor, place in zip(numbers_of(world.case), world.case.actors, world.places, strict=True):
         if place is not None:
             east, south = place[0] // 2 - x, place[1] // 2 - y
-            found.append((number, abs(east) + abs(south), south, east, actor.name))
-    found.sort()
+            entities.append((number, abs(east) + abs(south), south, east, actor.name))
+    entities.sort()
     before = 0
-    for number, away, south, east, name in found:
-        if every or number != before:
+    for number, away, south, east, name in entities:
+        if include_all or number != before:
             yield f"- {name} {away} steps to your {_direction(east, south)}" if away else f"- {name} 0 steps with you"
         before = number
 

@@ -39,7 +39,7 @@ class Played(NamedTuple):
 
     @property
     def result(self) -> str:
-        """What it came to for the player."""
+        """The result for the player."""
         return RESULTS[(self.mine - self.theirs) % 3]
 
 
@@ -60,39 +60,39 @@ def draw(match: Match, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
         Classes: tiles, rounds, rounds-mine, rounds-theirs, rounds-won, rounds-lost, rounds-tied,
         rounds-rule, rounds-text, rounds-name, and of the reference rounds-best, rounds-ground, rounds-chance.
     """
-    made, world = trail(match, turns)
-    told = list(_summary_lines(made, world, turns))
+    rounds, world = trail(match, turns)
+    lines = list(_summary_lines(rounds, world, turns))
     top = _TOP + 3 * _LINE + 22
     height = top + _BANDS * _BAND + 34
     parts = [
         *_choices(match, world),
-        *_rounds(made, top),
-        *(text("rounds-name", 8, height - 24 + 16 * number, line, 11) for number, line in enumerate(told)),
+        *_rounds(rounds, top),
+        *(text("rounds-name", 8, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines)),
     ]
-    label = f"Rock Paper Scissors: {', '.join(line for line in told if line)}"
+    label = f"Rock Paper Scissors: {', '.join(line for line in lines if line)}"
     return drawing("tiles maze-large rounds", _WIDTH, height, label, parts)
 
 
 def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[Played], Rounds]:
     """Return the rounds that were played, and how the match stands after them."""
     world = RpsRules(published=False).begin(match)
-    made: list[Played] = []
+    rounds: list[Played] = []
     for turn in turns:
         if "score" in turn.events:
             mine: int = (turn.action if turn.executed is None else turn.executed)[0]
             theirs: int = turn.events["theirs"]
-            made.append(Played(mine, theirs, world.best))
+            rounds.append(Played(mine, theirs, world.best))
             world = played(world, mine, theirs)
-    return made, world
+    return rounds, world
 
 
-def _summary_lines(made: Sequence[Played], world: Rounds, turns: Sequence[TurnRecord]) -> Iterator[str]:
-    results = [each.result for each in made]
-    counted = ", ".join(f"{results.count(name)} {name}" for name in ("won", "tied", "lost"))
+def _summary_lines(rounds: Sequence[Played], world: Rounds, turns: Sequence[TurnRecord]) -> Iterator[str]:
+    results = [round_.result for round_ in rounds]
+    tally = ", ".join(f"{results.count(name)} {name}" for name in ("won", "tied", "lost"))
     reward = sum(turn.reward for turn in turns)
-    yield f"{plural(len(made), 'round')}: {counted}, score {reward:+g}"
+    yield f"{plural(len(rounds), 'round')}: {tally}, score {reward:+g}"
     yield ", ".join(
-        part for part in (f"the best choice {plural(world.score, 'time')}" if made else "", lost_turns(turns)) if part
+        part for part in (f"the best choice {plural(world.score, 'time')}" if rounds else "", lost_turns(turns)) if part
     )
 
 
@@ -116,10 +116,10 @@ def _choices(match: Match, world: Rounds) -> Iterator[str]:
         yield path("rounds-chance reference", "#e69f00", 3, [f"M{x:.1f} {y - 6}v16"], 'stroke-dasharray="4 2"')
 
 
-def _rounds(made: Sequence[Played], top: int) -> Iterator[str]:
+def _rounds(rounds: Sequence[Played], top: int) -> Iterator[str]:
     """Yield a column for each round: both choices by their letters, the result, and the best choice."""
-    room = ROOM if len(made) <= ROOM else 2 * ROOM
-    first = max(0, len(made) - 1) // room * room
+    room = ROOM if len(rounds) <= ROOM else 2 * ROOM
+    first = max(0, len(rounds) - 1) // room * room
     across = room // _BANDS
     wide = (_WIDTH - _LEFT - 8) / across
     for band in range(_BANDS):
@@ -128,38 +128,40 @@ def _rounds(made: Sequence[Played], top: int) -> Iterator[str]:
             yield text("rounds-text", 8, y + _ROW * row + 12, name, 9)
         yield f'<g class="reference">{text("rounds-text", 8, y + 3 * _ROW + 12, "best", 9)}</g>'
         yield text("rounds-text", _LEFT, y - 2, str(start + 1), 7)
-        yield from _band(made[start : start + across], y, wide)
+        yield from _band(rounds[start : start + across], y, wide)
 
 
-def _band(made: Sequence[Played], top: int, wide: float) -> Iterator[str]:
+def _band(rounds: Sequence[Played], top: int, wide: float) -> Iterator[str]:
     """Yield a line of rounds: a path and a text for each of its rows."""
-    if not made:
+    if not rounds:
         return
-    places = [round(_LEFT + wide * (number + 0.5), 1) for number in range(len(made))]
+    places = [round(_LEFT + wide * (number + 0.5), 1) for number in range(len(rounds))]
 
-    def cells(row: int, some: Iterable[float]) -> Iterator[str]:
-        return (f"M{x - wide / 2 + 0.4:.1f} {top + _ROW * row + 8}h{wide - 0.8:.1f}" for x in some)
+    def cells(row: int, positions: Iterable[float]) -> Iterator[str]:
+        return (f"M{x - wide / 2 + 0.4:.1f} {top + _ROW * row + 8}h{wide - 0.8:.1f}" for x in positions)
 
-    mine, theirs = [each.mine for each in made], [each.theirs for each in made]
+    mine, theirs = [round_.mine for round_ in rounds], [round_.theirs for round_ in rounds]
     yield path("rounds-mine", _MINE, _ROW - 1, cells(0, places), _PALE)
     yield path("rounds-theirs", _THEIRS, _ROW - 1, cells(1, places), _PALE)
     yield _letters("name", top + 12, wide, list(zip(places, mine, strict=True)))
     yield _letters("name", top + _ROW + 12, wide, list(zip(places, theirs, strict=True)))
     for result, (colour, shape) in _RESULTS.items():
         shapes = [
-            f"M{x} {top + 2 * _ROW + 4}{shape}" for x, each in zip(places, made, strict=True) if each.result == result
+            f"M{x} {top + 2 * _ROW + 4}{shape}"
+            for x, round_ in zip(places, rounds, strict=True)
+            if round_.result == result
         ]
         yield f'<path class="rounds-{result}" fill="{colour}" d="{"".join(shapes)}"/>' if shapes else ""
-    best = [(x, each.best, each.best == each.mine) for x, each in zip(places, made, strict=True)]
+    best = [(x, round_.best, round_.best == round_.mine) for x, round_ in zip(places, rounds, strict=True)]
     yield '<g class="reference">'
     yield path("rounds-best", "#e69f00", _ROW - 1, cells(3, (x for x, _, same in best if same)))
     for name, same in (("ground", True), ("name", False)):
-        yield _letters(name, top + 3 * _ROW + 12, wide, [(x, choice) for x, choice, own in best if own is same])
+        yield _letters(name, top + 3 * _ROW + 12, wide, [(x, choice) for x, choice, is_best in best if is_best is same])
     yield "</g>"
 
 
 def _letters(name: str, y: int, wide: float, choices: Sequence[tuple[float, int]]) -> str:
     """Return the letters of choices in a row, each at its place."""
-    places, said = " ".join(f"{x:g}" for x, _ in choices), "".join(SOUND_NAMES[choice][0] for _, choice in choices)
+    places, letters = " ".join(f"{x:g}" for x, _ in choices), "".join(SOUND_NAMES[choice][0] for _, choice in choices)
     look = f'class="rounds-{name}" fill="#333" font-size="{min(10.0, 1.1 * wide):.1f}" text-anchor="middle"'
-    return f'<text {look} x="{places}" y="{y}">{said}</text>' if said else ""
+    return f'<text {look} x="{places}" y="{y}">{letters}</text>' if letters else ""

@@ -100,10 +100,10 @@ class RpsRules(Rules[Match, Rounds]):
     def step(self, world: Rounds, action: int, rng: Stream) -> Step[Rounds]:
         """Play a round."""
         rock, paper, _ = world.chances
-        drawn = rng.random()
-        other = 0 if drawn < rock else 1 if drawn < rock + paper else 2
-        after = played(world, action, other)
-        events = {"theirs": other, "optimal": action == world.best, "regret": world.gaps[action]}
+        number = rng.random()
+        theirs = 0 if number < rock else 1 if number < rock + paper else 2
+        after = played(world, action, theirs)
+        events = {"theirs": theirs, "optimal": action == world.best, "regret": world.gaps[action]}
         return Step(after, after.reward, events)
 
     def score(self, world: Rounds) -> float:
@@ -127,23 +127,23 @@ class RpsRules(Rules[Match, Rounds]):
         )
 
 
-def played(world: Rounds, action: int, other: int) -> Rounds:
+def played(world: Rounds, action: int, their_choice: int) -> Rounds:
     """Return the match after a round in which both have made their choice."""
     match, chances, best, gaps, mine, theirs, replies, score, last, _ = world
-    result = (action - other) % 3
-    reward = match.wins[action] if result == 1 else -match.wins[other] if result else 0.0
+    result = (action - their_choice) % 3
+    reward = match.wins[action] if result == 1 else -match.wins[their_choice] if result else 0.0
     score += action == best
-    mine, theirs = _counted(mine, action), _counted(theirs, other)
+    mine, theirs = _with_choice(mine, action), _with_choice(theirs, their_choice)
     if last is not None:
-        place = 9 * last[0] + 3 * last[1] + other
+        place = 9 * last[0] + 3 * last[1] + their_choice
         replies = (*replies[:place], replies[place] + 1, *replies[place + 1 :])
     if match.opponent != FIXED:
-        chances = _chances(match, STRATEGIES[match.opponent].choose(action, other, mine))
+        chances = _chances(match, STRATEGIES[match.opponent].choose(action, their_choice, mine))
         best, gaps = values(chances, match.wins)
-    return Rounds(match, chances, best, gaps, mine, theirs, replies, score, (action, other), reward)
+    return Rounds(match, chances, best, gaps, mine, theirs, replies, score, (action, their_choice), reward)
 
 
-def _counted(counts: tuple[int, int, int], choice: int) -> tuple[int, int, int]:
+def _with_choice(counts: tuple[int, int, int], choice: int) -> tuple[int, int, int]:
     rock, paper, scissors = counts
     return rock + (choice == 0), paper + (choice == 1), scissors + (choice == 2)
 

@@ -63,8 +63,8 @@ class RpsSource(Source[Match]):
 
     def item(self, index: int) -> Item[Match]:
         """Return the item of this number."""
-        drawn = f"{self._setting} {self._rate!r} {' '.join(self._opponents)}"
-        rng = Stream("rps", VERSION, self._key, self._level, drawn, index)
+        settings = f"{self._setting} {self._rate!r} {' '.join(self._opponents)}"
+        rng = Stream("rps", VERSION, self._key, self._level, settings, index)
         (rock, paper, scissors), opponent = self._pairs(rng), rng.choice(self._opponents)
         match = Match(
             (rock[0], paper[0], scissors[0]),

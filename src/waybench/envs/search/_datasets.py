@@ -6,9 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waybench._package_data import read_toml
 from waybench.core import (
     DataFiles,
     Dataset,
+    Download,
     Instance,
     Item,
     ItemList,
@@ -78,7 +80,7 @@ def _range(level: int) -> Mapping[str, Json]:
     return {"min": 32, "max": 32 + 2**level}
 
 
-def _same_range(item: Item[Any], given: Mapping[str, Any]) -> Mapping[str, Json]:
+def _same_range(item: Item[Any], options: Mapping[str, Any]) -> Mapping[str, Json]:
     return {"lowest": item.instance.low, "span": item.instance.high - item.instance.low}
 
 
@@ -86,8 +88,8 @@ def _nothing(level: int) -> Mapping[str, Json]:
     return {}
 
 
-def _same_shape(item: Item[Any], given: Mapping[str, Any]) -> Mapping[str, Json]:
-    return {"shape": given["shape"], "cycles": item.instance.graph.cycles}
+def _same_shape(item: Item[Any], options: Mapping[str, Any]) -> Mapping[str, Json]:
+    return {"shape": options["shape"], "cycles": item.instance.graph.cycles}
 
 
 NUMBERS = PublishedCases("binary_search_0.json", {"easy": 15, "hard": 25}, _range, _same_range)
@@ -123,12 +125,13 @@ class Cases:
                 name="generated",
                 doc="cases by key",
                 items="cases",
-                open=self._drawn,
+                open=self._from_key,
                 options=(*_OF_GENERATED, *_OF_ALL),
             ),
             Dataset(
                 name="published",
                 doc="the benchmark's own, see `waybench data fetch aqa`",
+                download=Download.from_table(read_toml(__file__, "published.toml")),
                 items="cases",
                 open=self._from_published,
                 options=(_DATA_DIR, *_OF_ALL),
@@ -136,55 +139,57 @@ class Cases:
             Dataset(name="file", doc="a file's path", items="cases", open=self._from_file, options=_OF_ALL),
         )
 
-    def _drawn(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        key = PUBLIC_KEY if given["key"] is None else given["key"]
-        level = self.published.levels[given["mode"]] if given["level"] is None else given["level"]
-        style = {option.name: given[option.name] for option in self.source_options}
+    def _from_key(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        key = PUBLIC_KEY if options["key"] is None else options["key"]
+        level = self.published.levels[options["mode"]] if options["level"] is None else options["level"]
+        style = {option.name: options[option.name] for option in self.source_options}
         items: list[Item[Any]] = []
-        for number in range(1, given["sets"] + 1):
+        for number in range(1, options["sets"] + 1):
             source = self.make_source(key if number == 1 else f"{key}/{number}", level, style)
-            found = self._played(source, given, given["limit"] or _CASES[given["mode"]])
-            items += found if number == 1 else [replace(item, id=f"{item.id}-set{number}") for item in found]
+            items_of_set = self._played(source, options, options["limit"] or _CASES[options["mode"]])
+            items += (
+                items_of_set if number == 1 else [replace(item, id=f"{item.id}-set{number}") for item in items_of_set]
+            )
         return ItemList(items)
 
-    def _from_published(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        path = files("aqa", ("hard_" if given["mode"] == "hard" else "") + self.published.file)
-        return self._of_file(path, f"aqa-{given['mode']}", given)
+    def _from_published(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        path = files("aqa", ("hard_" if options["mode"] == "hard" else "") + self.published.file)
+        return self._of_file(path, f"aqa-{options['mode']}", options)
 
-    def _from_file(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        path = Path(given["source"])
-        return self._of_file(path, file_key(path, "cases"), given)
+    def _from_file(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        path = Path(options["source"])
+        return self._of_file(path, file_key(path, "cases"), options)
 
-    def _of_file(self, path: Path, key: str, given: Mapping[str, Any]) -> Source[Any]:
+    def _of_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
         level_of: Callable[[Any], int] = lambda case: case.level  # noqa: E731
         if path.suffix == ".jsonl":
             source: Source[Any] = read_items(path, self.env_id, self.decode, level_of, self.prove)
         else:
-            common = self.published.common(self.published.levels[given["mode"]])
+            common = self.published.common(self.published.levels[options["mode"]])
             source = CaseFile(path, key, self.decode, level_of, self.prove, common)
         size = source.space or 0
-        if given["icl"] >= size and given["protocol"] == "paper":
-            raise UsageError(f"icl={given['icl']}: the file has only {plural(size, 'case')}; lower icl")
-        return ItemList(self._played(source, given, given["limit"] or min(_CASES[given["mode"]], size), size))
+        if options["icl"] >= size and options["protocol"] == "paper":
+            raise UsageError(f"icl={options['icl']}: the file has only {plural(size, 'case')}; lower icl")
+        return ItemList(self._played(source, options, options["limit"] or min(_CASES[options["mode"]], size), size))
 
     def _played(
-        self, source: Source[Any], given: Mapping[str, Any], count: int, size: int | None = None
+        self, source: Source[Any], options: Mapping[str, Any], count: int, size: int | None = None
     ) -> Iterator[Item[Any]]:
         """Yield the first items of a source, or of a file of some size, with their examples."""
-        examples = self._examples(source, given, size)
+        examples = self._examples(source, options, size)
         for index in range(count):
             item = source.item(index)
             yield replace(item, examples=examples(index, item))
 
-    def _examples(self, source: Source[Any], given: Mapping[str, Any], size: int | None) -> Examples:
+    def _examples(self, source: Source[Any], options: Mapping[str, Any], size: int | None) -> Examples:
         """Return the function that chooses an item's in-context examples.
 
         As published they are the cases just before it; the window begins with the last cases of the file, or, of a
         generated set, with some far beyond those that are played. Where a level has few cases, one of them can be the
         same as the item. In "sound" each item has examples of its own, all different and none the same as the item.
         """
-        wanted = given["icl"]
-        if not wanted:
+        count = options["icl"]
+        if not count:
             return lambda index, item: ()
 
         @lru_cache(maxsize=256)
@@ -192,26 +197,26 @@ class Cases:
             return source.item(index if index >= 0 else (size or _FAR) + index).instance
 
         def window(index: int, item: Item[Any]) -> tuple[Instance, ...]:
-            return tuple(case(before) for before in range(index - wanted, index))
+            return tuple(case(before) for before in range(index - count, index))
 
-        def own(index: int, item: Item[Any]) -> tuple[Instance, ...]:
+        def own_examples(index: int, item: Item[Any]) -> tuple[Instance, ...]:
             try:
-                style = resolve(self.source_options, self.published.similar(item, given))
-                drawn = self.make_source(f"{item.key}/examples", item.level, style)
+                style = resolve(self.source_options, self.published.similar(item, options))
+                example_source = self.make_source(f"{item.key}/examples", item.level, style)
             except UsageError as error:
                 raise UsageError(
                     f"icl with protocol=sound draws examples that are like case {item.id}, and that cannot be done "
                     f"({error}): use protocol=paper, or leave icl out"
                 ) from None
-            found: dict[str, Instance] = {}
+            chosen: dict[str, Instance] = {}
             for number in range(_TRIES):
-                example = drawn.item(index * _TRIES + number).instance
+                example = example_source.item(index * _TRIES + number).instance
                 if example.hash != item.instance.hash:
-                    found.setdefault(example.hash, example)
-                if len(found) == wanted:
-                    return tuple(found.values())
+                    chosen.setdefault(example.hash, example)
+                if len(chosen) == count:
+                    return tuple(chosen.values())
             raise UsageError(
-                f"icl={wanted}: level {item.level} has not so many different cases; lower icl or raise the level"
+                f"icl={count}: level {item.level} has not so many different cases; lower icl or raise the level"
             )
 
-        return window if given["protocol"] == "paper" else own
+        return window if options["protocol"] == "paper" else own_examples

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from waybench._svg import drawing, path, text, texts
 from waybench.core import Stream, TurnRecord, lost_turns, plural
-from waybench.envs.search._number import GuessGame, Guessing, Number, most_steps, teacher
+from waybench.envs.search._game_number import GuessGame, Guessing, Number, most_steps, teacher
 
 _WIDTH = 400
 _LEFT, _RIGHT = 34, 318  # of the lines of numbers; beside them are the guesses' numbers and values
@@ -22,17 +22,17 @@ _THOUSANDS = ("", "k", "M", "G", "T", "P", "E")
 
 
 class Guess(NamedTuple):
-    """What one turn did.
+    """The effect of one turn.
 
     Attributes:
-        before: What was known before it.
+        before: The state before it.
         guess: The number that was guessed; None if none was.
-        tried: A number that was named and not taken for a guess; None if there is none.
+        rejected: A number in the reply that did not count as a guess; None if there is none.
     """
 
     before: Guessing
     guess: int | None
-    tried: int | None
+    rejected: int | None
 
     @property
     def kind(self) -> str:
@@ -43,7 +43,7 @@ class Guess(NamedTuple):
 
     @property
     def after(self) -> Guessing:
-        """What was known after it."""
+        """The state after it."""
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 
@@ -66,23 +66,23 @@ def draw(case: Number, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
         the same three as guess-tick-mark and so on above the range, guess-tried, guess-middle (reference), and of what
         is written guess-number, guess-value, guess-told.
     """
-    made = list(trail(case, turns))
-    guesses = [each for each in made if each.guess is not None]
-    now = made[-1].after if made else _GAME.start(case)
-    off = sum(each.kind == "off" for each in guesses)
-    told = [
+    attempts = list(trail(case, turns))
+    guesses = [attempt for attempt in attempts if attempt.guess is not None]
+    now = attempts[-1].after if attempts else _GAME.start(case)
+    off = sum(attempt.kind == "off" for attempt in guesses)
+    lines = [
         f"{plural(len(guesses), 'guess', 'guesses')}, " + (f"{case.target} found" if now.found else _left(now)),
         ", ".join(part for part in (f"{off} not possible any more" if off else "", lost_turns(turns)) if part),
     ]
-    label = f"A number from {case.low} to {case.high}, {case.target}: {', '.join(part for part in told if part)}"
+    label = f"A number from {case.low} to {case.high}, {case.target}: {', '.join(part for part in lines if part)}"
     height = _TOP + _ROW * most_steps(case) + 44
-    parts = [*_range(case, guesses, now), *_scale(case), *_rows(case, made, now)]
-    parts += (text("guess-told", _LEFT, height - 24 + 16 * number, line, 11) for number, line in enumerate(told))
+    parts = [*_range(case, guesses, now), *_scale(case), *_rows(case, attempts, now)]
+    parts += (text("guess-told", _LEFT, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines))
     return drawing("tiles maze-large guess", _WIDTH, height, label, parts)
 
 
-def _left(known: Guessing) -> str:
-    count = known.high - known.low + 1
+def _left(state: Guessing) -> str:
+    count = state.high - state.low + 1
     return f"{plural(count, 'number')} possible"
 
 
@@ -90,12 +90,12 @@ def trail(case: Number, turns: Iterable[TurnRecord]) -> Iterator[Guess]:
     """Yield what each turn did that guessed a number or named one."""
     state = _GAME.start(case)
     for turn in turns:
-        told: int | None = turn.events.get("guess")
-        guess = told if told is not None and case.low <= told <= case.high else None
-        tried: int | None = None if turn.action == guess else turn.action
-        if guess is not None or tried is not None:
-            yield (made := Guess(state, guess, tried))
-            state = made.after
+        number: int | None = turn.events.get("guess")
+        guess = number if number is not None and case.low <= number <= case.high else None
+        rejected: int | None = None if turn.action == guess else turn.action
+        if guess is not None or rejected is not None:
+            yield (attempt := Guess(state, guess, rejected))
+            state = attempt.after
 
 
 def _span(x: int, to_x: int, y: int) -> str:
@@ -117,16 +117,16 @@ def _range(case: Number, guesses: Sequence[Guess], now: Guessing) -> Iterator[st
     yield text("guess-value", x, _LINE + 26, str(case.target), 9, edge)
     yield text("guess-value", _LEFT, _LINE + 15, str(case.low), 9, "middle" if case.low < 10**8 else "start")
     yield text("guess-value", _RIGHT, _LINE + 15, str(case.high), 9, "middle" if case.high < 10**8 else "end")
-    written, taken = list[tuple[int, int, int]](), list[tuple[int, float]]()
-    for number, each in enumerate(guesses, start=1):
-        x, wide = at(each.guess or 0), _DIGIT * len(str(number)) / 2 + 1
-        if all(abs(x - other) >= wide + half for other, half in taken):
-            taken.append((x, wide))
-            written.append((x, _LINE - 15, number))
+    labels, label_spans = list[tuple[int, int, int]](), list[tuple[int, float]]()
+    for number, attempt in enumerate(guesses, start=1):
+        x, wide = at(attempt.guess or 0), _DIGIT * len(str(number)) / 2 + 1
+        if all(abs(x - label_x) >= wide + half for label_x, half in label_spans):
+            label_spans.append((x, wide))
+            labels.append((x, _LINE - 15, number))
     for kind, colour in _COLOURS.items():
-        ticks = (f"M{at(each.guess or 0)} {_LINE - 12}v12" for each in guesses if each.kind == kind)
+        ticks = (f"M{at(attempt.guess or 0)} {_LINE - 12}v12" for attempt in guesses if attempt.kind == kind)
         yield path(f"guess-tick-{kind}", colour, 1.4, ticks)
-    yield texts("guess-number", written, 9)
+    yield texts("guess-number", labels, 9)
 
 
 def _place(case: Number, number: int) -> int:
@@ -141,51 +141,53 @@ def _place(case: Number, number: int) -> int:
 def _scale(case: Number) -> Iterator[str]:
     """Yield the scale of distances above the rows, with its lines through them."""
     bottom = _TOP + _ROW * most_steps(case)
-    written: list[tuple[int, int, int | str]] = [(_MIDDLE, _TOP - 22, "distance")]
+    labels: list[tuple[int, int, int | str]] = [(_MIDDLE, _TOP - 22, "distance")]
     lines = list[str]()
     for power in range(3, 19, 3) if case.high - case.low > 10**7 else range(1, 8):
         for number in (case.target - 10**power, case.target + 10**power):
             if case.low <= number <= case.high:
                 x = _place(case, number)
                 lines.append(f"M{x} {_TOP - 4}V{bottom}")
-                written.append((x, _TOP - 8, f"{10 ** (power % 3)}{_THOUSANDS[power // 3]}"))
-    yield texts("guess-value", written, 9)
+                labels.append((x, _TOP - 8, f"{10 ** (power % 3)}{_THOUSANDS[power // 3]}"))
+    yield texts("guess-value", labels, 9)
     yield text("guess-value", _LEFT, _TOP - 22, "too small", 9)
     yield text("guess-value", _RIGHT, _TOP - 22, "too large", 9, "end")
     yield path("guess-rule", "#999", 0.5, lines)
     yield path("guess-target", "#009e73", 2, [f"M{_MIDDLE} {_TOP - 4}V{bottom}"])
 
 
-def _rows(case: Number, made: Sequence[Guess], now: Guessing) -> Iterator[str]:
+def _rows(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[str]:
     """Yield a row for each guess, and what is possible now in the one after them, as many as there is room for."""
     rows = most_steps(case)
-    before = list(accumulate((each.guess is not None for each in made), initial=0))  # guesses before each turn
+    before = list(
+        accumulate((attempt.guess is not None for attempt in attempts), initial=0)
+    )  # guesses before each turn
     first = max(0, before[-1] - 1) // rows * rows
-    shown = [
-        (_TOP + _ROW * (number - first), each)
-        for number, each in zip(before, made, strict=False)
+    visible = [
+        (_TOP + _ROW * (number - first), attempt)
+        for number, attempt in zip(before, attempts, strict=False)
         if first <= number < first + rows
     ]
-    guesses = [(y, each) for y, each in shown if each.guess is not None]
-    known = [(y, each.before) for y, each in guesses]
+    guesses = [(y, attempt) for y, attempt in visible if attempt.guess is not None]
+    states = [(y, attempt.before) for y, attempt in guesses]
     if not now.found and before[-1] < first + rows:
-        known.append((_TOP + _ROW * (before[-1] - first), now))
-    yield from _possible(case, known)
-    tried = ((_place(case, each.tried), y + 4) for y, each in shown if each.tried is not None)
-    yield path("guess-tried", "#d55e00", 1.4, (f"M{x - 3} {y}l6 6m0-6l-6 6" for x, y in tried))
+        states.append((_TOP + _ROW * (before[-1] - first), now))
+    yield from _possible(case, states)
+    rejected_marks = ((_place(case, attempt.rejected), y + 4) for y, attempt in visible if attempt.rejected is not None)
+    yield path("guess-tried", "#d55e00", 1.4, (f"M{x - 3} {y}l6 6m0-6l-6 6" for x, y in rejected_marks))
     for kind, width, shape in (("mark", 8, "h0"), ("found", 11, "h0"), ("off", 2.4, "m-4-4l8 8m0-8l-8 8")):
-        places = ((_place(case, each.guess or 0), y + 7) for y, each in guesses if each.kind == kind)
+        places = ((_place(case, attempt.guess or 0), y + 7) for y, attempt in guesses if attempt.kind == kind)
         lines = (f"M{x} {y}{shape}" for x, y in places)
         yield path(f"guess-{kind}", _COLOURS[kind], width, lines, 'stroke-linecap="round"')
     numbered = ((_LEFT - 16, y + 10, number) for number, (y, _) in enumerate(guesses, start=first + 1))
     yield texts("guess-number", numbered, 9, "end")
-    values = ((_RIGHT + 16, y + 10, each.guess) for y, each in guesses)
+    values = ((_RIGHT + 16, y + 10, attempt.guess) for y, attempt in guesses)
     yield texts("guess-value", values, min(9, 110 / len(str(case.high))), "start")
 
 
-def _possible(case: Number, known: Sequence[tuple[int, Guessing]]) -> Iterator[str]:
+def _possible(case: Number, states: Sequence[tuple[int, Guessing]]) -> Iterator[str]:
     """Yield what was possible in each row, and what the teacher would guess."""
-    spans = (_span(_place(case, each.low), _place(case, each.high), y + 7) for y, each in known)
+    spans = (_span(_place(case, state.low), _place(case, state.high), y + 7) for y, state in states)
     yield path("guess-possible", "#0072b2", _ROW - 2, spans, _PALE)
-    middles = ((_place(case, teacher(each, _NO_CHANCE)), y + 1) for y, each in known)
+    middles = ((_place(case, teacher(state, _NO_CHANCE)), y + 1) for y, state in states)
     yield path("guess-middle reference", "#e69f00", 2, (f"M{x} {y}v12" for x, y in middles), 'stroke-dasharray="3 2"')

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from waybench._svg import drawing, path, text, texts
 from waybench.core import Outcome, Stream, TurnRecord, lost_turns, plural
-from waybench.envs.search._layout import AHEAD, Layout, layered
-from waybench.envs.search._walk import (
+from waybench.envs.search._game_walk import (
     BreadthFirst,
     DepthFirst,
     Terrain,
@@ -16,13 +15,14 @@ from waybench.envs.search._walk import (
     breadth_first,
     depth_first,
 )
+from waybench.envs.search._layout import AHEAD, Layout, layered
 
 MOST_NODES = 1000  # of larger graphs nothing is drawn but how many nodes were visited
 MOST_LABELLED = 150  # nodes of a graph in which they have numbers
 LARGE = 10
 _MARGIN = 24
 _NARROWEST = 250  # what is written below needs so much
-_WRITTEN = 40  # and this height, where the drawing is not wider than that
+_TEXT_HEIGHT = 40  # and this height, where the drawing is not wider than that
 _NO_CHANCE = Stream("search", "drawing")  # neither oracle leaves anything to it
 
 
@@ -35,7 +35,7 @@ class Step(NamedTuple):
         new: Whether that was its first visit.
         source: The visited node that it was entered from; None if that cannot be said of a revisit.
         follows: Whether the algorithm goes there, too.
-        tried: A node that was named and not visited; None if there is none.
+        rejected: A node that was named and not visited; None if there is none.
         illegal: Whether it could not be visited.
     """
 
@@ -44,7 +44,7 @@ class Step(NamedTuple):
     new: bool
     source: int | None
     follows: bool
-    tried: int | None
+    rejected: int | None
     illegal: bool
 
 
@@ -70,22 +70,22 @@ def draw(
     """
     size = case.graph.size
     steps = list(trail(depth, case, turns))
-    made = [step for step in steps if step.node is not None]
-    visited = 1 + sum(step.new for step in made)
-    told = [
-        f"{visited} of {size} nodes visited, {plural(len(made), 'step')}",
-        ", ".join(part for part in (_astray(made), lost_turns(turns)) if part),
+    visits = [step for step in steps if step.node is not None]
+    visited = 1 + sum(step.new for step in visits)
+    summary = [
+        f"{visited} of {size} nodes visited, {plural(len(visits), 'step')}",
+        ", ".join(part for part in (_astray(visits), lost_turns(turns)) if part),
     ]
-    label = f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(part for part in told if part)}"
+    label = f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(part for part in summary if part)}"
     classes = "tiles maze-large walk" if size > LARGE else "tiles walk"
-    width, height, parts = _NARROWEST, _WRITTEN, list[str]()
+    width, height, parts = _NARROWEST, _TEXT_HEIGHT, list[str]()
     if size <= MOST_NODES:
         layout = layered(case.graph)
         width = max(layout.width + 2 * _MARGIN, _NARROWEST)
-        height = layout.height + 2 * _MARGIN + _WRITTEN * width // _NARROWEST
-        parts += _drawn(depth, case, steps, layout.moved((width - layout.width) // 2, _MARGIN))
+        height = layout.height + 2 * _MARGIN + _TEXT_HEIGHT * width // _NARROWEST
+        parts += _graph_parts(depth, case, steps, layout.moved((width - layout.width) // 2, _MARGIN))
     unit = width / _NARROWEST  # what is written is as large as the drawing is wide
-    lines = ((line, height - (24 - 16 * number) * unit) for number, line in enumerate(told))
+    lines = ((line, height - (24 - 16 * number) * unit) for number, line in enumerate(summary))
     parts += (text("walk-told", 6 * unit, y, line, 11 * unit) for line, y in lines)
     return drawing(classes, width, height, label, parts)
 
@@ -105,15 +105,17 @@ def trail(depth: bool, case: Terrain, turns: Iterable[TurnRecord]) -> Iterator[S
     rank, at = {0: 0}, 0
     for turn in turns:
         node: int | None = turn.events.get("node")
-        tried: int | None = None if turn.action == node else turn.action
+        rejected: int | None = None if turn.action == node else turn.action
         if node is None:
-            if tried is not None:
-                yield Step(at, None, False, None, False, tried, turn.outcome is Outcome.ILLEGAL)
+            if rejected is not None:
+                yield Step(at, None, False, None, False, rejected, turn.outcome is Outcome.ILLEGAL)
             continue
         new, source = node not in rank, at if depth else None
         if new and not depth:
-            source = min((each for each in case.graph.neighbours[node] if each in rank), key=rank.__getitem__)
-        yield Step(at, node, new, source, algorithm.follows(node), tried, turn.outcome is Outcome.ILLEGAL)
+            source = min(
+                (neighbour for neighbour in case.graph.neighbours[node] if neighbour in rank), key=rank.__getitem__
+            )
+        yield Step(at, node, new, source, algorithm.follows(node), rejected, turn.outcome is Outcome.ILLEGAL)
         algorithm.take(node)
         rank.setdefault(node, len(rank))
         at = node
@@ -129,12 +131,12 @@ def best_order(depth: bool, case: Terrain) -> tuple[int, ...]:
     return state.order
 
 
-def _astray(made: Sequence[Step]) -> str:
-    count = sum(not step.follows for step in made)
+def _astray(visits: Sequence[Step]) -> str:
+    count = sum(not step.follows for step in visits)
     return f"{count} not the algorithm's" if count else ""
 
 
-def _drawn(depth: bool, case: Terrain, steps: Sequence[Step], layout: Layout) -> Iterator[str]:
+def _graph_parts(depth: bool, case: Terrain, steps: Sequence[Step], layout: Layout) -> Iterator[str]:
     first: dict[int, bool] = {0: True}  # of each visited node, whether the algorithm would have gone there then
     at = 0
     for step in steps:
@@ -185,13 +187,13 @@ def _tries(layout: Layout, steps: Iterable[Step]) -> tuple[str, str]:
     """Return dashed lines to the nodes that were named and not visited, and crosses on those where they cannot be."""
     lines, crosses = list[str](), list[str]()
     for step in steps:
-        if step.tried is None:
+        if step.rejected is None:
             continue
         x, y = layout.places[step.start]
-        if step.tried != step.start and 0 <= step.tried < len(layout.places):
-            line = _line(layout, step.start, step.tried, apart=True)
+        if step.rejected != step.start and 0 <= step.rejected < len(layout.places):
+            line = _line(layout, step.start, step.rejected, apart=True)
             bend_x, bend_y = map(int, line[line.index("Q") + 1 :].split()[:2])
-            to_x, to_y = layout.places[step.tried]
+            to_x, to_y = layout.places[step.rejected]
             cross_x, cross_y = (x + 2 * bend_x + to_x) // 4, (y + 2 * bend_y + to_y) // 4
         else:  # there is no such node, or the player is there
             cross_x, cross_y = x - 10, y - 18
@@ -203,17 +205,17 @@ def _tries(layout: Layout, steps: Iterable[Step]) -> tuple[str, str]:
     return dashed, _path("illegal", "#d55e00", 2.4, crosses)
 
 
-def _nodes(case: Terrain, layout: Layout, first: Collection[int], again: Iterable[int | None]) -> Iterator[str]:
+def _nodes(case: Terrain, layout: Layout, first: Collection[int], revisited: Iterable[int | None]) -> Iterator[str]:
     """Yield the nodes as dots, those of a kind in one path; wider ones below others are their edges."""
     graph = case.graph
-    seen = {other for node in first for other in graph.neighbours[node]}
-    fringe = [node for node in range(graph.size) if node in seen and node not in first]
-    unseen = [node for node in range(graph.size) if node not in seen and node not in first]
+    adjacent = {neighbour for node in first for neighbour in graph.neighbours[node]}
+    fringe = [node for node in range(graph.size) if node in adjacent and node not in first]
+    unseen = [node for node in range(graph.size) if node not in adjacent and node not in first]
     for name, colour, width, nodes in (
         ("unseen", "#e8e8e8", 20, unseen),
         ("outline", "#111", 22, fringe),
         ("frontier", "#fff", 18, fringe),
-        ("again", "#d55e00", 27, again),
+        ("again", "#d55e00", 27, revisited),
         ("visited", "#0072b2", 20, first),
     ):
         places = (layout.places[node] for node in nodes if node is not None)
@@ -223,10 +225,10 @@ def _nodes(case: Terrain, layout: Layout, first: Collection[int], again: Iterabl
 def _labels(layout: Layout, first: Mapping[int, bool]) -> Iterator[str]:
     """Yield the numbers of the nodes, and those of their first visits beside them."""
     rank = {node: number for number, node in enumerate(first)}
-    others = [node for node in range(len(layout.places)) if node not in first]
+    unvisited = [node for node in range(len(layout.places)) if node not in first]
     inside = 'transform="translate(0 4)"'
     beside = 'font-weight="bold" stroke="#fff" stroke-width="2" paint-order="stroke" transform="translate(9 -9)"'
-    for name, colour, nodes in (("inside", "#fff", list(first)), ("label", "#111", others)):
+    for name, colour, nodes in (("inside", "#fff", list(first)), ("label", "#111", unvisited)):
         yield texts(f"walk-{name}", _at(layout, nodes, nodes), 11, colour=colour, more=inside)
     for name, colour, follows in (("order", "#111", True), ("wrong", "#a33c00", False)):
         nodes = [node for node in first if node and first[node] is follows]
@@ -234,8 +236,8 @@ def _labels(layout: Layout, first: Mapping[int, bool]) -> Iterator[str]:
         yield texts(f"walk-{name}", _at(layout, nodes, numbers), 9, "start", colour=colour, more=beside)
 
 
-def _at(layout: Layout, nodes: Iterable[int], said: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-    return ((*layout.places[node], number) for node, number in zip(nodes, said, strict=True))
+def _at(layout: Layout, nodes: Iterable[int], numbers: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    return ((*layout.places[node], number) for node, number in zip(nodes, numbers, strict=True))
 
 
 def _best(layout: Layout, order: Sequence[int]) -> Iterator[str]:

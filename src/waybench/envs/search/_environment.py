@@ -1,10 +1,11 @@
-"""The six environments: two games, three tasks, each told plainly and as a story."""
+"""The six environments: two games, three tasks, each in a plain wording and as a story."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from waybench._package_data import read_text, read_toml
 from waybench.core import (
     Axis,
     Environment,
@@ -24,9 +25,8 @@ from waybench.core import (
     level_axis,
     proof_axis,
 )
-from waybench.envs.search import _failures, _number, _texts, _walk
+from waybench.envs.search import _failures, _game_number, _game_walk, _texts
 from waybench.envs.search import _metrics as _scores
-from waybench.envs.search._about import about
 from waybench.envs.search._coach import Coach
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
 from waybench.envs.search._metrics import Scores
@@ -46,7 +46,7 @@ _ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """What one of the three tasks consists of, whichever way it is told."""
+    """The parts of one of the three tasks, whichever its wording."""
 
     game: Game[Any, Any, int]
     wording: Callable[..., Any]
@@ -71,8 +71,8 @@ class _Kind:
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
 _ALL_VISITED = "every node is visited within the limit on steps, in whatever order"
-_PROVE_DEPTH = partial(_walk.prove, steps=_walk.steps_depth)
-_PROVE_BREADTH = partial(_walk.prove, steps=_walk.steps_breadth)
+_PROVE_DEPTH = partial(_game_walk.prove, steps=_game_walk.steps_depth)
+_PROVE_BREADTH = partial(_game_walk.prove, steps=_game_walk.steps_breadth)
 
 
 def _draw_number(*args: Any, **options: Any) -> str:
@@ -98,8 +98,8 @@ _EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
 _FAMILY = Presentation(
     title="Algorithmic search (AQA-Bench)",
     lead=(
-        "Binary, depth-first and breadth-first search, each told plainly and as a story. The goal metric says how "
-        "near the goal a player came, the sum of its gaps how fast, and ACC how long it kept to the algorithm. "
+        "Binary, depth-first and breadth-first search, each in a plain wording and as a story. The goal metric says "
+        "how near the goal a player came, the sum of its gaps how fast, and ACC how long it kept to the algorithm. "
         "Players that give up early have small sums, so the goal metric comes first."
     ),
     item="case",
@@ -125,21 +125,21 @@ _WALKS = replace(
     _FAMILY,
     legend=(
         "Nodes that were visited are filled, with the order of their first visits beside them; the last one has a "
-        "green ring. Those with an edge have been told of, pale ones have not. The way starts at node 0. "
-        "Orange edges, rings and numbers are of steps that the algorithm would not have made. A dashed line goes to a "
-        "node that was named and not visited, with a cross where that was not allowed."
+        "green ring. Those with an edge have been mentioned to the player, pale ones have not. The way starts at "
+        "node 0. Orange edges, rings and numbers are of steps that the algorithm would not have made. A dashed line "
+        "goes to a node that was named and not visited, with a cross where that was not allowed."
     ),
     reference="the algorithm's order of first visits (amber)",
 )
 
 _KINDS = {
     "number": _Kind(
-        game=_number.GuessGame(),
+        game=_game_number.GuessGame(),
         wording=NumberWording,
         scores=_scores.NUMBERS,
         case_of=lambda state: state.case,
-        most_steps=_number.most_steps,
-        players=_number.PLAYERS,
+        most_steps=_game_number.most_steps,
+        players=_game_number.PLAYERS,
         metrics=_scores.NUMBER_METRICS,
         failures=_failures.NUMBER_FAILURES,
         failure=_failures.number_failure,
@@ -147,20 +147,20 @@ _KINDS = {
         success="the number is named within the limit on steps",
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
-        prove=_number.prove,
-        decode=_number.decode,
+        prove=_game_number.prove,
+        decode=_game_number.decode,
         cases=NUMBERS,
         smallest_level=LOWEST_LEVEL,
         sample_levels=(3, 6, 10),
         presentation=_NUMBERS,
     ),
     "depth": _Kind(
-        game=_walk.WalkGame(depth_first=True),
+        game=_game_walk.WalkGame(depth_first=True),
         wording=WalkWording,
         scores=_scores.DEPTH,
-        case_of=lambda state: _walk.Terrain(state.graph),
-        most_steps=_walk.most_steps_depth,
-        players=_walk.DEPTH_PLAYERS,
+        case_of=lambda state: _game_walk.Terrain(state.graph),
+        most_steps=_game_walk.most_steps_depth,
+        players=_game_walk.DEPTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.DEPTH),
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
@@ -169,19 +169,19 @@ _KINDS = {
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_DEPTH),
         prove=_PROVE_DEPTH,
-        decode=_walk.decode,
+        decode=_game_walk.decode,
         cases=DEPTH,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
         presentation=replace(_WALKS, draw=_draw_depth),
     ),
     "breadth": _Kind(
-        game=_walk.WalkGame(depth_first=False),
+        game=_game_walk.WalkGame(depth_first=False),
         wording=WalkWording,
         scores=_scores.BREADTH,
-        case_of=lambda state: _walk.Terrain(state.graph),
-        most_steps=_walk.most_steps_breadth,
-        players=_walk.BREADTH_PLAYERS,
+        case_of=lambda state: _game_walk.Terrain(state.graph),
+        most_steps=_game_walk.most_steps_breadth,
+        players=_game_walk.BREADTH_PLAYERS,
         metrics=_scores.walk_metrics(_scores.BREADTH),
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
@@ -190,7 +190,7 @@ _KINDS = {
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_BREADTH),
         prove=_PROVE_BREADTH,
-        decode=_walk.decode,
+        decode=_game_walk.decode,
         cases=BREADTH,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
@@ -244,18 +244,30 @@ OPTIONS = (
 )
 
 
-def _searched(by: str, levels: tuple[int, ...]) -> HorizonSpec:
+def _horizon_spec(summary: str, levels: tuple[int, ...]) -> HorizonSpec:
     # With a teacher success would be the teacher's merit.
-    return HorizonSpec(summary=by, levels=levels, without=("teacher_guided", "weak_tg_chances"))
+    return HorizonSpec(summary=summary, levels=levels, without=("teacher_guided", "weak_tg_chances"))
 
 
 _BY_NODES = (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80)
-# One of the two ways in which each task is told: they are equally hard to search.
+# One wording of each task has a horizon: both are equally hard.
 _HORIZONS = {
-    "guessnum": _searched("guessed numbers, by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
-    "dfs": _searched("depth-first search, by nodes", _BY_NODES),
-    "bfs": _searched("breadth-first search, by nodes", _BY_NODES),
+    "guessnum": _horizon_spec("guessed numbers, by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
+    "dfs": _horizon_spec("depth-first search, by nodes", _BY_NODES),
+    "bfs": _horizon_spec("breadth-first search, by nodes", _BY_NODES),
 }
+
+
+def _about(name: str) -> str:
+    """Return the description of an environment.
+
+    Args:
+        name: The part of its id after the slash.
+    """
+    parts = read_toml(__file__, "about.toml")
+    kind = "number" if name in ("guessnum", "coin") else "depth" if name.endswith("dfs") else "breadth"
+    shared = parts["number" if kind == "number" else "walk"]
+    return read_text(__file__, "about.md").format(**{**shared, **parts[kind], **parts[name]})
 
 
 def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: str) -> Environment[Any, Any, int]:
@@ -319,9 +331,13 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
     )
 
 
-GUESSNUM = _environment("guessnum", _KINDS["number"], _texts.GUESSNUM, "Number guessing (AQA-Bench)", about("guessnum"))
-COIN = _environment("coin", _KINDS["number"], _texts.COIN, "Coins in a chest (AQA-Bench)", about("coin"))
-DFS = _environment("dfs", _KINDS["depth"], _texts.DFS, "Depth-first search (AQA-Bench)", about("dfs"))
-CAVEDFS = _environment("cavedfs", _KINDS["depth"], _texts.CAVEDFS, "A walk through caves (AQA-Bench)", about("cavedfs"))
-BFS = _environment("bfs", _KINDS["breadth"], _texts.BFS, "Breadth-first search (AQA-Bench)", about("bfs"))
-CAVEBFS = _environment("cavebfs", _KINDS["breadth"], _texts.CAVEBFS, "A team in caves (AQA-Bench)", about("cavebfs"))
+GUESSNUM = _environment(
+    "guessnum", _KINDS["number"], _texts.GUESSNUM, "Number guessing (AQA-Bench)", _about("guessnum")
+)
+COIN = _environment("coin", _KINDS["number"], _texts.COIN, "Coins in a chest (AQA-Bench)", _about("coin"))
+DFS = _environment("dfs", _KINDS["depth"], _texts.DFS, "Depth-first search (AQA-Bench)", _about("dfs"))
+CAVEDFS = _environment(
+    "cavedfs", _KINDS["depth"], _texts.CAVEDFS, "A walk through caves (AQA-Bench)", _about("cavedfs")
+)
+BFS = _environment("bfs", _KINDS["breadth"], _texts.BFS, "Breadth-first search (AQA-Bench)", _about("bfs"))
+CAVEBFS = _environment("cavebfs", _KINDS["breadth"], _texts.CAVEBFS, "A team in caves (AQA-Bench)", _about("cavebfs"))

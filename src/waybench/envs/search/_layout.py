@@ -65,9 +65,9 @@ def _spanned(graph: Graph) -> tuple[list[int], list[list[int]], list[int]]:
     order, children, depth = [0], [list[int]() for _ in range(graph.size)], [-1] * graph.size
     depth[0] = 0
     for node in order:
-        for other in graph.neighbours[node]:
-            if depth[other] < 0:
-                depth[other] = depth[node] + 1
-                children[node].append(other)
-                order.append(other)
+        for neighbour in graph.neighbours[node]:
+            if depth[neighbour] < 0:
+                depth[neighbour] = depth[node] + 1
+                children[node].append(neighbour)
+                order.append(neighbour)
     return order, children, depth

@@ -17,7 +17,7 @@ from waybench.core import (
     Series,
     outcome_metric,
 )
-from waybench.envs.search import _number, _walk
+from waybench.envs.search import _game_number, _game_walk
 from waybench.envs.search._protocol import PROTOCOLS, Protocol
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -26,22 +26,22 @@ VALID = (Outcome.OK, Outcome.UNPRODUCTIVE)
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class ScoredAnswers:
     """The answers of an episode that count.
 
     Attributes:
-        given: Each answer; None for an invalid one. In free play these are the valid answers, and a last None if
+        values: Each answer; None for an invalid one. In free play these are the valid answers, and a last None if
             invalid replies ended the episode: those that were forgiven count nowhere. With a teacher all replies are.
         taught: With a teacher, the teacher's answer at each step; otherwise None.
         left: Interactions that the player had left when it was stopped short of the goal.
     """
 
-    given: tuple[int | None, ...]
+    values: tuple[int | None, ...]
     taught: tuple[int, ...] | None
     left: int
 
     @classmethod
-    def of(cls, record: EpisodeRecord, most: int) -> "Answers":
+    def from_record(cls, record: EpisodeRecord, most: int) -> "ScoredAnswers":
         """Read them from a record.
 
         Args:
@@ -49,8 +49,8 @@ class Answers:
             most: Number of interactions allowed if the options do not say.
         """
         if record.options["teacher_guided"]:
-            given = [turn.action if turn.outcome in VALID else None for turn in record.turns]
-            return cls(tuple(given), tuple(turn.executed for turn in record.turns), 0)
+            values = [turn.action if turn.outcome in VALID else None for turn in record.turns]
+            return cls(tuple(values), tuple(turn.executed for turn in record.turns), 0)
         valid: list[int | None] = [
             turn.action for turn in record.turns if turn.outcome in VALID and "coached" not in turn.events
         ]
@@ -61,7 +61,7 @@ class Answers:
     @property
     def valid(self) -> int:
         """Number of valid answers."""
-        return sum(answer is not None for answer in self.given)
+        return sum(answer is not None for answer in self.values)
 
 
 class Algorithm(Interface):
@@ -76,44 +76,44 @@ class Algorithm(Interface):
         ...
 
 
-def followed(answers: Answers, algorithm: Algorithm) -> list[float]:
+def follow_marks(answers: ScoredAnswers, algorithm: Algorithm) -> list[float]:
     """Return 1 or 0 for each answer: whether it follows the algorithm.
 
     In free play nothing follows after the first deviation; with a teacher each answer is judged by itself, after the
     teacher's earlier ones. An invalid answer never follows.
     """
-    found: list[float] = []
-    for number, answer in enumerate(answers.given):
+    marks: list[float] = []
+    for number, answer in enumerate(answers.values):
         follows = answer is not None and algorithm.follows(answer)
         if answers.taught is None and not follows:
-            return found + [0.0] * (len(answers.given) - number)
-        found.append(float(follows))
+            return marks + [0.0] * (len(answers.values) - number)
+        marks.append(float(follows))
         algorithm.take(answers.taught[number] if answers.taught else answer or 0)
-    return found
+    return marks
 
 
-def errors(answers: Answers, case: _number.Number, whole_range: bool) -> list[float]:
+def errors(answers: ScoredAnswers, case: _game_number.Number, whole_range: bool) -> list[float]:
     """Return the distance of each answer from the target, as a share of the range; 1 for an invalid one."""
     size = case.high - case.low + whole_range
-    return [1.0 if answer is None else abs(answer - case.target) / size for answer in answers.given]
+    return [1.0 if answer is None else abs(answer - case.target) / size for answer in answers.values]
 
 
-def gaps(answers: Answers, case: _walk.Terrain) -> list[float]:
+def gaps(answers: ScoredAnswers, case: _game_walk.Terrain) -> list[float]:
     """Return the share of nodes that are not visited after each answer.
 
     In free play an invalid answer adds nothing to the list. With a teacher, what is visited are the teacher's earlier
     nodes and this answer's; an invalid answer repeats the gap before it.
     """
-    size, seen = case.graph.size, 1
-    found: list[float] = []
-    for number, answer in enumerate(answers.given):
+    size, visited_nodes = case.graph.size, 1
+    shares: list[float] = []
+    for number, answer in enumerate(answers.values):
         if answer is not None:
-            found.append(1 - (seen | 1 << answer).bit_count() / size)
+            shares.append(1 - (visited_nodes | 1 << answer).bit_count() / size)
         elif answers.taught is not None:
-            found.append(found[-1] if found else 1 - 1 / size)
+            shares.append(shares[-1] if shares else 1 - 1 / size)
         visited = answer if answers.taught is None else answers.taught[number]
-        seen |= 0 if visited is None else 1 << visited
-    return found
+        visited_nodes |= 0 if visited is None else 1 << visited
+    return shares
 
 
 class Scores(Generic[I]):
@@ -135,10 +135,10 @@ class Scores(Generic[I]):
         self._most = most_steps
         self.algorithm = algorithm
 
-    def read(self, record: EpisodeRecord) -> tuple[I, Answers]:
+    def read(self, record: EpisodeRecord) -> tuple[I, ScoredAnswers]:
         """Return a record's instance and its answers."""
         case = self._decode(record.instance)
-        return case, Answers.of(record, self._most(case))
+        return case, ScoredAnswers.from_record(record, self._most(case))
 
     def most_answers(self, record: EpisodeRecord) -> int:
         """Return the greatest number of valid answers possible; with a teacher, who solves it, that is its number."""
@@ -156,10 +156,10 @@ class Scores(Generic[I]):
         """Return the range of a sum of shares over the answers, an invalid one that ends the episode included."""
         return 0, self.most_answers(record) + 1
 
-    def followed(self, record: EpisodeRecord, protocol: Protocol) -> list[float]:
+    def follow_marks(self, record: EpisodeRecord, protocol: Protocol) -> list[float]:
         """Return whether each answer follows the algorithm."""
         case, answers = self.read(record)
-        return followed(answers, self.algorithm(case, protocol))
+        return follow_marks(answers, self.algorithm(case, protocol))
 
     def accuracy(self, record: EpisodeRecord, protocol: Protocol) -> float:
         """Return the share of answers that follow the algorithm; 0 without answers.
@@ -167,23 +167,25 @@ class Scores(Generic[I]):
         Where quitting is charged, interactions that were left undone without the goal count as answers that do not.
         """
         case, answers = self.read(record)
-        found = followed(answers, self.algorithm(case, protocol))
-        count = max(len(found), answers.valid + answers.left) if protocol.charges_quitting else len(found)
-        return sum(found) / count if count else 0.0
+        marks = follow_marks(answers, self.algorithm(case, protocol))
+        count = max(len(marks), answers.valid + answers.left) if protocol.charges_quitting else len(marks)
+        return sum(marks) / count if count else 0.0
 
     def guided_accuracy(self, record: EpisodeRecord) -> float | None:
         """Return the same for an episode with a teacher, None without."""
-        return self.accuracy(record, own(record)) if record.options["teacher_guided"] else None
+        return self.accuracy(record, protocol_of(record)) if record.options["teacher_guided"] else None
 
 
 NUMBERS = Scores(
-    _number.decode, _number.most_steps, lambda case, protocol: _number.Bisection(case, protocol.any_bisection)
+    _game_number.decode,
+    _game_number.most_steps,
+    lambda case, protocol: _game_number.Bisection(case, protocol.any_bisection),
 )
-DEPTH = Scores(_walk.decode, _walk.most_steps_depth, lambda case, protocol: _walk.DepthFirst(case))
-BREADTH = Scores(_walk.decode, _walk.most_steps_breadth, lambda case, protocol: _walk.BreadthFirst(case))
+DEPTH = Scores(_game_walk.decode, _game_walk.most_steps_depth, lambda case, protocol: _game_walk.DepthFirst(case))
+BREADTH = Scores(_game_walk.decode, _game_walk.most_steps_breadth, lambda case, protocol: _game_walk.BreadthFirst(case))
 
 
-def own(record: EpisodeRecord) -> Protocol:
+def protocol_of(record: EpisodeRecord) -> Protocol:
     """Return the protocol that an episode was played by."""
     return PROTOCOLS[record.options["protocol"]]
 
@@ -195,49 +197,49 @@ def _err(record: EpisodeRecord, protocol: Protocol) -> tuple[list[float], int]:
 
 def err_min(record: EpisodeRecord) -> float:
     """Return the least error."""
-    return min(_err(record, own(record))[0], default=1.0)
+    return min(_err(record, protocol_of(record))[0], default=1.0)
 
 
 def err_sum(record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of errors, with a 1 for each interaction left undone where that is charged."""
-    found, left = _err(record, protocol)
+    distances, left = _err(record, protocol)
     if protocol.charges_quitting:
-        return float(fsum(found) + left - (record.end is End.INVALID_LIMIT))
-    return fsum(found) if found else 1.0
+        return float(fsum(distances) + left - (record.end is End.INVALID_LIMIT))
+    return fsum(distances) if distances else 1.0
 
 
 def err_avg(record: EpisodeRecord) -> float:
     """Return the mean of errors."""
-    found = _err(record, own(record))[0]
-    return fsum(found) / len(found) if found else 1.0
+    distances = _err(record, protocol_of(record))[0]
+    return fsum(distances) / len(distances) if distances else 1.0
 
 
-def g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
+def g_min(scores: Scores[_game_walk.Terrain], record: EpisodeRecord) -> float:
     """Return the gap at the end."""
     case, answers = scores.read(record)
-    found = gaps(answers, case)
-    return found[-1] if found else 1 - 1 / case.graph.size
+    shares = gaps(answers, case)
+    return shares[-1] if shares else 1 - 1 / case.graph.size
 
 
-def g_sum(scores: Scores[_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
+def g_sum(scores: Scores[_game_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of gaps, with a 1 for each interaction left undone where that is charged."""
     case, answers = scores.read(record)
     return float(fsum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0))
 
 
-_BOTH = ' By the episode\'s own protocol; {name}_sound is always that of "sound".'
+_PROTOCOL_NOTE = ' By the episode\'s own protocol; {name}_sound is always that of "sound".'
 
 
 def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
     return (
         Metric(
             name="acc",
-            of=lambda record: scores.accuracy(record, own(record)),
+            of=lambda record: scores.accuracy(record, protocol_of(record)),
             title="ACC",
             low=0,
             high=1,
             doc="Share of the answers that follow the algorithm, up to the first deviation (equation 5); with a "
-            "teacher every answer is judged by itself." + _BOTH.format(name="acc"),
+            "teacher every answer is judged by itself." + _PROTOCOL_NOTE.format(name="acc"),
         ),
         Metric(
             name="psacc",
@@ -293,12 +295,12 @@ NUMBER_METRICS = (
     ),
     Metric(
         name="err_sum",
-        of=lambda record: err_sum(record, own(record)),
+        of=lambda record: err_sum(record, protocol_of(record)),
         title="Err_sum",
         range=NUMBERS.summed,
         better="lower",
         doc="Sum of the errors of all answers (equation 2); an invalid reply that ends the episode is one of 1."
-        + _BOTH.format(name="err_sum"),
+        + _PROTOCOL_NOTE.format(name="err_sum"),
     ),
     Metric(
         name="err_avg",
@@ -322,7 +324,7 @@ NUMBER_METRICS = (
 )
 
 
-def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
+def walk_metrics(scores: Scores[_game_walk.Terrain]) -> tuple[Metric, ...]:
     """Return the metrics of a walk."""
     return (
         Metric(
@@ -337,12 +339,12 @@ def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
         ),
         Metric(
             name="g_sum",
-            of=lambda record: g_sum(scores, record, own(record)),
+            of=lambda record: g_sum(scores, record, protocol_of(record)),
             title="G_sum",
             range=scores.summed,
             better="lower",
             doc="Sum over valid answers of the share of nodes not visited yet (equation 4); neither the start nor an "
-            "invalid reply that ends the episode adds anything." + _BOTH.format(name="g_sum"),
+            "invalid reply that ends the episode adds anything." + _PROTOCOL_NOTE.format(name="g_sum"),
         ),
         *_shared(scores),
         Metric(
@@ -361,7 +363,7 @@ def series(scores: Scores[Any]) -> tuple[Series, ...]:
     """Return what is measured at each step."""
 
     def follows(record: EpisodeRecord) -> Sequence[float]:
-        return scores.followed(record, own(record))
+        return scores.follow_marks(record, protocol_of(record))
 
     return (
         Series(

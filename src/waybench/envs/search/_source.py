@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from waybench.core import DataError, Instance, Item, Json, Option, Source, Stream, UsageError, is_array, is_object
-from waybench.envs.search import _number, _walk
+from waybench.envs.search import _game_number, _game_walk
 from waybench.spaces import SHAPES, connected_graph
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -34,7 +34,7 @@ WALK_OPTIONS = (
 )
 
 
-class NumberSource(Source[_number.Number]):
+class NumberSource(Source[_game_number.Number]):
     """Uniformly drawn targets.
 
     Args:
@@ -61,14 +61,14 @@ class NumberSource(Source[_number.Number]):
         """The number of targets."""
         return self._span + 1
 
-    def item(self, index: int) -> Item[_number.Number]:
+    def item(self, index: int) -> Item[_game_number.Number]:
         """Return the item of this number."""
         rng = Stream("search/number", VERSION, self._key, self._level, self._low, self._span, index)
-        case = _number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
-        return Item(case, f"{self._level}-{index}", self._level, self._key, index, _number.prove(case))
+        case = _game_number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
+        return Item(case, f"{self._level}-{index}", self._level, self._key, index, _game_number.prove(case))
 
 
-class WalkSource(Source[_walk.Terrain]):
+class WalkSource(Source[_game_walk.Terrain]):
     """Randomly drawn graphs.
 
     Args:
@@ -86,17 +86,17 @@ class WalkSource(Source[_walk.Terrain]):
         key: str,
         level: int,
         options: Mapping[str, Json],
-        prove: Callable[[_walk.Terrain], Mapping[str, Json]],
+        prove: Callable[[_game_walk.Terrain], Mapping[str, Json]],
     ) -> None:
-        if not FEWEST_NODES <= level <= _walk.LARGEST:
-            raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_walk.LARGEST}")
+        if not FEWEST_NODES <= level <= _game_walk.LARGEST:
+            raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_game_walk.LARGEST}")
         self._key, self._level, self._prove = key, level, prove
         self._shape, self._cycles = str(options["shape"]), int(options["cycles"])
 
-    def item(self, index: int) -> Item[_walk.Terrain]:
+    def item(self, index: int) -> Item[_game_walk.Terrain]:
         """Return the item of this number."""
         rng = Stream("search/walk", VERSION, self._key, self._level, self._shape, self._cycles, index)
-        case = _walk.Terrain(connected_graph(self._shape, self._level, self._cycles, rng))
+        case = _game_walk.Terrain(connected_graph(self._shape, self._level, self._cycles, rng))
         return Item(case, f"{self._level}-{index}", self._level, self._key, index, self._prove(case))
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from waybench.core import Invalid, Outcome, Transition, Wording, without_reasoning
 from waybench.envs.search import _texts as texts
-from waybench.envs.search._number import Guessing, Number
+from waybench.envs.search._game_number import Guessing, Number
+from waybench.envs.search._game_walk import Terrain, Walk
 from waybench.envs.search._protocol import Protocol
-from waybench.envs.search._walk import Terrain, Walk
 
-# As many as Python converts, unless it was told otherwise; a longer number ended the published program.
+# As many as Python converts, unless configured otherwise; a longer number ended the published program.
 MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
 MAX_CHARACTERS = 1_000_000
 LONG = 10_000  # characters from which on repetitions are left out
@@ -32,10 +32,10 @@ def read_number(reply: str, first: bool) -> int | Invalid:
             of a word, a fraction or the like; the same one may stand there more than once.
     """
     if first:
-        found = _NUMBER.search(reply)
-        if found is None:
+        match = _NUMBER.search(reply)
+        if match is None:
             return _NO_NUMBER
-        return _TOO_LONG if found.end() - found.start() > MAX_DIGITS else int(found[0])
+        return _TOO_LONG if match.end() - match.start() > MAX_DIGITS else int(match[0])
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
     text = without_reasoning(reply)
@@ -43,8 +43,8 @@ def read_number(reply: str, first: bool) -> int | Invalid:
         # What stands between two spaces is read alike wherever it stands, so that repetitions need not be read.
         text = " ".join(dict.fromkeys(text.split()))
     only: int | None = None
-    for found in _NUMBER.finditer(text):
-        number = _whole(text, found)
+    for match in _NUMBER.finditer(text):
+        number = _whole_number(text, match)
         if isinstance(number, Invalid):
             return number
         if only is not None and number != only:
@@ -53,9 +53,9 @@ def read_number(reply: str, first: bool) -> int | Invalid:
     return _NO_NUMBER if only is None else only
 
 
-def _whole(text: str, found: re.Match[str]) -> int | Invalid:
+def _whole_number(text: str, match: re.Match[str]) -> int | Invalid:
     """Read one run of digits with its sign; it must be a whole number that stands by itself."""
-    digits, start, end = found[0], found.start(), found.end()
+    digits, start, end = match[0], match.start(), match.end()
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
     if not digits.isascii():
         return Invalid("The number must be written in the digits 0 to 9.")
@@ -93,9 +93,9 @@ class _Answering(Wording[Any, Any, int]):
         """Read the number in a reply; whether it can be taken is the game's matter."""
         return read_number(reply, self._first)
 
-    def remember(self, reply: str, said: int | Invalid) -> str:
+    def remember(self, reply: str, parsed: int | Invalid) -> str:
         """Return the number that was read, as published, or the reply as it was said."""
-        return str(said) if self._normalised and isinstance(said, int) else reply
+        return str(parsed) if self._normalised and isinstance(parsed, int) else reply
 
     def render(self, action: int, state: object) -> str:
         """Return the number."""
@@ -123,8 +123,8 @@ class NumberWording(_Answering):
         if isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL:
             return texts.INVALID_NUMBER.format(min=case.low, max=case.high)
         guess = last.events["guess"]
-        said = self._right if guess == case.target else self._bigger if guess < case.target else self._smaller
-        return said.format(guess=guess)
+        answer = self._right if guess == case.target else self._bigger if guess < case.target else self._smaller
+        return answer.format(guess=guess)
 
     def refuse(self, state: Guessing) -> str:
         """Return what a coach says to a guess that is no bisection."""

@@ -89,7 +89,7 @@ class Protocol:
             with the reward so far; otherwise it is an unparsed reply.
         objects: pick_object and hit_enemy are carried out, though the prompt does not name them; otherwise they are
             unknown actions.
-        unreachable: Objectives that cannot be reached are asked for all the same; otherwise they are left out.
+        unreachable: Objectives that cannot be reached are requested too; otherwise they are left out.
         stored_length: The score is scaled by the record's path length; otherwise by the shortest tour's.
         scaled_moves: The cost of a move falls with the length of the map's shortest tour (see `moves_per_point`);
             otherwise every move costs 1 point.

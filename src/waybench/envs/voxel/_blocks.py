@@ -88,10 +88,10 @@ def tables() -> tuple[list[int], list[list[int]], list[list[int]]]:
     ground = [NUMBER[name] for name in GROUND]
     biomes = [
         [
-            *(NUMBER[each.top], NUMBER[each.filler], *(_TREE_NUMBER[tree] for tree in each.trees), each.wood),
-            *(*(NUMBER[plant] for plant in each.plants), *each.sown, each.cold),
+            *(NUMBER[biome.top], NUMBER[biome.filler], *(_TREE_NUMBER[tree] for tree in biome.trees), biome.wood),
+            *(*(NUMBER[plant] for plant in biome.plants), *biome.sown, biome.cold),
         ]
-        for each in BIOMES.values()
+        for biome in BIOMES.values()
     ]
     trees = [
         [NUMBER[tree.trunk], NUMBER[tree.crown], tree.low, tree.high, tree.shape, tree.radius]

@@ -168,7 +168,7 @@ def _row(
 
 
 def _settings(entry: LedgerEntry, rivals: Sequence[Group], marks: Sequence[str]) -> Cell:
-    """Return how the model was asked, in what else it differs from others at the task, and what is to be said of it."""
+    """Return the model's settings, in what else it differs from others at the task, and the notes on it."""
     group = entry.group
     own = [setting(name, value) for name, value in model_settings(group).items() if value is not None]
     lines = (
@@ -207,7 +207,7 @@ def _total(own: Sequence[LedgerEntry]) -> str:
     tokens = sum((e.input_tokens or 0) + (e.output_tokens or 0) + (e.lost_tokens or 0) for e in own)
     dollars = fsum((e.cost or 0) + (e.lost_cost or 0) for e in own)
     hours = fsum(e.seconds or 0 for e in own) / 3600
-    told = [plural(tokens, "token")] if tokens else []
-    told += [money(dollars)] if dollars else []
-    told += [f"{hours:,.1f} hours of replies"] if hours >= 0.1 else []
-    return ", ".join(told)
+    parts = [plural(tokens, "token")] if tokens else []
+    parts += [money(dollars)] if dollars else []
+    parts += [f"{hours:,.1f} hours of replies"] if hours >= 0.1 else []
+    return ", ".join(parts)

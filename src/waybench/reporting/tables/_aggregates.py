@@ -55,11 +55,11 @@ def side_by_side(
                 )
                 for group in groups
             ]
-            told = presentation.mode(env.id, level) if len(by_level) > 1 else ""
+            level_name = presentation.mode(env.id, level) if len(by_level) > 1 else ""
             table = _table(
-                f"task-made-{len(found) + 1}", aggregate, presentation, told, columns, [own[g] for g in groups]
+                f"task-made-{len(found) + 1}", aggregate, presentation, level_name, columns, [own[g] for g in groups]
             )
-            suffix = f" ({told})" if told else ""
+            suffix = f" ({level_name})" if level_name else ""
             summary = f"{aggregate.title} and what it is made of, models side by side{suffix}"
             found.append(replace(table, summary=summary, folded=True))
     return found

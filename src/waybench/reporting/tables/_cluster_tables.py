@@ -163,5 +163,5 @@ def prompt(total: Estimate, presentation: Presentation) -> Prompt:
     """
     shared = total.metrics.get(presentation.shared)
     # A provider that says nothing of a cache is recorded as one that had nothing in it.
-    told = total.cached is not None and (shared is not None or total.cached > 0)
-    return Prompt(percent(shared.value) if shared else "", percent(total.cached) if told else "")
+    known_cache = total.cached is not None and (shared is not None or total.cached > 0)
+    return Prompt(percent(shared.value) if shared else "", percent(total.cached) if known_cache else "")

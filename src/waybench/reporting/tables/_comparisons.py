@@ -163,7 +163,7 @@ def wording_table(
     for each in sorted(found, key=lambda each: each.group.embedded):
         counts = plural(each.items, item, items)
         if each.left_out:
-            counts += f"; {amount(each.left_out)} asked in some wordings only, left out"
+            counts += f"; {amount(each.left_out)} given in some wordings only, left out"
         lines = [*differing(each.group, all_groups), counts, f"range {mean_text(each.spread, metric)}"]
         rows: list[TableRow] = []
         for one in each.wordings:
@@ -184,7 +184,7 @@ def wording_table(
         head = Cell(text=name_of(each.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
         groups.append(RowGroup(rows, head=head))
     caption = (
-        f"Means over the {items} that were asked in all wordings, with the {_INTERVAL}. Each wording is compared with "
+        f"Means over the {items} that were given in all wordings, with the {_INTERVAL}. Each wording is compared with "
         f"one that was chosen before, {item} by {item}; p is of a test that flips the signs of these differences, "
         "adjusted by Holm’s procedure, and a difference is in bold where it is below 0.05. The range from the best to "
         f"the worst mean is above 0 by chance, too. “The worst at each {item}” takes of each {item} the wording in "

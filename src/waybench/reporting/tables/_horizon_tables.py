@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis.formatting import NOTHING
-from waybench.analysis.horizons import SHARES, Horizon, SuccessCurve, horizon_told, leading, success_text
+from waybench.analysis.horizons import SHARES, Horizon, SuccessCurve, horizon_parts, leading, success_text
 from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Axis, Environment, Presentation
 from waybench.envs import registry
@@ -46,12 +46,12 @@ class HorizonTables:
 
     Attributes:
         axis: The axis.
-        figure: The chart of success by difficulty.
+        chart: The chart of success by difficulty.
         tables: The horizons, and what they are under other assumptions.
     """
 
     axis: Axis
-    figure: Chart
+    chart: Chart
     tables: list[Table]
 
 
@@ -64,9 +64,9 @@ def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
     """
     if horizon is None:
         return Cell(text=NOTHING, bold=True)
-    told = horizon_told(horizon)
-    ends = (Note(told.ends, "interval"),) if told.ends else ()
-    return Cell(text=told.place, bold=True, order=horizon.order, notes=(*ends, *notes))
+    text = horizon_parts(horizon)
+    interval = (Note(text.interval, "interval"),) if text.interval else ()
+    return Cell(text=text.value, bold=True, order=horizon.order, notes=(*interval, *notes))
 
 
 def horizon_tables(
@@ -88,7 +88,7 @@ def horizon_tables(
     by_axis = grouped(curves, lambda each: each.axis)
     axes = [axis for axis in env.axes if axis.name in by_axis]
     return [
-        _horizon_tables(f"task-reach-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
+        _horizon_tables(f"task-horizon-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
         for number, axis in enumerate(axes, start=1)
     ]
 
@@ -102,7 +102,7 @@ def _horizon_tables(
     ranks: Sequence[Group],
     pages: Mapping[Group, str],
 ) -> HorizonTables:
-    # Models first, and who reaches farthest before others; the same horizons are in the order of the other tables.
+    # Models first, and those with the greatest horizon first; the same horizons are in the order of the other tables.
     listed = sorted(
         curves,
         key=lambda each: (
@@ -165,14 +165,14 @@ def _horizons(
         caption=(Note(f"{caption} {axis.title}: {axis.doc[0].lower()}{axis.doc[1:]}"),),
         columns=[Column(heading=each) for each in headings],
         groups=by_player(rows),
-        kind="reach",
+        kind="horizon",
     )
 
 
 def _moved(half: Horizon) -> str:
     """Return where a horizon is under other assumptions, from the least to the greatest."""
     others = [half.under(assumption) for assumption in half.sensitivity]
-    ends = [horizon_told(pick(others, key=lambda each: each.order)).place for pick in (min, max)] if others else []
+    ends = [horizon_parts(pick(others, key=lambda each: each.order)).value for pick in (min, max)] if others else []
     return " to ".join(dict.fromkeys(ends))
 
 
@@ -195,7 +195,7 @@ def _others(
                 head,
                 [
                     horizon_cell(half),
-                    *(Cell(text=horizon_told(half.under(one)).place) for one in half.sensitivity),
+                    *(Cell(text=horizon_parts(half.under(one)).value) for one in half.sensitivity),
                 ],
             ),
         )
@@ -209,7 +209,7 @@ def _others(
         caption=(Note(caption),),
         columns=[Column(heading=each) for each in headings],
         groups=by_player(rows),
-        kind="reach",
+        kind="horizon",
         summary="How much the horizons depend on what is taken for granted",
         folded=True,
     )
@@ -252,7 +252,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
             *(Column(heading=each) for each in (*_SHARES, "Items", "Attempts")),
         ],
         groups=rows_of(rows),
-        kind="reach",
+        kind="horizon",
     )
 
 
@@ -274,7 +274,7 @@ def _figure(
     across, counted = axis.title, (presentation.item, presentation.items)
     spec = success_spec(players, across, counted, WIDE)
     label = f"Success by {across.lower()} for each model; the table of horizons has what they come to"
-    binned = any(len(each.places) > MOST_POINTS for each in shown)
+    binned = any(len(each.bins) > MOST_POINTS for each in shown)
     left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
     caption = (
         f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "

@@ -9,7 +9,7 @@ from waybench.analysis.formatting import mean_text
 from waybench.analysis.results import Group, differing
 from waybench.core import Environment, Presentation, plural
 from waybench.envs import registry
-from waybench.reporting._format import amount, interval_text, missing_text, part, percent, told
+from waybench.reporting._format import amount, described_heading, interval_text, missing_text, part, percent
 from waybench.reporting.tables._cluster_tables import prompt
 from waybench.reporting.tables._table import (
     BLANK,
@@ -68,7 +68,7 @@ def score_table(
     guided = ", with a teacher" if estimates[0].guided else ""
     return Table(
         id=name,
-        title=f"{told(measured.metric)}, by {presentation.level}{guided}",
+        title=f"{described_heading(measured.metric)}, by {presentation.level}{guided}",
         caption=_caption(env, presentation, measured, estimates),
         columns=[Column(heading="Model"), *(Column(heading=str(level)) for level in levels)],
         groups=by_player(rows),

@@ -58,19 +58,20 @@ def spread_table(
     guided = {each.group.without_key(): each.guided for each in estimates}
     names = presentation.metrics or (env.metrics[0].name,)
     free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
-    asked = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
+    guided_measures = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
     rows: list[TableRow] = []
     for group, some in grouped(spreads, lambda each: each.group).items():
         for each in some:
             margins = [(None if guided[group] else each.metrics.get(metric.name), metric) for metric in free]
             margins += [
-                (each.curves.get(measured.series) if guided[group] else None, measured.metric) for measured in asked
+                (each.curves.get(measured.series) if guided[group] else None, measured.metric)
+                for measured in guided_measures
             ]
             differs = differing(group, [other.group for other in spreads])
             sets = Cell(text=str(len(each.keys)), title=one_line(", ".join(each.keys), 300))
             cells = [_margins(found, metric) for found, metric in margins]
             rows.append(TableRow(model_cell(group.model, differs), [Cell(text=str(each.level)), sets, *cells]))
-    metrics = [*free, *(measured.metric for measured in asked)]
+    metrics = [*free, *(measured.metric for measured in guided_measures)]
     caption = (
         "The average of the sets' means; small, by how much the least of them is below it and the greatest above it."
     )

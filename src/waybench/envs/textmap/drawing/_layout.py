@@ -53,13 +53,13 @@ def layout(places: tuple[str, ...], edges: tuple[Edge, ...]) -> tuple[Cell, ...]
             pair, cell = ((source, target), (x, y)) if source < target else ((target, source), (-x, -y))
             pull = pulls.setdefault(pair, {})
             pull[cell] = pull.get(cell, 0.0) + weight
-    begins = number[min(edges, key=lambda edge: edge.forward).source] if edges else 0
-    cells, groups = _laid(len(places), pulls, begins)
-    return _Arrangement(cells, pulls).improved(groups)
+    start = number[min(edges, key=lambda edge: edge.forward).source] if edges else 0
+    cells, groups = _initial_cells(len(places), pulls, start)
+    return _Arrangement(cells, pulls).optimize(groups)
 
 
-def _laid(
-    size: int, pulls: Mapping[tuple[int, int], Mapping[Cell, float]], begins: int
+def _initial_cells(
+    size: int, pulls: Mapping[tuple[int, int], Mapping[Cell, float]], start: int
 ) -> tuple[list[Cell], list[list[int]]]:
     """Lay places next to each other; return their cells, and of each place what was laid from it, itself the first."""
     near: list[list[tuple[int, Cell, float]]] = [[] for _ in range(size)]
@@ -72,7 +72,7 @@ def _laid(
     groups: list[list[int]] = [[place] for place in range(size)]
     above: dict[int, int] = {}
     order = count()
-    for first in (begins, *range(size)):
+    for first in (start, *range(size)):
         # What no move leads to is put beside the rest.
         beside = (max((x for x, _ in taken), default=-2) + 2, 0)
         queue: list[tuple[float, int, int, int, Cell]] = [(0.0, next(order), first, -1, beside)]
@@ -133,14 +133,14 @@ class _Arrangement:
     def __init__(self, cells: list[Cell], pulls: Mapping[tuple[int, int], Mapping[Cell, float]]) -> None:
         self._cells, self._pairs, self._pulls = cells, list(pulls), list(pulls.values())
         self._taken = {cell: place for place, cell in enumerate(cells)}
-        self._of: list[list[int]] = [[] for _ in cells]
+        self._place_links: list[list[int]] = [[] for _ in cells]
         for link, pair in enumerate(self._pairs):
             for place in pair:
-                self._of[place].append(link)
+                self._place_links[place].append(link)
         self._left = _BUDGET
         self._known: dict[tuple[int, Cell], float] = {}
 
-    def improved(self, groups: Sequence[Sequence[int]]) -> tuple[Cell, ...]:
+    def optimize(self, groups: Sequence[Sequence[int]]) -> tuple[Cell, ...]:
         """Move places, alone or in groups that begin with them, for as long as that helps; return their cells."""
         for _ in range(_PASSES):
             if not any([self._improve(place, group) for place, group in enumerate(groups)]):
@@ -152,37 +152,37 @@ class _Arrangement:
 
     def _improve(self, place: int, group: Sequence[int]) -> bool:
         """Move a place, what was laid from it, or what is in its way, if that helps; return whether it did."""
-        if self._left < 0 or not any(map(self._alone, self._of[place])):
+        if self._left < 0 or not any(map(self._link_cost, self._place_links[place])):
             return False
         return self._settle(place, group) or self._make_room(place)
 
     def _settle(self, place: int, group: Sequence[int]) -> bool:
         """Move a place to the best cell near one that it has a link to; return whether it was moved."""
-        ends = [end for link in self._of[place] for end in self._pairs[link] if end != place]
-        wanted = sorted({cell for end in ends for cell in _around(self._cells[end], 2)})
+        ends = [end for link in self._place_links[place] for end in self._pairs[link] if end != place]
+        targets = sorted({cell for end in ends for cell in _around(self._cells[end], 2)})
         moved = False
-        for some in ([place], group)[: 1 + (len(group) > 1)]:
-            for x, y in wanted:
+        for group_to_move in ([place], group)[: 1 + (len(group) > 1)]:
+            for x, y in targets:
                 column, row = self._cells[place]
-                moved |= (x, y) != (column, row) and self._try((some, x - column, y - row))
+                moved |= (x, y) != (column, row) and self._try((group_to_move, x - column, y - row))
         return moved
 
     def _make_room(self, place: int) -> bool:
         """Move all that is in the way of a place and beyond, and the place where it should be, if that helps."""
-        for link in self._of[place]:
+        for link in self._place_links[place]:
             one, other = self._pairs[link]
             near, sign = (other, -1) if place == one else (one, 1)
             for east, south in self._pulls[link]:
-                wanted = self._cells[near][0] + sign * east, self._cells[near][1] + sign * south
-                if self._taken.get(wanted, place) == place:
+                target = self._cells[near][0] + sign * east, self._cells[near][1] + sign * south
+                if self._taken.get(target, place) == place:
                     continue
                 for axis, way in ((0, 1), (0, -1), (1, 1), (1, -1)):
                     beyond = [
-                        each
-                        for each, cell in enumerate(self._cells)
-                        if each != place and way * (cell[axis] - wanted[axis]) >= 0
+                        number
+                        for number, cell in enumerate(self._cells)
+                        if number != place and way * (cell[axis] - target[axis]) >= 0
                     ]
-                    away = (wanted[0] - self._cells[place][0], wanted[1] - self._cells[place][1])
+                    away = (target[0] - self._cells[place][0], target[1] - self._cells[place][1])
                     if near not in beyond and self._try((beyond, way * (1 - axis), way * axis), ([place], *away)):
                         return True
         return False
@@ -191,28 +191,28 @@ class _Arrangement:
         """Make some moves one after the other (places, columns, rows) if they lower the cost; return whether."""
         if self._left < 0:
             return False
-        places = [place for some, _, _ in moves for place in some]
-        links, done = self._links(places), list[tuple[Sequence[int], int, int]]()
+        places = [place for group, _, _ in moves for place in group]
+        links, applied = self._links(places), list[tuple[Sequence[int], int, int]]()
         before = self._cost(places, links)
         for move in moves:
             if not self._shift(*move):
                 break
-            done.append(move)
+            applied.append(move)
         else:
             if self._cost(places, links, before) < before - 1e-9:
                 return True
-        for some, east, south in reversed(done):
-            self._shift(some, -east, -south)
+        for group, east, south in reversed(applied):
+            self._shift(group, -east, -south)
         return False
 
     def _links(self, places: Iterable[int]) -> list[int]:
-        return sorted({link for place in places for link in self._of[place]})
+        return sorted({link for place in places for link in self._place_links[place]})
 
     def _shift(self, places: Sequence[int], east: int, south: int) -> bool:
         """Move places if there is room for them; return whether there was."""
-        own = set(places)
+        own_cells = set(places)
         new = [(self._cells[place][0] + east, self._cells[place][1] + south) for place in places]
-        if any(self._taken.get(cell, places[0]) not in own for cell in new):
+        if any(self._taken.get(cell, places[0]) not in own_cells for cell in new):
             return False
         for place in places:
             del self._taken[self._cells[place]]
@@ -223,21 +223,21 @@ class _Arrangement:
 
     def _cost(self, places: Sequence[int], links: Sequence[int], most: float = inf) -> float:
         """Return the cost of some links, and of places on other ones; not all of it if it is more than `most`."""
-        cost = sum(map(self._alone, links))
+        cost = sum(map(self._link_cost, links))
         self._left -= len(links)
         if cost >= most:
             return cost
         self._left -= len(links) * len(self._pairs)
-        own, inner = {self._cells[place] for place in places}, set(links)
+        own_cells, inner = {self._cells[place] for place in places}, set(links)
         lines = [self._line(link) for link in links]
         for other in range(len(self._pairs)):
             if other not in inner:
                 line = self._line(other)
-                cost += _CROSSED * sum(_cross(line, each) for each in lines)
+                cost += _CROSSED * sum(_cross(line, own_line) for own_line in lines)
                 (x, y), (column, row) = line
                 covered = between(column - x, row - y)
                 if covered:
-                    cost += _THROUGH * sum((x + east, y + south) in own for east, south in covered)
+                    cost += _THROUGH * sum((x + east, y + south) in own_cells for east, south in covered)
         return cost
 
     def _line(self, link: int) -> tuple[Cell, Cell]:
@@ -246,7 +246,7 @@ class _Arrangement:
         a, b = self._cells[one], self._cells[other]
         return (a, b) if a < b else (b, a)
 
-    def _alone(self, link: int) -> float:
+    def _link_cost(self, link: int) -> float:
         """Return what a link costs by its direction, its length and the places on it."""
         one, other = self._pairs[link]
         (x, y), (column, row) = self._cells[one], self._cells[other]

@@ -10,7 +10,7 @@ _GAP = 6  # between a name and its place
 FONT, LINE = 12, 13  # heights of letters and of lines
 _LETTER = 6.9  # width
 _ONE_LINE, _TWO_LINES = 24, 15  # letters
-_HELD = 100  # what a name costs on a place or on another name, where it costs 1 on a line
+_OCCUPIED = 100  # what a name costs on a place or on another name, where it costs 1 on a line
 _SQUARE = 40
 _MOST = 60  # places of a map on which there is room for more names than those that matter
 
@@ -33,8 +33,8 @@ class Name(NamedTuple):
 
 def shown(name: str, most: int = 60) -> str:
     """Return a name in one line of at most so many letters, nothing in it that is not printed."""
-    told = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(name.split()))
-    return told if len(told) <= most else told[: most - 1].rstrip() + "…"
+    text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(name.split()))
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 class Names:
@@ -49,26 +49,26 @@ class Names:
 
     def __init__(self, places: Mapping[str, Point], lines: Iterable[Point], within: Box, radius: float) -> None:
         self._places, self._within, self._radius = places, within, radius
-        self._drawn = _Field()
+        self._obstacles = _Field()
         for point in places.values():
-            self._drawn.add(point, _HELD)
+            self._obstacles.add(point, _OCCUPIED)
         for point in lines:
-            self._drawn.add(point, 1)
+            self._obstacles.add(point, 1)
         self.fitting: dict[str, Name] = {}
         if len(places) <= _MOST:
-            found = _Field()
+            boxes = _Field()
             for place in places:
-                name, cost = self._best(place, found)
-                if cost < _HELD:
+                name, cost = self._best(place, boxes)
+                if cost < _OCCUPIED:
                     self.fitting[place] = name
-                    found.fill(name.box, _HELD)
+                    boxes.fill(name.box, _OCCUPIED)
 
-    def all_of(self, some: Iterable[str]) -> dict[str, Name]:
+    def place_names(self, places: Iterable[str]) -> dict[str, Name]:
         """Return the names of some places, the first first; those without room cover names that are not among them."""
-        found, names = _Field(), dict[str, Name]()
-        for place in dict.fromkeys(some):
-            names[place] = self.fitting.get(place) or self._best(place, found)[0]
-            found.fill(names[place].box, _HELD)
+        boxes, names = _Field(), dict[str, Name]()
+        for place in dict.fromkeys(places):
+            names[place] = self.fitting.get(place) or self._best(place, boxes)[0]
+            boxes.fill(names[place].box, _OCCUPIED)
         return names
 
     def _best(self, place: str, others: "_Field") -> tuple[Name, float]:
@@ -81,12 +81,12 @@ class Names:
         (left, top, right, bottom), edges, gap = box, self._within, self._radius
         outside = left < edges[0] or top < edges[1] or right > edges[2] or bottom > edges[3]
         wider = (left - gap, top - gap, right + gap, bottom + gap)
-        return 100 * _HELD * outside + self._drawn.weight(wider) + others.weight(wider)
+        return 100 * _OCCUPIED * outside + self._obstacles.weight(wider) + others.weight(wider)
 
 
 def _options(place: str, at: Point, gap: float) -> Iterator[Name]:
     """Yield where a name can stand, the usual first."""
-    one, two = (shown(place, _ONE_LINE),), _wrapped(shown(place))
+    one, two = (shown(place, _ONE_LINE),), _wrap(shown(place))
     for lines in (one, two) if len(one[0]) <= _TWO_LINES else (two, one):
         wide, high = max(map(len, lines)) * _LETTER, len(lines) * LINE
         for across, down in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
@@ -97,7 +97,7 @@ def _options(place: str, at: Point, gap: float) -> Iterator[Name]:
             yield Name(lines, where, anchor, (left, top, left + wide, top + high))
 
 
-def _wrapped(name: str) -> tuple[str, ...]:
+def _wrap(name: str) -> tuple[str, ...]:
     """Return a name in two lines, cut if it is longer than that."""
     words = name.split(" ")
     first = words.pop(0)
@@ -128,10 +128,10 @@ class _Field:
     def weight(self, box: Box) -> float:
         """Return the weight of the points in a box."""
         left, top, right, bottom = box
-        found = 0.0
+        total = 0.0
         for column in range(int(left // _SQUARE), int(right // _SQUARE) + 1):
             for row in range(int(top // _SQUARE), int(bottom // _SQUARE) + 1):
                 for x, y, weight in self._squares.get((column, row), ()):
                     if left <= x <= right and top <= y <= bottom:
-                        found += weight
-        return found
+                        total += weight
+        return total

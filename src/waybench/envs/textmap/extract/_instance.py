@@ -11,11 +11,11 @@ from waybench.envs.textmap.map import (
     PlaceMap,
     cut,
     map_json,
-    named,
+    normalize_action,
     read_map,
     read_number,
+    resolve_game,
     track,
-    typed,
 )
 from waybench.envs.textmap.questions import (
     LONGEST,
@@ -51,8 +51,8 @@ class Extraction(MapInstance):
 
     def to_json(self) -> Json:
         """Return the extraction with its map, so that a record needs no other file."""
-        asked = [question.question_json() for question in self.questions]
-        return {"map": map_json(self.map), "cutoff": self.cutoff, "questions": asked}
+        questions = [question.question_json() for question in self.questions]
+        return {"map": map_json(self.map), "cutoff": self.cutoff, "questions": questions}
 
 
 @lru_cache(maxsize=64)
@@ -64,7 +64,7 @@ def true_triplets(place_map: PlaceMap, cutoff: int) -> Trajectory:
     """
     places = track(place_map, cutoff)
     return tuple(
-        Hop(places[number - 1], typed(place_map.steps[number].action), places[number])
+        Hop(places[number - 1], normalize_action(place_map.steps[number].action), places[number])
         for number in range(1, cutoff + 1)
     )
 
@@ -94,9 +94,9 @@ def extractions(
     shown = cut(place_map, cutoff)
     if cutoff < LEAST_CUTOFF or not any(edge.forward <= cutoff for edge in place_map.edges):
         return []
-    asked = choose(shown, "route", cutoff, questions, stream)
-    asked += choose(shown, "destination", cutoff, questions, stream, longest=longest)
-    return [Extraction(shown, cutoff, tuple(asked))] if asked else []
+    chosen = choose(shown, "route", cutoff, questions, stream)
+    chosen += choose(shown, "destination", cutoff, questions, stream, longest=longest)
+    return [Extraction(shown, cutoff, tuple(chosen))] if chosen else []
 
 
 def decode_extraction(data: Json) -> Extraction:
@@ -118,7 +118,7 @@ def decode_extraction(data: Json) -> Extraction:
     try:
         true_triplets(place_map, cutoff)
         if "questions" not in data:
-            return _drawn(place_map, cutoff)
+            return _draw_extraction(place_map, cutoff)
     except UsageError as error:
         raise DataError(ascii(str(error))[1:-1][:500]) from None
     rows = data["questions"]
@@ -128,7 +128,7 @@ def decode_extraction(data: Json) -> Extraction:
     return Extraction(place_map, cutoff, tuple(questions))
 
 
-def _drawn(place_map: PlaceMap, cutoff: int) -> Extraction:
+def _draw_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
     stream = Stream("textmap/extract", VERSION, place_map.name, place_map.steps[0].observation, cutoff)
     found = extractions(place_map, cutoff, QUESTIONS, stream)
     if not found:
@@ -149,7 +149,7 @@ def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQ
     return question
 
 
-def named_extraction(data: Json, locate: Locate) -> Json:
+def resolve_extraction(data: Json, locate: Locate) -> Json:
     """Return an extraction with its map in place of a published game's name.
 
     Args:
@@ -162,4 +162,4 @@ def named_extraction(data: Json, locate: Locate) -> Json:
     """
     if is_object(data) and "game" in data and "map" not in data:
         read_number(data, "cutoff", LEAST_CUTOFF, PUBLISHED_STEPS, "the last step that is shown")
-    return named(data, locate)
+    return resolve_game(data, locate)

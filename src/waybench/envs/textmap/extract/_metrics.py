@@ -7,19 +7,25 @@ from statistics import fmean
 
 from waybench.core import EpisodeRecord, Json, Metric
 from waybench.envs.textmap.extract._instance import Extraction, decode_extraction
-from waybench.envs.textmap.extract._triplet_graph import Answered, Result, Said, result, wanted
-from waybench.envs.textmap.map import Of, share
+from waybench.envs.textmap.extract._triplet_graph import (
+    ExtractionResult,
+    PlayerTriplets,
+    QuestionResult,
+    expected_triplets,
+    result,
+)
+from waybench.envs.textmap.map import MetricFunction, share
 from waybench.envs.textmap.questions import PAPER, SOUND, Rules, read_hops
 
 
-def rules_of(protocol: str) -> Rules:
+def scoring_rules(protocol: str) -> Rules:
     """Return by which rules answers are scored."""
     return PAPER if protocol == PAPER.name else SOUND
 
 
-def turns_of(task: Extraction, mode: str) -> int:
+def turn_count(task: Extraction, mode: str) -> int:
     """Return the number of turns of an episode."""
-    return len(wanted(task, mode)) if mode == "steps" else 1
+    return len(expected_triplets(task, mode)) if mode == "steps" else 1
 
 
 def prove(task: Extraction) -> dict[str, Json]:
@@ -41,48 +47,53 @@ def _task(text: str) -> Extraction:
     return decode_extraction(json.loads(text))
 
 
-def task_of(record: EpisodeRecord) -> Extraction:
+def recorded_extraction(record: EpisodeRecord) -> Extraction:
     """Return a record's walkthrough and questions."""
     return _task(json.dumps(record.instance))
 
 
-def said_in(record: EpisodeRecord) -> Said:
+def player_triplets(record: EpisodeRecord) -> PlayerTriplets:
     """Return a record's triplets; those that were put in the place of what was said count."""
     mode = record.options["mode"]
-    said: Said = ()
+    triplets: PlayerTriplets = ()
     for turn in record.turns:
         taken = turn.action if turn.executed is None else turn.executed
         hops = () if taken is None else read_hops(taken)
-        said += hops if mode == "whole" or len(hops) == 1 else (None,)
-    return said
+        triplets += hops if mode == "whole" or len(hops) == 1 else (None,)
+    return triplets
 
 
-def _result(record: EpisodeRecord) -> Result:
+def _result(record: EpisodeRecord) -> ExtractionResult:
     """Return what came of a record's triplets."""
-    return result(task_of(record), said_in(record), record.options["mode"], rules_of(record.options["protocol"]))
+    return result(
+        recorded_extraction(record),
+        player_triplets(record),
+        record.options["mode"],
+        scoring_rules(record.options["protocol"]),
+    )
 
 
 def _best(record: EpisodeRecord) -> float:
-    task, mode = task_of(record), record.options["mode"]
-    return result(task, wanted(task, mode), mode, rules_of(record.options["protocol"])).success
+    task, mode = recorded_extraction(record), record.options["mode"]
+    return result(task, expected_triplets(task, mode), mode, scoring_rules(record.options["protocol"])).success
 
 
 def _success(record: EpisodeRecord) -> float:
     return _result(record).success
 
 
-def _among(fits: Callable[[Answered], bool]) -> Of:
-    def of(record: EpisodeRecord) -> float | None:
-        values = [each.success for each in _result(record).answered if fits(each)]
+def _mean_success(fits: Callable[[QuestionResult], bool]) -> MetricFunction:
+    def compute(record: EpisodeRecord) -> float | None:
+        values = [question.success for question in _result(record).questions if fits(question)]
         return fmean(values) if values else None
 
-    return of
+    return compute
 
 
 def _parsed(record: EpisodeRecord) -> float:
     """Return the share of the turns that were asked for in which triplets could be read."""
     read = sum(turn.action is not None for turn in record.turns)
-    return read / turns_of(task_of(record), record.options["mode"])
+    return read / turn_count(recorded_extraction(record), record.options["mode"])
 
 
 METRICS = (
@@ -99,31 +110,31 @@ METRICS = (
     share("ceiling", _best, "Ceiling", "Success with the true triplets.", better=""),
     share(
         "success_easy",
-        _among(lambda each: each.difficulty == "easy"),
+        _mean_success(lambda question: question.difficulty == "easy"),
         "Success, easy",
         "The same of easy questions: all moves of some way, or of the given one, were made.",
     ),
     share(
         "success_hard",
-        _among(lambda each: each.difficulty == "hard"),
+        _mean_success(lambda question: question.difficulty == "hard"),
         "Success, hard",
         "The same of hard questions: some move has to be inferred from its opposite.",
     ),
     share(
         "success_route",
-        _among(lambda each: each.kind == "route"),
+        _mean_success(lambda question: question.kind == "route"),
         "Success, routes",
         "The same of questions for a route.",
     ),
     share(
         "success_destination",
-        _among(lambda each: each.kind == "destination"),
+        _mean_success(lambda question: question.kind == "destination"),
         "Success, destinations",
         "The same of questions for a destination.",
     ),
     share(
         "success_bare",
-        lambda record: fmean(each.bare for each in _result(record).answered),
+        lambda record: fmean(question.success_without_opposites for question in _result(record).questions),
         "Success without opposites",
         "Success of the answers in the graph of the triplets alone.",
     ),

@@ -4,7 +4,7 @@ import json
 from functools import lru_cache
 
 from waybench.core import Invalid, Memory, Transition, Wording, last_object
-from waybench.envs.textmap.extract._game import Extracting
+from waybench.envs.textmap.extract._game import ExtractionState
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
 from waybench.envs.textmap.map import Step, all_names, seen_names, walkthrough
 from waybench.envs.textmap.questions import RELEASED, Hop, Trajectory, sound_answer, trajectory
@@ -17,7 +17,7 @@ _TASK = (
 _ANSWER = '{"location_before": "...", "action": "...", "location_after": "..."}'
 
 
-class ExtractionWording(Wording[Extraction, Extracting, Trajectory]):
+class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
     """Asks for triplets.
 
     Args:
@@ -36,7 +36,7 @@ class ExtractionWording(Wording[Extraction, Extracting, Trajectory]):
         """Return the task, with the examples or the whole walkthrough."""
         return _rules(instance, self._mode, self._lists)
 
-    def observe(self, state: Extracting, last: Transition[Extracting] | Invalid | None, turn: int) -> str:
+    def observe(self, state: ExtractionState, last: Transition[ExtractionState] | Invalid | None, turn: int) -> str:
         """Return the step that is asked about, with the one before it; or that this was the last one."""
         if state.end is not None:
             return last.reason if self._mode == "whole" and isinstance(last, Invalid) else "That was the last step."
@@ -49,18 +49,18 @@ class ExtractionWording(Wording[Extraction, Extracting, Trajectory]):
             f"Answer with its triplet, a JSON object: {_ANSWER}"
         )
 
-    def parse(self, reply: str, state: Extracting) -> Trajectory | Invalid:
+    def parse(self, reply: str, state: ExtractionState) -> Trajectory | Invalid:
         """Read a triplet as the last JSON object, or all of them as the last list of objects."""
         if self._mode == "whole":
             return sound_answer(reply)
-        found = last_object(reply, RELEASED.before)
-        if isinstance(found, Invalid):
-            return found
-        if found.duplicate is not None:
+        answer = last_object(reply, RELEASED.before)
+        if isinstance(answer, Invalid):
+            return answer
+        if answer.duplicate is not None:
             return Invalid("The JSON object has a key twice.")
-        return trajectory([found])
+        return trajectory([answer])
 
-    def render(self, action: Trajectory, state: Extracting) -> str:
+    def render(self, action: Trajectory, state: ExtractionState) -> str:
         """Return triplets as JSON."""
         rows = [_row(hop) for hop in action]
         return rows[0] if self._mode == "steps" else f"[{', '.join(rows)}]"
@@ -76,8 +76,8 @@ def _block(step: Step) -> str:
 
 @lru_cache(maxsize=64)
 def _rules(instance: Extraction, mode: str, lists: str) -> str:
-    found = seen_names(instance.map, instance.cutoff) if lists == "seen" else all_names(instance.map)
-    names = found.places or all_names(instance.map).places
+    known_names = seen_names(instance.map, instance.cutoff) if lists == "seen" else all_names(instance.map)
+    names = known_names.places or all_names(instance.map).places
     task = _TASK.replace("{places}", json.dumps(list(names), ensure_ascii=False))
     steps = instance.map.steps
     if mode == "whole":

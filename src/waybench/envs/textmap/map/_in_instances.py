@@ -91,7 +91,7 @@ def read_map(data: dict[str, Json]) -> PlaceMap:
         raise DataError("map: it is no map") from None
     if len(text) > LONGEST_TEXT:
         raise DataError(f"map: it has {len(text)} characters as JSON; at most {LONGEST_TEXT} are read")
-    return _map_of(text)
+    return _parse_map(text)
 
 
 def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str) -> int:
@@ -109,8 +109,8 @@ def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str)
 def read_place(place_map: PlaceMap, key: str, name: Json) -> str:
     """Read the name of a place of a map; `key` says in an error where it stood."""
     if not isinstance(name, str) or name not in place_map.places:
-        told = unknown("place", name, place_map.places) if isinstance(name, str) else "give a place's name"
-        raise DataError(f"{key}: {ascii(' '.join(told.split()))[1:-1][:300]}")
+        message = unknown("place", name, place_map.places) if isinstance(name, str) else "give a place's name"
+        raise DataError(f"{key}: {ascii(' '.join(message.split()))[1:-1][:300]}")
     return name
 
 
@@ -123,7 +123,7 @@ def read_texts(data: Any, key: str) -> list[str]:
 
 
 @lru_cache(maxsize=128)
-def _map_of(text: str) -> PlaceMap:
+def _parse_map(text: str) -> PlaceMap:
     """Read a map once for all questions about it."""
     data: Json = json.loads(text)
     if not is_object(data):
@@ -176,7 +176,7 @@ def _steps(rows: Sequence[Json]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def named(data: Json, locate: Locate) -> Json:
+def resolve_game(data: Json, locate: Locate) -> Json:
     """Return an instance with its map in place of a published game's name.
 
     Args:
@@ -198,7 +198,7 @@ def named(data: Json, locate: Locate) -> Json:
 
 
 @lru_cache(maxsize=64)
-def _loaded(folder: Path, game: str) -> PlaceMap:
+def _load_cached(folder: Path, game: str) -> PlaceMap:
     return load_map(folder, game)
 
 
@@ -212,8 +212,8 @@ def published_map(game: str, locate: Locate) -> PlaceMap:
     Raises:
         UsageError: If there is no such game, or its files are not here.
     """
-    found = [locate(DATA_SET, f"{game}/{game}.{part}") for part in PARTS]
-    folders = {path.parent for path in found}
+    paths = [locate(DATA_SET, f"{game}/{game}.{part}") for part in PARTS]
+    folders = {path.parent for path in paths}
     if len(folders) > 1:
         raise UsageError(f"the files of {game} are in several folders ({', '.join(map(str, sorted(folders)))})")
-    return _loaded(folders.pop(), game)
+    return _load_cached(folders.pop(), game)

@@ -56,15 +56,15 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
         raise DataError(f"{where}: it has no step")
     steps: list[Step] = []
     for number, block in enumerate(blocks):
-        found = _BLOCK.fullmatch(block)
-        if found is None:
+        match = _BLOCK.fullmatch(block)
+        if match is None:
             raise DataError(
                 f"{where}: block {number}: it is not '==>STEP NUM: ', '==>ACT: ' and '==>OBSERVATION: ', each in its "
                 f"own line, but {block[:60]!r}"
             )
-        if int(found[1]) != number or found[1] != str(number):
-            raise DataError(f"{where}: block {number}: its step is {found[1]}; steps are numbered 0, 1, 2 and so on")
-        steps.append(Step(number, found[2], found[3]))
+        if int(match[1]) != number or match[1] != str(number):
+            raise DataError(f"{where}: block {number}: its step is {match[1]}; steps are numbered 0, 1, 2 and so on")
+        steps.append(Step(number, match[2], match[3]))
     return tuple(steps)
 
 
@@ -75,10 +75,10 @@ def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
         steps: All steps, from 0 on.
         upto: The last step to write, followed by a line of eleven "=" as in the file; None for all.
     """
-    told = steps if upto is None else steps[: upto + 1]
+    shown_steps = steps if upto is None else steps[: upto + 1]
     blocks = "".join(
         f"{_SEPARATOR}==>STEP NUM: {number}\n==>ACT: {action}\n==>OBSERVATION: {observation}\n"
-        for number, action, observation in told
+        for number, action, observation in shown_steps
     )
     return blocks + _SEPARATOR
 
@@ -114,13 +114,15 @@ def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
     Raises:
         DataError: If one is no name, or is there twice.
     """
-    seen: dict[str, int] = {}
-    for number, name in enumerate(records):
-        told = _name(name, f"{where}: record {number}")
-        if told in seen:
-            raise DataError(f"{where}: record {number}: {told[:60]!r} is there twice, first as record {seen[told]}")
-        seen[told] = number
-    return tuple(seen)
+    positions: dict[str, int] = {}
+    for number, value in enumerate(records):
+        text = _name(value, f"{where}: record {number}")
+        if text in positions:
+            raise DataError(
+                f"{where}: record {number}: {text[:60]!r} is there twice, first as record {positions[text]}"
+            )
+        positions[text] = number
+    return tuple(positions)
 
 
 def _name(value: Json, where: str) -> str:
@@ -148,7 +150,7 @@ def read_edges(
     Raises:
         DataError: If a record is not what it should be.
     """
-    file, seen = where, dict[tuple[str, str, str], int]()
+    file, positions = where, dict[tuple[str, str, str], int]()
     edges: list[Edge] = []
     for number, record in enumerate(records):
         where = f"{file}: record {number}"
@@ -158,12 +160,12 @@ def read_edges(
                 raise DataError(f"{where}: {key}: {place[:60]!r} is not among the locations")
         if edge.action not in actions:
             raise DataError(f"{where}: action: {edge.action[:60]!r} is not among the actions")
-        if edge[:3] in seen:
+        if edge[:3] in positions:
             raise DataError(
                 f"{where}: {edge.action[:60]!r} from {edge.source[:60]!r} to {edge.target[:60]!r} is there twice, "
-                f"first as record {seen[edge[:3]]}"
+                f"first as record {positions[edge[:3]]}"
             )
-        seen[edge[:3]] = number
+        positions[edge[:3]] = number
         edges.append(edge)
     return tuple(edges)
 

@@ -121,13 +121,13 @@ class Paths:
         self._number = {place: number for number, place in enumerate(place_map.places)}
         labels = [edge_labels(edge) for edge in place_map.edges]
         bound = NEVER if cutoff is None else cutoff
-        self._hard = np.array([not reached(each.easy_from(rule), bound) for each in labels], dtype=np.uint8)
-        self._kept = [
+        self._hard = np.array([not reached(label.easy_from(rule), bound) for label in labels], dtype=np.uint8)
+        self._answerable = [
             number
-            for number, each in enumerate(labels)
-            if cutoff is None or reached(each.answerable_from(rule), cutoff)
+            for number, label in enumerate(labels)
+            if cutoff is None or reached(label.answerable_from(rule), cutoff)
         ]
-        self._all = self._graph(self._kept)
+        self._all = self._graph(self._answerable)
 
     def tally(self, choice: Choice = ALL) -> Tally:
         """Count paths.
@@ -167,11 +167,11 @@ class Paths:
         if not ranks:
             return []
         search = self._search(choice, writes=True)
-        search.wanted = ordered
-        found = [
+        search.ranks = ordered
+        paths = [
             tuple(block.path(number).tolist()) for block in search.blocks() for number in range(len(block.targets))
         ]
-        return [found[position] for position in np.searchsorted(ordered, ranks)]
+        return [paths[position] for position in np.searchsorted(ordered, ranks)]
 
     def _place(self, name: str) -> int:
         self._map.check_place(name)
@@ -190,18 +190,18 @@ class Paths:
         """Return the moves from whose end the target can be reached: no other one is in a path to it."""
         edges = self._map.edges
         into: dict[str, list[int]] = {}
-        for number in self._kept:
+        for number in self._answerable:
             into.setdefault(edges[number].target, []).append(number)
         near, new = {target}, [target]
         while new:
             before = {edges[number].source for number in into.get(new.pop(), ())} - near
             near |= before
             new += before
-        return [number for number in self._kept if edges[number].target in near]
+        return [number for number in self._answerable if edges[number].target in near]
 
-    def _graph(self, kept: list[int]) -> "_Graph":
+    def _graph(self, numbers: list[int]) -> "_Graph":
         edges, places = self._map.edges, self._number
-        ordered = sorted(kept, key=lambda number: places[edges[number].source])
+        ordered = sorted(numbers, key=lambda number: places[edges[number].source])
         degrees = np.bincount([places[edges[number].source] for number in ordered], minlength=len(places))
         moves = np.array(ordered, dtype=np.int64)
         heads = np.array([places[edges[number].target] for number in ordered], dtype=np.int64)
@@ -222,7 +222,7 @@ class _Search:
     Attributes:
         lengths: See `Tally`.
         pairs: See `Tally`; empty for not counting them.
-        wanted: Ranks of the only paths to write, in ascending order; empty for all.
+        ranks: Ranks of the only paths to write, in ascending order; empty for all.
     """
 
     def __init__(
@@ -232,51 +232,51 @@ class _Search:
         first, self._last, target = ends  # the first and the last source, and the only target or -1
         size = len(graph.first) - 1
         longest = size if choice.longest is None else choice.longest
-        self._asked = self._last, target, _KINDS[choice.difficulty], choice.shortest, longest
+        self._query = self._last, target, _KINDS[choice.difficulty], choice.shortest, longest
         self._state = np.array([first - 1, -1, 0, 0, 0], dtype=np.int64)
         self._nodes, self._cursors = np.zeros(size + 1, dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
-        self._soiled, self._seen = np.zeros(size + 1, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
+        self._hard_prefix, self._on_path = np.zeros(size + 1, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
         room = BLOCK if writes else 0
         self._sources, self._targets = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
         self._starts = np.zeros(room + 1, dtype=np.int64)
         self._path_moves = np.empty(max(BLOCK_MOVES, size) if writes else 0, dtype=np.int64)
         self.lengths: Ints = np.zeros((2, size + 1), dtype=np.int64)
         self.pairs: Ints = np.zeros((0, 0), dtype=np.int64)
-        self.wanted: Ints = np.zeros(0, dtype=np.int64)
+        self.ranks: Ints = np.zeros(0, dtype=np.int64)
 
     def go(self) -> int:
         """Walk until all is walked or a block is full; return the number of paths in the block."""
-        written: int = _compiled()(
-            *(*self._graph, *self._asked, self._budget, self.wanted, self._state, self._nodes, self._cursors),
-            *(self._soiled, self._seen, self.pairs, self.lengths),
+        path_count: int = _compiled()(
+            *(*self._graph, *self._query, self._budget, self.ranks, self._state, self._nodes, self._cursors),
+            *(self._hard_prefix, self._on_path, self.pairs, self.lengths),
             *(self._sources, self._targets, self._starts, self._path_moves),
         )
-        if written == _kernel.OVER:
+        if path_count == _kernel.OVER:
             raise UsageError(
                 f"map {self._name}: more than {self._budget:,} simple paths would have to be walked: lower the cutoff "
                 "or the greatest length, name the places, or raise the budget"
             )
-        return written
+        return path_count
 
     def blocks(self) -> Iterator[Block]:
         """Walk all that is left, and yield it in blocks, which are the caller's to keep."""
         while self._state[_kernel.SOURCE] <= self._last:
-            written = self.go()
-            if written:
-                starts = self._starts[: written + 1].copy()
-                sources, targets = self._sources[:written].copy(), self._targets[:written].copy()
+            path_count = self.go()
+            if path_count:
+                starts = self._starts[: path_count + 1].copy()
+                sources, targets = self._sources[:path_count].copy(), self._targets[:path_count].copy()
                 yield Block(sources, targets, starts, self._path_moves[: starts[-1]].copy())
 
 
 def _draw(total: int, count: int, stream: Stream) -> list[int]:
     """Draw numbers below `total`, none twice, as if these were shuffled and the first ones taken."""
-    moved: dict[int, int] = {}  # the shuffled numbers that are no longer at their own place
-    drawn: list[int] = []
+    swapped: dict[int, int] = {}  # the shuffled numbers that are no longer at their own place
+    numbers: list[int] = []
     for position in range(min(total, count)):
         other = position + stream.below(total - position)
-        drawn.append(moved.get(other, other))
-        moved[other] = moved.pop(position, position)
-    return drawn
+        numbers.append(swapped.get(other, other))
+        swapped[other] = swapped.pop(position, position)
+    return numbers
 
 
 @cache

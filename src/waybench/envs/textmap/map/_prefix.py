@@ -56,10 +56,10 @@ def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int = PUB
     Raises:
         UsageError: If less than one step fits.
     """
-    every = tokenizer.encode(_text(steps))
-    if len(every) <= tokens:
+    encoded = tokenizer.encode(_text(steps))
+    if len(encoded) <= tokens:
         return None
-    text = tokenizer.decode(every[:tokens])
+    text = tokenizer.decode(encoded[:tokens])
     numbers = text.split("NUM: ")[1:]
     if len(numbers) < 2:
         raise UsageError(f"{tokens} tokens do not hold one step of the walkthrough")
@@ -73,10 +73,10 @@ def fitting_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int
         UsageError: If not even the first step fits.
     """
     numbers = [step.number for step in steps]
-    fitting = bisect_right(numbers, tokens, key=lambda last: len(tokenizer.encode(walkthrough(steps, last))))
-    if fitting == 0:
+    step_count = bisect_right(numbers, tokens, key=lambda last: len(tokenizer.encode(walkthrough(steps, last))))
+    if step_count == 0:
         raise UsageError(f"{tokens} tokens do not hold one step of the walkthrough")
-    return None if fitting == len(steps) else numbers[fitting - 1]
+    return None if step_count == len(steps) else numbers[step_count - 1]
 
 
 class Names(NamedTuple):
@@ -129,7 +129,7 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
     first = {edge.forward: edge for edge in place_map.edges if edge.forward < NEVER}
     if not first:
         raise UsageError(f"map {place_map.name}: no move of the walkthrough is known")
-    begins = first[min(first)].source
+    start = first[min(first)].source
     ways: dict[tuple[str, str], list[Edge]] = {}
     for edge in place_map.edges:
         ways.setdefault((edge.source, edge.action), []).append(edge)
@@ -142,20 +142,20 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
             layers.append({new.target: new.source})
             continue
         layer: dict[str, str] = {}
-        for place in layers[-1] if layers else (begins,):
-            again = [edge.target for edge in ways.get((place, typed(action)), ()) if edge.forward < number]
-            layer |= dict.fromkeys(again or (place,), place)
+        for place in layers[-1] if layers else (start,):
+            targets = [edge.target for edge in ways.get((place, normalize_action(action)), ()) if edge.forward < number]
+            layer |= dict.fromkeys(targets or (place,), place)
         layers.append(layer)
-    found: list[str] = []
+    track_places: list[str] = []
     expected: str | None = None
     for layer in reversed(layers):
         place = expected if expected in layer else next(iter(layer))
-        found.append(place)
+        track_places.append(place)
         expected = layer[place]
-    return tuple(reversed(found))
+    return tuple(reversed(track_places))
 
 
-def typed(action: str) -> str:
+def normalize_action(action: str) -> str:
     """Return what a walkthrough types as the actions of maps are written."""
     return action.strip().lower()
 
@@ -214,5 +214,6 @@ def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[
         options: All of its options.
     """
     published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
-    whole = published and record.instance["cutoff"] == PUBLISHED_STEPS
+    # A minigame shows what comes before its step, and has no last step of its own.
+    whole = published and record.instance.get("cutoff", PUBLISHED_STEPS) == PUBLISHED_STEPS
     return {"prefix_steps": PUBLISHED_STEPS} if whole else {}

@@ -31,8 +31,8 @@ class Routes:
             labels[:, source, target] = np.minimum(labels[:, source, target], edge_labels(edge))
             lengths[: 1 + (edge.forward < NEVER), source, target] = 1
         for through in range(size):
-            _improve(labels, np.maximum(*_by_way_of(labels, through)))
-            _improve(lengths, np.add(*_by_way_of(lengths, through)))
+            _improve(labels, np.maximum(*_combinations(labels, through)))
+            _improve(lengths, np.add(*_combinations(lengths, through)))
         self._labels, self._lengths = labels, lengths
 
     def labels(self, source: str, target: str) -> Labels:
@@ -41,21 +41,21 @@ class Routes:
 
     def shortest(self, source: str, target: str) -> int | None:
         """Return the number of moves of a shortest way between two different places; None if there is no way."""
-        found = int(self._lengths[0, self._number[source], self._number[target]])
-        return found if found < _FAR else None
+        length = int(self._lengths[0, self._number[source], self._number[target]])
+        return length if length < _FAR else None
 
     def is_walked(self, source: str, target: str) -> bool:
         """Return whether some shortest way between two different places consists of moves that are ever made."""
-        every, made = self._lengths[:, self._number[source], self._number[target]].tolist()
-        return made == every < _FAR
+        shortest, shortest_walked = self._lengths[:, self._number[source], self._number[target]].tolist()
+        return shortest_walked == shortest < _FAR
 
 
-def _by_way_of(table: Ints, through: int) -> tuple[Ints, Ints]:
+def _combinations(table: Ints, through: int) -> tuple[Ints, Ints]:
     return table[:, :, through, None], table[:, None, through, :]
 
 
-def _improve(table: Ints, other: Ints) -> None:
-    np.minimum(table, other, out=table)
+def _improve(table: Ints, candidates: Ints) -> None:
+    np.minimum(table, candidates, out=table)
 
 
 @lru_cache(maxsize=64)

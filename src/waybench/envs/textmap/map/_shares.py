@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from waybench.core import EpisodeRecord, Json, Metric
 
-Of = Callable[[EpisodeRecord], float | None]
+MetricFunction = Callable[[EpisodeRecord], float | None]
 
 
 def event(record: EpisodeRecord, name: str) -> Json:
@@ -12,6 +12,8 @@ def event(record: EpisodeRecord, name: str) -> Json:
     return record.turns[-1].events.get(name) if record.turns else None
 
 
-def share(name: str, of: Of, title: str, doc: str, *, better: str = "higher", labels: tuple[str, ...] = ()) -> Metric:
+def share(
+    name: str, compute: MetricFunction, title: str, doc: str, *, better: str = "higher", labels: tuple[str, ...] = ()
+) -> Metric:
     """Return a metric from 0 to 1; the arguments are its attributes."""
-    return Metric(name=name, of=of, title=title, low=0, high=1, better=better, doc=doc, labels=labels)
+    return Metric(name=name, of=compute, title=title, low=0, high=1, better=better, doc=doc, labels=labels)

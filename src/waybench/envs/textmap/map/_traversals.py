@@ -24,19 +24,19 @@ class Traversal(NamedTuple):
 
 
 def edges_of_traversals(
-    traversals: Sequence[Traversal], told: Sequence[int], inferred: Mapping[Move, int]
+    traversals: Sequence[Traversal], named_at: Sequence[int], inferred: Mapping[Move, int]
 ) -> tuple[Edge, ...]:
     """Return the moves of a map, in the order in which they become known.
 
     Args:
         traversals: The moves of the walkthrough, in its order.
-        told: For each stay at a place the step at which its name is told; `NEVER` if it is not.
+        named_at: For each stay at a place the step at which its name is told; `NEVER` if it is not.
         inferred: For each move that can be inferred, from which made one, by its number in `traversals`.
     """
-    named = _named(traversals, list(told))
+    named = _named_steps(traversals, list(named_at))
     times: dict[Move, list[int]] = {}
-    for number, each in enumerate(traversals):
-        times.setdefault(each.move, []).append(number)
+    for number, traversal in enumerate(traversals):
+        times.setdefault(traversal.move, []).append(number)
     edges: list[Edge] = []
     for move in times.keys() | inferred.keys():
         forward, forward_named = _first(traversals, named, times.get(move, ()))
@@ -55,16 +55,16 @@ def _first(traversals: Sequence[Traversal], named: Sequence[int], numbers: Seque
     return traversals[numbers[0]].step, min(named[number] for number in numbers)
 
 
-def _named(traversals: Sequence[Traversal], told: list[int]) -> list[int]:
+def _named_steps(traversals: Sequence[Traversal], named_at: list[int]) -> list[int]:
     """Return for each move that is made the step at which its two places are known by name.
 
     A name that is not told during a stay is known all the same if the place was reached by a move whose places were
     known before.
     """
-    found: list[int] = []
+    steps: list[int] = []
     known: dict[Move, int] = {}
-    for step, move, (left, entered) in traversals:
-        told[entered] = min(told[entered], max(step, known.get(move, NEVER)))
-        found.append(max(step, told[left], told[entered]))
-        known[move] = min(known.get(move, NEVER), found[-1])
-    return found
+    for step, move, (left_stay, entered_stay) in traversals:
+        named_at[entered_stay] = min(named_at[entered_stay], max(step, known.get(move, NEVER)))
+        steps.append(max(step, named_at[left_stay], named_at[entered_stay]))
+        known[move] = min(known.get(move, NEVER), steps[-1])
+    return steps

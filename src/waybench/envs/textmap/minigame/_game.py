@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from waybench.core import DataError, Json, Outcome, Player, Stream
-from waybench.envs.textmap.map import LONGEST_NAME, typed
-from waybench.envs.textmap.minigame._instance import Minigame, leaving
-from waybench.envs.textmap.questions import AnswerState, Judged, OneAnswerGame
+from waybench.envs.textmap.map import LONGEST_NAME, normalize_action
+from waybench.envs.textmap.minigame._instance import Minigame, outgoing_moves
+from waybench.envs.textmap.questions import AnswerState, Judgement, OneAnswerGame
 from waybench.envs.textmap.worlds import DIRECTIONS, MOVING_VERBS, opposite
 
 
@@ -16,16 +16,16 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
         """Return the actions that are listed."""
         return instance.actions
 
-    def judge(self, instance: Minigame, answer: str) -> Judged:
+    def judge(self, instance: Minigame, answer: str) -> Judgement:
         """Compare an action with the walkthrough."""
-        ends = {edge.target for edge in leaving(instance) if edge.action == answer}
+        ends = {edge.target for edge in outgoing_moves(instance) if edge.action == answer}
         events: dict[str, Json] = {
             "moving": bool(ends),
             "arrives": instance.move.target in ends,
             "visited": bool(ends & set(instance.places)) if ends else None,
         }
         outcome = Outcome.UNPRODUCTIVE if answer in instance.actions else Outcome.ILLEGAL
-        return Judged(float(answer == instance.move.action), events, outcome)
+        return Judgement(float(answer == instance.move.action), events, outcome)
 
     def encode(self, action: str) -> Json:
         """Return the action."""
@@ -53,9 +53,11 @@ def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
     ways = [action for action in game.actions if _moves(action)] or list(game.actions)
     places = game.places
     here = [number for number, place in enumerate(places) if place == places[-1]]
-    told = " ".join(game.map.steps[number].observation.lower() for number in here)
-    tried = {typed(game.map.steps[number + 1].action) for number in here[:-1]} | {edge.action for edge in game.nearby}
-    return min(ways, key=lambda action: (action in tried, action not in told))
+    observations = " ".join(game.map.steps[number].observation.lower() for number in here)
+    tried = {normalize_action(game.map.steps[number + 1].action) for number in here[:-1]} | {
+        edge.action for edge in game.nearby
+    }
+    return min(ways, key=lambda action: (action in tried, action not in observations))
 
 
 def reverse(state: AnswerState[Minigame], rng: Stream) -> str:
@@ -96,4 +98,4 @@ def _last_move(game: Minigame) -> str:
     """Return the action of the last step that led to another place; "" if there is none."""
     places = game.places
     moved = (number for number in range(game.cutoff, 0, -1) if places[number] != places[number - 1])
-    return next((typed(game.map.steps[number].action) for number in moved), "")
+    return next((normalize_action(game.map.steps[number].action) for number in moved), "")

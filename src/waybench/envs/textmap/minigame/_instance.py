@@ -13,15 +13,20 @@ from waybench.envs.textmap.map import (
     PlaceMap,
     cut,
     map_json,
-    named,
+    normalize_action,
     reached,
     read_map,
     read_number,
     read_texts,
+    resolve_game,
     track,
-    typed,
 )
-from waybench.envs.textmap.minigame._valid_actions import draw_actions, offered_by_map, offered_by_world, plain
+from waybench.envs.textmap.minigame._valid_actions import (
+    candidates_from_map,
+    candidates_from_world,
+    draw_actions,
+    plain,
+)
 from waybench.envs.textmap.worlds import World
 
 VERSION = 1  # of the lists of actions
@@ -66,14 +71,14 @@ class Minigame(MapInstance):
     @property
     def nearby(self) -> list[Edge]:
         """The moves that lead away from here, as far as a reader can know them."""
-        return [edge for edge in leaving(self) if reached(edge.known_named, self.cutoff)]
+        return [edge for edge in outgoing_moves(self) if reached(edge.known_named, self.cutoff)]
 
     def to_json(self) -> Json:
         """Return the minigame with its map, so that a record needs no other file."""
         return {"map": map_json(self.map), "step": self.step, "actions": list(self.actions)}
 
 
-def leaving(game: Minigame) -> list[Edge]:
+def outgoing_moves(game: Minigame) -> list[Edge]:
     """Return the moves that lead away from where the player is, whether known or not."""
     here = game.move.source
     return [edge for edge in game.map.edges if edge.source == here and edge.target != here]
@@ -105,18 +110,18 @@ def minigames(
     """
     last = min(cutoff, place_map.last_step)
     places = _places(place_map, last)
-    candidates = [step for step in range(1, last + 1) if places and places[step] != places[step - 1]]
-    stream.shuffle(candidates)
-    found: list[Minigame] = []
-    for step in candidates:
-        if len(found) == count:
+    steps = [step for step in range(1, last + 1) if places and places[step] != places[step - 1]]
+    stream.shuffle(steps)
+    games: list[Minigame] = []
+    for step in steps:
+        if len(games) == count:
             break
         move = move_at(place_map, step)
         if move is None or (moves == "known" and not reached(move.known_named, step - 1)):
             continue
         actions = valid_actions(place_map, step, move, choices, world)
-        found.append(Minigame(cut(place_map, step - 1), step - 1, move, actions))
-    return found
+        games.append(Minigame(cut(place_map, step - 1), step - 1, move, actions))
+    return games
 
 
 def _places(place_map: PlaceMap, last: int) -> tuple[str, ...]:
@@ -132,8 +137,8 @@ def move_at(place_map: PlaceMap, step: int) -> Edge | None:
     places = _places(place_map, step)
     if not places or places[step] == places[step - 1]:
         return None
-    made = (places[step - 1], places[step], typed(place_map.steps[step].action))
-    return next((edge for edge in place_map.edges if edge[:3] == made and plain(edge.action)), None)
+    ends = (places[step - 1], places[step], normalize_action(place_map.steps[step].action))
+    return next((edge for edge in place_map.edges if edge[:3] == ends and plain(edge.action)), None)
 
 
 def valid_actions(
@@ -148,10 +153,12 @@ def valid_actions(
         choices: About how many.
         world: The world that the walkthrough is of, if it is one of ours.
     """
-    offer = offered_by_map(place_map, step) if world is None else offered_by_world(world, place_map.steps[:step])
+    candidates = (
+        candidates_from_map(place_map, step) if world is None else candidates_from_world(world, place_map.steps[:step])
+    )
     # Names of worlds come again under other keys; what is told at the beginning does not.
     stream = Stream("textmap/actions", VERSION, place_map.name, place_map.steps[0].observation, step, choices)
-    return draw_actions(move.action, offer, choices, stream)
+    return draw_actions(move.action, candidates, choices, stream)
 
 
 def decode_minigame(data: Json) -> Minigame:
@@ -175,17 +182,19 @@ def decode_minigame(data: Json) -> Minigame:
 def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
     if not 2 <= len(actions) <= MOST_CHOICES:
         raise DataError(f"actions: {len(actions)} of them; give from 2 to {MOST_CHOICES}")
-    strange = next((each for each in actions if not each.isprintable() or not 1 <= len(each) <= LONGEST_NAME), None)
-    if strange is not None:
-        raise DataError(f"actions: {strange[:40]!a} is no action in one line of 1 to {LONGEST_NAME} characters")
-    seen = {plain(action) for action in actions}
-    if len(seen) < len(actions) or "" in seen:
+    invalid = next(
+        (action for action in actions if not action.isprintable() or not 1 <= len(action) <= LONGEST_NAME), None
+    )
+    if invalid is not None:
+        raise DataError(f"actions: {invalid[:40]!a} is no action in one line of 1 to {LONGEST_NAME} characters")
+    plain_actions = {plain(action) for action in actions}
+    if len(plain_actions) < len(actions) or "" in plain_actions:
         raise DataError("actions: two of them are the same but for case, blanks and punctuation, or one is empty")
     if move.action not in actions:
         raise DataError(f"actions: the walkthrough's own, {move.action[:40]!a}, is missing")
 
 
-def named_minigame(data: Json, locate: Locate) -> Json:
+def resolve_minigame(data: Json, locate: Locate) -> Json:
     """Return a minigame with its map in place of a published game's name, and with its actions.
 
     Args:
@@ -200,4 +209,4 @@ def named_minigame(data: Json, locate: Locate) -> Json:
         return data
     read_number(data, "step", 1, PUBLISHED_STEPS, "a step whose place is known")
     whole = {key: value for key, value in data.items() if key != "cutoff"}  # the actions are drawn from all of it
-    return decode_minigame(named(whole, locate)).to_json()
+    return decode_minigame(resolve_game(whole, locate)).to_json()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from waybench.core import Stream
-from waybench.envs.textmap.map import PlaceMap, Step, track, typed
+from waybench.envs.textmap.map import PlaceMap, Step, normalize_action, track
 from waybench.envs.textmap.questions import normal
 from waybench.envs.textmap.worlds import DIRECTIONS, IDLE, Play, World
 
@@ -15,7 +15,7 @@ _COMMON = frozenset(_WORD.findall("all and for from into not off onto out over t
 _ENDS = " .,;:!?\"'`*()[]{}<>“”‘’"  # noqa: RUF001
 
 
-class Offer(NamedTuple):
+class CandidateActions(NamedTuple):
     """What a list is drawn from.
 
     Attributes:
@@ -34,16 +34,16 @@ def plain(action: str) -> str:
     return normal(action).strip(_ENDS)
 
 
-def draw_actions(answer: str, offer: Offer, count: int, stream: Stream) -> tuple[str, ...]:
+def draw_actions(answer: str, candidates: CandidateActions, count: int, stream: Stream) -> tuple[str, ...]:
     """Draw a list of about so many actions, in random order; half of them lead away, or are directions at least."""
-    found = _distinct((answer, *offer.moves))
-    for groups, size in ((offer.ways, count // 2), (offer.local, count), (offer.ways, count)):
+    actions = _distinct((answer, *candidates.moves))
+    for groups, size in ((candidates.ways, count // 2), (candidates.local, count), (candidates.ways, count)):
         for group in groups:
-            left = [action for action in _distinct((*found, *group)) if action not in found]
-            stream.shuffle(left)
-            found += left[: max(0, size - len(found))]
-    stream.shuffle(found)
-    return tuple(found)
+            new_actions = [action for action in _distinct((*actions, *group)) if action not in actions]
+            stream.shuffle(new_actions)
+            actions += new_actions[: max(0, size - len(actions))]
+    stream.shuffle(actions)
+    return tuple(actions)
 
 
 def _distinct(actions: Iterable[str]) -> list[str]:
@@ -54,7 +54,7 @@ def _distinct(actions: Iterable[str]) -> list[str]:
     return list(first.values())
 
 
-def offered_by_map(place_map: PlaceMap, step: int) -> Offer:
+def candidates_from_map(place_map: PlaceMap, step: int) -> CandidateActions:
     """Return what can be offered before a step of a walkthrough by who has nothing but the map.
 
     Of what can be done there, only what the walkthrough has done there is known; the rest is what it does at other
@@ -62,15 +62,21 @@ def offered_by_map(place_map: PlaceMap, step: int) -> Offer:
     """
     places = track(place_map, step)[:step]  # where the step leads says where it begins
     here = [number for number in range(step) if places[number] == places[-1]]
-    told = {word for number in here for word in _words(place_map.steps[number].observation)}
+    observed_words = {word for number in here for word in _words(place_map.steps[number].observation)}
     moves = [edge.action for edge in place_map.edges if edge.source == places[-1] and edge.target != places[-1]]
     leading = {*place_map.actions, *_WAYS}
-    done = [typed(place_map.steps[number].action) for number in range(1, step) if places[number - 1] == places[-1]]
-    ever = [action for step in place_map.steps[1:] if _is_simple(step) and (action := typed(step.action))]
-    other = sorted({action for action in ever if action not in leading})
-    mentioned = [action for action in other if _words(action.partition(" ")[2]) & told]  # what it is done to
-    local = ([action for action in done if action not in leading], mentioned, other, IDLE)
-    return Offer(moves, local, ([way for way in _WAYS if way in place_map.actions], DIRECTIONS))
+    done_here = [
+        normalize_action(place_map.steps[number].action)
+        for number in range(1, step)
+        if places[number - 1] == places[-1]
+    ]
+    simple_actions = [
+        action for step in place_map.steps[1:] if _is_simple(step) and (action := normalize_action(step.action))
+    ]
+    other = sorted({action for action in simple_actions if action not in leading})
+    mentioned = [action for action in other if _words(action.partition(" ")[2]) & observed_words]  # what it is done to
+    local = ([action for action in done_here if action not in leading], mentioned, other, IDLE)
+    return CandidateActions(moves, local, ([way for way in _WAYS if way in place_map.actions], DIRECTIONS))
 
 
 def _words(text: str) -> set[str]:
@@ -82,7 +88,7 @@ def _is_simple(step: Step) -> bool:
     return not set(step.action) & set(",.;:[]\"'") and step.action.isprintable()
 
 
-def offered_by_world(world: World, steps: Sequence[Step]) -> Offer:
+def candidates_from_world(world: World, steps: Sequence[Step]) -> CandidateActions:
     """Return what a world of our own offers after some steps: all that its game would carry out, and directions."""
     play = Play(world)
     now = play.begin().after
@@ -100,4 +106,4 @@ def offered_by_world(world: World, steps: Sequence[Step]) -> Offer:
     doing += [] if dark else [f"examine {thing.name}" for thing in carried]
     if world.lamp >= 0 and now.taken >> world.lamp & 1:
         doing.append(f"{'extinguish' if now.lit else 'light'} {world.things[world.lamp].name}")
-    return Offer([way.action for way in ways], (doing, IDLE), (DIRECTIONS,))
+    return CandidateActions([way.action for way in ways], (doing, IDLE), (DIRECTIONS,))

@@ -72,18 +72,18 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
     Args:
         form: How is asked.
         local_map: Whether the known moves from here are told.
-        searched: Whether a reply that says more than an action is searched for one.
+        search_reply: Whether a reply that says more than an action is searched for one.
     """
 
-    def __init__(self, form: Form, *, local_map: bool, searched: bool) -> None:
+    def __init__(self, form: Form, *, local_map: bool, search_reply: bool) -> None:
         self.name = form.name
-        self._form, self._local_map, self._searched = form, local_map, searched
+        self._form, self._local_map, self._searched = form, local_map, search_reply
 
     def rules(self, instance: Minigame) -> str:
         """Return the whole prompt."""
-        told = walkthrough(instance.map.steps, instance.cutoff)
+        text = walkthrough(instance.map.steps, instance.cutoff)
         known = self._form.nearby(instance.nearby) if self._local_map else ""
-        return f"{self._form.opening}{told}\n{known}{self._form.question(instance.actions)}"
+        return f"{self._form.opening}{text}\n{known}{self._form.question(instance.actions)}"
 
     def parse(self, reply: str, state: AnswerState[Minigame]) -> str | Invalid:
         """Read an action: the whole reply, but for case, blanks, and quotes or punctuation around it.

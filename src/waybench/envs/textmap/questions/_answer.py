@@ -11,7 +11,7 @@ from waybench.envs.textmap.questions._objects import last_list
 LONGEST_LITERAL = 20_000  # characters between two brackets that are read as Python; the published limit was 512 tokens
 MOST_HOPS = 1_000
 
-_NOT_READ = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+_PARSE_ERRORS = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
 class Hop(NamedTuple):
@@ -63,7 +63,7 @@ def published_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Traje
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a backslash in a reply is nobody's business
             value: Any = ast.literal_eval(text[start : end + 1])
-    except _NOT_READ:
+    except _PARSE_ERRORS:
         return Invalid("What stands from the first [ to the first ] is no Python list.")
     return trajectory(value, keys)
 
@@ -76,12 +76,12 @@ def sound_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajector
         keys: The keys that were asked for.
         lead: What the prompt ended with; it is put in front of a reply that has no list of its own.
     """
-    found = last_list(reply, keys)
-    if found is None and lead:
-        found = last_list(lead + reply.strip(), keys)
-    if found is None:
+    moves = last_list(reply, keys)
+    if moves is None and lead:
+        moves = last_list(lead + reply.strip(), keys)
+    if moves is None:
         return Invalid(f"The reply has no list of objects with the key {shown(keys.before)}.")
-    return found if isinstance(found, Invalid) else trajectory(found, keys)
+    return moves if isinstance(moves, Invalid) else trajectory(moves, keys)
 
 
 def trajectory(value: Any, keys: Keys = RELEASED) -> Trajectory | Invalid:

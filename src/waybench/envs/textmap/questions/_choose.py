@@ -44,12 +44,12 @@ def choose(
     """
     shown = cut(place_map, cutoff)
     word = stream.word()  # so that what is drawn of one difficulty does not depend on the other
-    drawn = [
+    by_difficulty = [
         _DRAW[kind](shown, cutoff, difficulty, count, Stream("textmap/choose", word, difficulty), longest)
         for difficulty in difficulties
     ]
-    turns = chain.from_iterable(zip_longest(*drawn))
-    return [question for question in turns if question is not None][:count]
+    alternating = chain.from_iterable(zip_longest(*by_difficulty))
+    return [question for question in alternating if question is not None][:count]
 
 
 def _routes(
@@ -76,15 +76,15 @@ def _destinations(
 
     choice = Choice(difficulty=difficulty, longest=longest)
     try:
-        drawn = sample_destination_questions(place_map, count, stream, choice, cutoff)
+        paths = sample_destination_questions(place_map, count, stream, choice, cutoff)
     except UsageError:  # no place is named, so that nothing else can be wrong
-        less = (
+        hint = (
             "lower longest, the most moves of a path,"
             if longest
             else "set longest, the most moves of a path (12, say),"
         )
-        raise UsageError(f"map {place_map.name}: too many simple paths to draw from: {less} or show less") from None
-    return [MapQuestion(place_map, cutoff, each.source, each.target, each.edges) for each in drawn]
+        raise UsageError(f"map {place_map.name}: too many simple paths to draw from: {hint} or show less") from None
+    return [MapQuestion(place_map, cutoff, path.source, path.target, path.edges) for path in paths]
 
 
 _Draw = Callable[[PlaceMap, int, Difficulty, int, Stream, int | None], list[MapQuestion]]

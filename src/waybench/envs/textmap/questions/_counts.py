@@ -43,5 +43,5 @@ def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule = "released", *
     routes: Counter[Difficulty | None] = Counter(
         question.difficulty(cutoff, rule) for question in route_questions(place_map, budget=budget)
     )
-    touched = {place for edge in known for place in (edge.source, edge.target)}
-    return Counts(len(touched), len(known), tally.average_length, cutoff, easy, hard, routes["easy"], routes["hard"])
+    places = {place for edge in known for place in (edge.source, edge.target)}
+    return Counts(len(places), len(known), tally.average_length, cutoff, easy, hard, routes["easy"], routes["hard"])

@@ -7,8 +7,8 @@ from waybench.core import DataError, Json, Outcome, Stream, is_array
 from waybench.envs.textmap.map import LONGEST_NAME
 from waybench.envs.textmap.questions._answer import MOST_HOPS, Hop, Trajectory
 from waybench.envs.textmap.questions._instance import MapQuestion
-from waybench.envs.textmap.questions._one_answer import AnswerState, Judged, OneAnswerGame
-from waybench.envs.textmap.questions._score import PAPER, SOUND, Rules, ground, length_weight, reasoning, success
+from waybench.envs.textmap.questions._one_answer import AnswerState, Judgement, OneAnswerGame
+from waybench.envs.textmap.questions._score import PAPER, SOUND, Rules, length_weight, move_index, reasoning, success
 
 
 class TrajectoryAnswers:
@@ -47,7 +47,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
         moves = [(Hop(edge.source, edge.action, edge.target),) for edge in ways]
         return moves or [(Hop(instance.source, action, instance.source),) for action in instance.map.actions]
 
-    def judge(self, instance: MapQuestion, answer: Trajectory) -> Judged:
+    def judge(self, instance: MapQuestion, answer: Trajectory) -> Judgement:
         """Score an answer."""
         place_map, rules = instance.map, self._rules
         strict = success(place_map, instance, answer, SOUND)
@@ -60,14 +60,14 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
             "moves": len(answer),
             "invented": _invented(instance, answer),
         }
-        return Judged(value, events, Outcome.OK if value == 1 else self._wrong(instance, answer))
+        return Judgement(value, events, Outcome.OK if value == 1 else self._failure_outcome(instance, answer))
 
-    def _wrong(self, question: MapQuestion, hops: Trajectory) -> Outcome:
+    def _failure_outcome(self, question: MapQuestion, hops: Trajectory) -> Outcome:
         """Return ILLEGAL for what the map does not have, UNPRODUCTIVE for what leads elsewhere."""
-        here = ground(question.map)
+        index = move_index(question.map)
         if question.path:
-            return Outcome.ILLEGAL if here.named(hops[-1].after) is None else Outcome.UNPRODUCTIVE
-        reached = here.follow(question.source, [hop.action for hop in hops], self._rules)
+            return Outcome.ILLEGAL if index.find_place(hops[-1].after) is None else Outcome.UNPRODUCTIVE
+        reached = index.follow(question.source, [hop.action for hop in hops], self._rules)
         return Outcome.UNPRODUCTIVE if reached else Outcome.ILLEGAL
 
     def perturb(self, state: AnswerState[MapQuestion], action: Trajectory, rate: float, rng: Stream) -> Trajectory:
@@ -80,8 +80,8 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
 
 def _invented(question: MapQuestion, hops: Trajectory) -> int:
     """Count the moves of an answer that are none of the map's."""
-    here = ground(question.map)
-    return sum(not here.has(hop.before, hop.action, hop.after) for hop in hops)
+    index = move_index(question.map)
+    return sum(not index.has(hop.before, hop.action, hop.after) for hop in hops)
 
 
 def read_hops(data: Json) -> Trajectory:

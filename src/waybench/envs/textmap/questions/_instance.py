@@ -13,13 +13,13 @@ from waybench.envs.textmap.map import (
     PlaceMap,
     cut,
     map_json,
-    named,
     path_labels,
     published_map,
     read_map,
     read_number,
     read_place,
     read_texts,
+    resolve_game,
     size_class,
 )
 
@@ -32,8 +32,8 @@ __all__ = [
     "decode_destination",
     "decode_route",
     "destination_on",
-    "named",
     "published_map",
+    "resolve_game",
     "route_on",
     "size_class",
 ]
@@ -94,7 +94,7 @@ def decode_route(data: Json) -> MapQuestion:
     """
     if is_object(data) and not {"actions", "path"}.isdisjoint(data):
         raise DataError("actions: a question for a route has none; moves whose destination is asked for are of another")
-    return route_on(*_shown(data), data)
+    return route_on(*_read_prefix(data), data)
 
 
 def decode_destination(data: Json) -> MapQuestion:
@@ -103,7 +103,7 @@ def decode_destination(data: Json) -> MapQuestion:
     Raises:
         DataError: If it is none; the message names the field.
     """
-    return destination_on(*_shown(data), data)
+    return destination_on(*_read_prefix(data), data)
 
 
 def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
@@ -124,18 +124,18 @@ def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> M
         raise DataError(
             f"actions: {plural(len(actions), 'move')}; give from 1 to {len(place_map.places)}, a simple path"
         )
-    found = _ways(place_map, question.source, actions)
+    paths = _ways(place_map, question.source, actions)
     if "path" in data:
-        wanted = read_texts(data, "path")
-        found = [path for path in found if [edge.target for edge in path] == wanted]
+        path_places = read_texts(data, "path")
+        paths = [path for path in paths if [edge.target for edge in path] == path_places]
     if "dst" in data:
-        found = [path for path in found if path[-1].target == question.target]
-    if not found:
+        paths = [path for path in paths if path[-1].target == question.target]
+    if not paths:
         raise DataError("actions: no simple path of the map makes these moves from src (to dst, along path)")
-    if len({path[-1].target for path in found}) > 1:
+    if len({path[-1].target for path in paths}) > 1:
         raise DataError("dst: it is missing, and these moves can lead to several places: give the one that is meant")
     # Of several paths to one place, that which can be asked about first.
-    path = min(found, key=lambda path: (path_labels(path).known_named, path_labels(path).forward_named))
+    path = min(paths, key=lambda path: (path_labels(path).known_named, path_labels(path).forward_named))
     return replace(question, target=path[-1].target, path=path)
 
 
@@ -156,7 +156,7 @@ def _ways(place_map: PlaceMap, source: str, actions: Sequence[str]) -> list[tupl
     return ways
 
 
-def _shown(data: Json) -> tuple[PlaceMap, int]:
+def _read_prefix(data: Json) -> tuple[PlaceMap, int]:
     if not is_object(data):
         raise DataError('instance: give a question, {"map": {...}, "src": "...", "dst": "...", "cutoff": 70}')
     place_map = read_map(data)

@@ -58,8 +58,8 @@ def last_list(reply: str, keys: Iterable[str]) -> list[Any] | Invalid | None:
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
     reader = _Reader(without_reasoning(reply))
-    named = re.compile("|".join(rf"(['\"]){re.escape(key)}\{number}\s*:" for number, key in enumerate(keys, 1)))
-    found: list[Any] | None = None
+    key_pattern = re.compile("|".join(rf"(['\"]){re.escape(key)}\{number}\s*:" for number, key in enumerate(keys, 1)))
+    last: list[Any] | None = None
     broken = False
     candidate = _CANDIDATE.search(reader.text)
     for _ in range(MAX_LISTS):
@@ -70,17 +70,17 @@ def last_list(reply: str, keys: Iterable[str]) -> list[Any] | Invalid | None:
             reader.position = start
             value = reader.value(MAX_DEPTH)
             end = reader.position
-            if named.search(reader.text, start, end):
-                found, broken = value, False
+            if key_pattern.search(reader.text, start, end):
+                last, broken = value, False
         except _Malformed as error:
             end = max(error.position, start + 1)
-            broken = broken or named.search(reader.text, start, end) is not None
+            broken = broken or key_pattern.search(reader.text, start, end) is not None
         except _TooMuch:
             return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other, or {MAX_MARKS} marks.")
         candidate = _CANDIDATE.search(reader.text, end)
     if candidate is not None:
         return Invalid(f"The reply has more than {MAX_LISTS} lists.")
-    return Invalid("The last list of objects in the reply is malformed.") if broken else found
+    return Invalid("The last list of objects in the reply is malformed.") if broken else last
 
 
 class _Reader:
@@ -95,7 +95,7 @@ class _Reader:
         """Read one value and stop behind it."""
         kind, mark = self._next()
         if kind == "text":
-            return self._said(mark)
+            return self._unquote(mark)
         if kind == "other":
             return OTHER
         if mark not in "[{":
@@ -105,48 +105,48 @@ class _Reader:
         return self._list(depth - 1) if mark == "[" else self._object(depth - 1)
 
     def _list(self, depth: int) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         while self._peek() != "]":
-            found.append(self.value(depth))
+            items.append(self.value(depth))
             if self._peek() != "]":
                 self._expect(",")
         self._expect("]")
-        return found
+        return items
 
     def _object(self, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        items: dict[str, Any] = {}
         while self._peek() != "}":
             kind, mark = self._next()
-            key = self._said(mark) if kind == "text" else None
-            if key is None or key in found:
+            key = self._unquote(mark) if kind == "text" else None
+            if key is None or key in items:
                 raise _Malformed(self.position)
             self._expect(":")
-            found[key] = self.value(depth)
+            items[key] = self.value(depth)
             if self._peek() != "}":
                 self._expect(",")
         self._expect("}")
-        return found
+        return items
 
     def _next(self) -> tuple[str, str]:
         self._marks += 1
         if self._marks > MAX_MARKS:
             raise _TooMuch
-        found = _MARK.match(self.text, self.position)
-        if found is None or found.lastgroup is None:
+        match = _MARK.match(self.text, self.position)
+        if match is None or match.lastgroup is None:
             raise _Malformed(self.position)
-        self.position = found.end()
-        return found.lastgroup, found[found.lastgroup]
+        self.position = match.end()
+        return match.lastgroup, match[match.lastgroup]
 
     def _peek(self) -> str:
-        found = _MARK.match(self.text, self.position)
-        return (found["sign"] or "") if found else ""
+        match = _MARK.match(self.text, self.position)
+        return (match["sign"] or "") if match else ""
 
     def _expect(self, sign: str) -> None:
         kind, mark = self._next()
         if kind != "sign" or mark != sign:
             raise _Malformed(self.position)
 
-    def _said(self, quoted: str) -> str:
+    def _unquote(self, quoted: str) -> str:
         if "\\" not in quoted:
             return quoted[1:-1]
         if quoted[0] == '"':

@@ -21,7 +21,7 @@ from waybench.core import (
     Wording,
 )
 from waybench.envs.textmap.map import MapInstance, map_name, published_steps
-from waybench.envs.textmap.questions._datasets import PUBLIC_KEY, Ask, MakeShown, MakeSource, MapItems
+from waybench.envs.textmap.questions._datasets import PUBLIC_KEY, Ask, MakeSource, MakeSourceWithCutoff, MapItems
 from waybench.envs.textmap.questions._score import PAPER, SOUND
 from waybench.envs.textmap.worlds import LOWEST_CLASS, WORLD_OPTIONS
 
@@ -45,7 +45,7 @@ class AnswerState(Generic[Q]):
     end: End | None = None
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """What an answer comes to.
 
     Attributes:
@@ -69,7 +69,7 @@ class OneAnswerGame(Game[Q, AnswerState[Q], A]):
         """Return the elementary answers to a question."""
 
     @abstractmethod
-    def judge(self, instance: Q, answer: A) -> Judged:
+    def judge(self, instance: Q, answer: A) -> Judgement:
         """Return what an answer comes to."""
 
     def start(self, instance: Q) -> AnswerState[Q]:
@@ -118,8 +118,8 @@ def map_environment(
     prove: Callable[[Q], Mapping[str, Json]],
     ask: Ask,
     limit: tuple[int, str],
-    of_a_world: int = 1,
-    make_shown: MakeShown | None = None,
+    items_per_limit: int = 1,
+    make_source_with_cutoff: MakeSourceWithCutoff | None = None,
     version: int = 1,
     sample_levels: tuple[int, ...] = (1, 2, 3),
     **fields: Any,
@@ -135,36 +135,36 @@ def map_environment(
         prove: Instance -> what is known of its solution.
         ask: (map, last step that is shown, stream, parameters of a task) -> instances.
         limit: The default number of questions that a task asks about each map, and that parameter's documentation.
-        of_a_world: Items of a world for each unit of that limit; 0 where a world is one item.
-        make_shown: (key, level, source options, how much is shown) -> items, where tokens can limit that.
+        items_per_limit: Items of a world for each unit of that limit; 0 where a world is one item.
+        make_source_with_cutoff: (key, level, source options, how much is shown) -> items, where tokens can limit that.
         version: The environment's version.
         sample_levels: A few levels, easiest first.
         **fields: All other fields of the `Environment`.
     """
-    cached = lru_cache(maxsize=64)(play)
-    drawn = (*WORLD_OPTIONS, *source_options)
+    cached_play = lru_cache(maxsize=64)(play)
+    all_source_options = (*WORLD_OPTIONS, *source_options)
     items = MapItems(
         env_id=f"textmap/{kind}",
         ask=ask,
         limit=limit,
-        of_a_world=of_a_world,
-        source_options=drawn,
+        items_per_limit=items_per_limit,
+        source_options=all_source_options,
         make_source=make_source,
-        make_shown=make_shown,
+        make_source_with_cutoff=make_source_with_cutoff,
         decode=decode,
         prove=prove,
     )
     return Environment(
         id=f"textmap/{kind}",
         version=version,
-        source_options=drawn,
+        source_options=all_source_options,
         smallest_level=LOWEST_CLASS,
         sample_levels=sample_levels,
         public_key=PUBLIC_KEY,
         make_source=make_source,
         datasets=items.datasets,
         prove=prove,
-        play=lambda options: cached(**options),
+        play=lambda options: cached_play(**options),
         decode=decode,
         level_of=lambda instance: instance.level,
         pooled=True,

@@ -97,8 +97,8 @@ def opening(template: Template, walkthrough: str, names: Names) -> str:
         walkthrough: The prefix; see `walkthrough` of the module of prefixes.
         names: The lists that are shown: `all_names` as published, `seen_names` to tell nothing of what comes later.
     """
-    lists = {"actions": _listed(names.actions, template), "places": _listed(names.places, template)}
-    return _filled(template.opening, walkthrough=walkthrough, **lists)
+    lists = {"actions": _format_names(names.actions, template), "places": _format_names(names.places, template)}
+    return _fill(template.opening, walkthrough=walkthrough, **lists)
 
 
 def question_text(template: Template, question: Question) -> str:
@@ -107,16 +107,16 @@ def question_text(template: Template, question: Question) -> str:
     if template.lists == "json":
         names = {key: json.dumps(name, ensure_ascii=False) for key, name in names.items()}
     text = template.destination if question.actions else template.route
-    return _filled(text, **names, actions=_listed(question.actions, template))
+    return _fill(text, **names, actions=_format_names(question.actions, template))
 
 
-def _listed(names: Sequence[str], template: Template) -> str:
+def _format_names(names: Sequence[str], template: Template) -> str:
     if template.lists == "python":
         return repr(list(names))
     return json.dumps(list(names), ensure_ascii=False) if template.lists == "json" else ", ".join(names)
 
 
-def _filled(text: str, **parts: str) -> str:
+def _fill(text: str, **parts: str) -> str:
     """Put parts in place of their names in braces; other braces in the text, or in a part, are left alone."""
     pieces = re.split(r"\{([a-z]+)\}", text)
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))

@@ -128,11 +128,11 @@ def destination_questions(
     Raises:
         UsageError: If a place is unknown, or the budget does not suffice; the latter not before it is spent.
     """
-    write = _Writer(place_map)
+    builder = _QuestionBuilder(place_map)
     for block in Paths(place_map, cutoff, rule, budget=budget).blocks(choice):
-        labels = block.greatest(write.labels)
+        labels = block.greatest(builder.labels)
         for number, row in enumerate(labels.tolist()):
-            yield write.question(block.path(number).tolist(), Labels(*row))
+            yield builder.question(block.path(number).tolist(), Labels(*row))
 
 
 def sample_destination_questions(
@@ -159,9 +159,9 @@ def sample_destination_questions(
     Raises:
         UsageError: If a place is unknown, or the budget does not suffice.
     """
-    write = _Writer(place_map)
-    drawn = Paths(place_map, cutoff, rule, budget=budget).sample(count, stream, choice)
-    return [write.question(path, path_labels(place_map.edges[number] for number in path)) for path in drawn]
+    builder = _QuestionBuilder(place_map)
+    paths = Paths(place_map, cutoff, rule, budget=budget).sample(count, stream, choice)
+    return [builder.question(path, path_labels(place_map.edges[number] for number in path)) for path in paths]
 
 
 def destination_question(place_map: PlaceMap, edges: Iterable[Edge]) -> DestinationQuestion:
@@ -172,10 +172,10 @@ def destination_question(place_map: PlaceMap, edges: Iterable[Edge]) -> Destinat
     """
     number = {edge: number for number, edge in enumerate(place_map.edges)}
     path = tuple(edges)
-    strange = next((edge for edge in path if edge not in number), None)
-    if strange is not None:
-        place_map.edge(strange.source, strange.action, strange.target)  # says what is wrong with it, if there is none
-        raise UsageError(f"map {place_map.name}: the move {strange[:3]} has other steps on the map")
+    unknown = next((edge for edge in path if edge not in number), None)
+    if unknown is not None:
+        place_map.edge(unknown.source, unknown.action, unknown.target)  # says what is wrong with it, if there is none
+        raise UsageError(f"map {place_map.name}: the move {unknown[:3]} has other steps on the map")
     if not path:
         raise UsageError(f"map {place_map.name}: a path has at least one move")
     for before, after in pairwise(path):
@@ -183,7 +183,7 @@ def destination_question(place_map: PlaceMap, edges: Iterable[Edge]) -> Destinat
             raise UsageError(f"map {place_map.name}: after {before.target!r} the path goes on from {after.source!r}")
     if len({path[0].source, *(edge.target for edge in path)}) <= len(path):
         raise UsageError(f"map {place_map.name}: the path comes to a place twice")
-    return _Writer(place_map).question([number[edge] for edge in path], path_labels(path))
+    return _QuestionBuilder(place_map).question([number[edge] for edge in path], path_labels(path))
 
 
 def route_questions(place_map: PlaceMap, *, budget: int = BUDGET) -> Iterator[RouteQuestion]:
@@ -214,7 +214,7 @@ def route_question(place_map: PlaceMap, source: str, target: str, *, budget: int
 
 def destination_id(edges: Iterable[Edge]) -> str:
     """Return the published id of a path."""
-    return _hash(_as_list(map(_as_text, edges)))
+    return _hash(_json_list(map(_edge_json, edges)))
 
 
 def route_id(source: str, target: str) -> str:
@@ -228,26 +228,26 @@ def _route(known: Routes, source: str, target: str, count: int) -> RouteQuestion
     return RouteQuestion(identity, source, target, count, shortest, labels, known.is_walked(source, target))
 
 
-class _Writer:
+class _QuestionBuilder:
     """Makes the questions of paths; what belongs to a move is made once for each move."""
 
     def __init__(self, place_map: PlaceMap) -> None:
         self._edges, self._routes = place_map.edges, routes(place_map)
-        self._texts = [_as_text(edge) for edge in place_map.edges]
+        self._texts = [_edge_json(edge) for edge in place_map.edges]
         self.labels: Ints = np.array([edge_labels(edge) for edge in place_map.edges], dtype=np.int64)
 
     def question(self, path: Sequence[int], labels: Labels) -> DestinationQuestion:
         edges = tuple(self._edges[number] for number in path)
         shortest = self._routes.shortest(edges[0].source, edges[-1].target)
         assert shortest is not None, "the path itself is a way"
-        return DestinationQuestion(_hash(_as_list(self._texts[number] for number in path)), edges, shortest, labels)
+        return DestinationQuestion(_hash(_json_list(self._texts[number] for number in path)), edges, shortest, labels)
 
 
-def _as_text(edge: Edge) -> str:
+def _edge_json(edge: Edge) -> str:
     return json.dumps({"action": edge.action, "node": edge.target, "prev_node": edge.source})
 
 
-def _as_list(texts: Iterable[str]) -> str:
+def _json_list(texts: Iterable[str]) -> str:
     return f"[{', '.join(texts)}]"  # as `json.dumps` joins what is in a list
 
 

@@ -81,34 +81,42 @@ def normal(name: str) -> str:
     return " ".join(" ".join(words).casefold().split())
 
 
-class Ground:
+class MoveIndex:
     """The moves of a map, all of them tried in the game, by place and action."""
 
     def __init__(self, place_map: PlaceMap) -> None:
         self._ways: dict[str, dict[str, list[str]]] = {}
         for edge in place_map.edges:
-            ends = self._ways.setdefault(edge.source, {}).setdefault(edge.action.lower(), [])
-            if edge.target not in ends:
-                ends.append(edge.target)
+            targets = self._ways.setdefault(edge.source, {}).setdefault(edge.action.lower(), [])
+            if edge.target not in targets:
+                targets.append(edge.target)
         # In a fixed order, whatever the order of the file.
         self.actions = tuple(sorted({action for ways in self._ways.values() for action in ways}))
         self._normal_actions = {normal(action): action for action in self.actions}
         self._normal_places = {normal(place): place for place in place_map.places}
 
-    def named(self, name: str) -> str | None:
+    def find_place(self, name: str) -> str | None:
         """Return the place of the map whose name is the same; None if there is none."""
         return self._normal_places.get(normal(name))
 
     def has(self, before: str, action: str, after: str) -> bool:
         """Return whether a move of these names, as `normal` sees them, is one of the map."""
-        source, said, target = self.named(before), self._normal_actions.get(normal(action)), self.named(after)
-        return source is not None and said is not None and target in self._ways.get(source, {}).get(said, ())
+        source, known_action, target = (
+            self.find_place(before),
+            self._normal_actions.get(normal(action)),
+            self.find_place(after),
+        )
+        return (
+            source is not None
+            and known_action is not None
+            and target in self._ways.get(source, {}).get(known_action, ())
+        )
 
-    def ends(self, places: Iterable[str], action: str) -> frozenset[str]:
+    def targets(self, places: Iterable[str], action: str) -> frozenset[str]:
         """Return where one can be after an action in one of some places; places without it lead nowhere."""
         return frozenset(end for place in places for end in self._ways.get(place, {}).get(action, ()))
 
-    def meant(self, said: str, places: Iterable[str], rules: Rules) -> str | None:
+    def resolve_action(self, action: str, places: Iterable[str], rules: Rules) -> str | None:
         """Return the valid action that is meant by what was said in one of some places; None if there is none.
 
         Of equally close ones, an action that leads on from there comes first, then the first in the alphabet. An
@@ -116,38 +124,38 @@ class Ground:
         saying nothing would be a move.
         """
         if not rules.similar:
-            return self._normal_actions.get(normal(said))
-        said = said.lower()
-        scores = {action: similarity(said, action) for action in self.actions}
+            return self._normal_actions.get(normal(action))
+        action = action.lower()
+        scores = {candidate: similarity(action, candidate) for candidate in self.actions}
         best = max(scores.values(), default=0.0)
         if best == 0:
             return None
-        closest = [action for action in self.actions if scores[action] == best]
-        here = tuple(places)
-        return next((action for action in closest if self.ends(here, action)), closest[0])
+        closest = [candidate for candidate in self.actions if scores[candidate] == best]
+        index = tuple(places)
+        return next((candidate for candidate in closest if self.targets(index, candidate)), closest[0])
 
-    def follow(self, source: str, said: Iterable[str], rules: Rules) -> frozenset[str]:
+    def follow(self, source: str, actions: Iterable[str], rules: Rules) -> frozenset[str]:
         """Return where one can be after all that was said, beginning in a place; empty if it leads nowhere."""
         places = frozenset({source})
-        for words in said:
-            action = self.meant(words, places, rules)
-            places = frozenset[str]() if action is None else self.ends(places, action)
+        for name in actions:
+            action = self.resolve_action(name, places, rules)
+            places = frozenset[str]() if action is None else self.targets(places, action)
             if not places:
                 break
         return places
 
 
 @lru_cache(maxsize=64)
-def ground(place_map: PlaceMap) -> Ground:
+def move_index(place_map: PlaceMap) -> MoveIndex:
     """Return the moves of a map; kept, for a map has thousands of questions."""
-    return Ground(place_map)
+    return MoveIndex(place_map)
 
 
 def destinations(place_map: PlaceMap, question: Question) -> frozenset[str]:
     """Return the places that the moves given in a question can lead to; several where an action is ambiguous."""
     places = frozenset({question.source})
     for action in question.actions:
-        places = ground(place_map).ends(places, action.lower())
+        places = move_index(place_map).targets(places, action.lower())
     return places
 
 
@@ -167,8 +175,8 @@ def success(
         any_reached: Whether every place that the given moves can lead to is right; otherwise only the question's own.
     """
     if not question.actions:
-        said = [hop.action for hop in hops]
-        return float(question.target in ground(place_map).follow(question.source, said, rules))
+        actions = [hop.action for hop in hops]
+        return float(question.target in move_index(place_map).follow(question.source, actions, rules))
     right = {question.target} | (destinations(place_map, question) if any_reached else frozenset[str]())
     answered = hops[-1].after
     if not rules.similar:
@@ -200,14 +208,14 @@ def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rule
         hops: The answer.
         rules: How names are taken.
     """
-    here = ground(place_map)
+    index = move_index(place_map)
     if not rules.similar:
         # Names of the map in place of those that are the same; others stay as they are and lead nowhere.
         hops = [
             Hop(
-                here.named(hop.before) or hop.before,
-                here.meant(hop.action, (), rules) or hop.action,
-                here.named(hop.after) or hop.after,
+                index.find_place(hop.before) or hop.before,
+                index.resolve_action(hop.action, (), rules) or hop.action,
+                index.find_place(hop.after) or hop.after,
             )
             for hop in hops
         ]
@@ -222,9 +230,9 @@ def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rule
         if question.actions:
             given = question.actions[number].lower()
             if rules.similar:
-                action = here.meant(hop.action, (before,), rules)
+                action = index.resolve_action(hop.action, (before,), rules)
             if action != given:
                 return False
-        if action is None or after not in here.ends((before,), action):
+        if action is None or after not in index.targets((before,), action):
             return False
     return True

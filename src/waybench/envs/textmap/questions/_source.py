@@ -9,11 +9,11 @@ from waybench.envs.textmap.map import DIFFICULTIES, Difficulty, PlaceMap, with_i
 from waybench.envs.textmap.questions._choose import LONGEST, Kind, choose
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._one_answer import prefix_option, questions_option
-from waybench.envs.textmap.worlds import WorldItems, drawn_world, shown_steps, size_stream
+from waybench.envs.textmap.worlds import WorldItems, draw_world, last_shown_step, size_stream
 
 WORLD_NAMES = ("plain", "ids")
 
-Shown = Callable[[PlaceMap], int]
+CutoffFunction = Callable[[PlaceMap], int]
 
 QUESTION_OPTIONS = (
     prefix_option("Steps of the walkthrough that are shown; if not given, all of it."),
@@ -54,7 +54,7 @@ class WorldQuestions(WorldItems[MapQuestion]):
         options: A value for each of `WORLD_OPTIONS` and `QUESTION_OPTIONS`.
         kind: What is asked for.
         prove: What is known of a question.
-        shown: Map -> the last step that is shown; if None, the option `prefix_steps` says it.
+        cutoff: Map -> the last step that is shown; if None, the option `prefix_steps` says it.
 
     Raises:
         UsageError: For a level that does not exist.
@@ -67,39 +67,45 @@ class WorldQuestions(WorldItems[MapQuestion]):
         options: Mapping[str, Json],
         kind: Kind,
         prove: Callable[[MapQuestion], Mapping[str, Json]],
-        shown: Shown | None = None,
+        cutoff: CutoffFunction | None = None,
     ) -> None:
-        drawn = tuple(options.items())
-        told = shown or _by_steps(options["prefix_steps"])
+        option_items = tuple(options.items())
+        cutoff_function = cutoff or _by_steps(options["prefix_steps"])
 
         def make(world: int, extra: int) -> list[MapQuestion]:
-            return _questions(key, level, drawn, kind, told, world, extra)
+            return _questions(key, level, option_items, kind, cutoff_function, world, extra)
 
         super().__init__(key, level, int(options["questions"]), make, prove)
 
 
 @lru_cache(maxsize=32)
 def _questions(
-    key: str, level: int, options: tuple[tuple[str, Json], ...], kind: Kind, shown: Shown, world: int, extra: int
+    key: str,
+    level: int,
+    options: tuple[tuple[str, Json], ...],
+    kind: Kind,
+    cutoff: CutoffFunction,
+    world: int,
+    extra: int,
 ) -> list[MapQuestion]:
     """Return the questions about one world of a set."""
-    given = dict(options)
-    if given["longest"] is None and level >= _MANY_PATHS:
-        given["longest"] = LONGEST
-    place_map = world_map(key, level, given, world, extra)
+    settings = dict(options)
+    if settings["longest"] is None and level >= _MANY_PATHS:
+        settings["longest"] = LONGEST
+    place_map = world_map(key, level, settings, world, extra)
     stream = Stream("textmap/questions", kind, key, level, world, extra)
-    return choose(place_map, kind, shown(place_map), int(given["questions"]), stream, **wanted(given))
+    return choose(place_map, kind, cutoff(place_map), int(settings["questions"]), stream, **question_filter(settings))
 
 
 @lru_cache(maxsize=64)
-def _by_steps(steps: int | None) -> Shown:
-    def shown(place_map: PlaceMap) -> int:
-        return shown_steps(place_map, steps)
+def _by_steps(steps: int | None) -> CutoffFunction:
+    def cutoff(place_map: PlaceMap) -> int:
+        return last_shown_step(place_map, steps)
 
-    return shown
+    return cutoff
 
 
-class Wanted(TypedDict):
+class QuestionFilter(TypedDict):
     """What `choose` is told of the questions that are wanted.
 
     Attributes:
@@ -111,10 +117,12 @@ class Wanted(TypedDict):
     longest: int | None
 
 
-def wanted(given: Mapping[str, Json]) -> Wanted:
+def question_filter(options: Mapping[str, Json]) -> QuestionFilter:
     """Return what the options `difficulty` and `longest` say."""
-    difficulties: tuple[Difficulty, ...] = tuple(each for each in DIFFICULTIES if given["difficulty"] in ("both", each))
-    return {"difficulties": difficulties, "longest": given["longest"]}
+    difficulties: tuple[Difficulty, ...] = tuple(
+        difficulty for difficulty in DIFFICULTIES if options["difficulty"] in ("both", difficulty)
+    )
+    return {"difficulties": difficulties, "longest": options["longest"]}
 
 
 def world_map(key: str, level: int, options: Mapping[str, Json], index: int, extra: int = 0) -> PlaceMap:
@@ -128,7 +136,7 @@ def world_map(key: str, level: int, options: Mapping[str, Json], index: int, ext
         extra: Number of the further world that stands in for it; 0 for itself.
     """
     rng = size_stream(key, level, index, extra)
-    place_map, world = drawn_world(key, level, options, index, extra, rng)
+    place_map, world = draw_world(key, level, options, index, extra, rng)
     if options["names"] == "plain":
         return place_map
     numbers = list(range(1, 4 * len(world.places)))

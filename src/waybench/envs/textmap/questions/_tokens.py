@@ -30,8 +30,8 @@ class _FileTokens:
         self._tokenizer = tokenizer
 
     def encode(self, text: str, /) -> Sequence[int]:
-        found: Sequence[int] = self._tokenizer.encode(text).ids
-        return found
+        ids: Sequence[int] = self._tokenizer.encode(text).ids
+        return ids
 
     def decode(self, tokens: Any, /) -> str:
         return str(self._tokenizer.decode(list(tokens)))
@@ -59,8 +59,8 @@ def tokenizer(name: str) -> Any:
         library = "tiktoken" if kind == "tiktoken" else "tokenizers"
         raise UsageError(f"tokenizer={name[:80]!r}: it is read by {library}: pip install {library}") from None
     except Exception as error:  # what a library says of a wrong name, a damaged file or a missing network
-        told = " ".join(str(error).split())[:200]
-        raise UsageError(f"tokenizer={name[:80]!r}: it cannot be loaded ({type(error).__name__}: {told})") from None
+        message = " ".join(str(error).split())[:200]
+        raise UsageError(f"tokenizer={name[:80]!r}: it cannot be loaded ({type(error).__name__}: {message})") from None
     raise UsageError(
         f"tokenizer={name[:80]!r}: give characters, tiktoken/ENCODING, or the path of a tokenizer.json that is there"
     )

@@ -4,7 +4,7 @@ from waybench.envs.textmap.map import LONGEST_NAME
 from waybench.envs.textmap.questions._answer import MOST_HOPS, Hop, Trajectory
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._one_answer import AnswerState
-from waybench.envs.textmap.questions._score import SOUND, ground
+from waybench.envs.textmap.questions._score import SOUND, move_index
 
 HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
 
@@ -30,11 +30,11 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
         *before, last = (Hop(_OPEN, action, _OPEN) for action in question.actions)
         return (*before, last._replace(after=place))
     hops: list[Hop] = []
-    for said in (part.strip() for part in text.split(",")):
-        if not 1 <= len(said) <= LONGEST_NAME or len(hops) == MOST_HOPS:
+    for action in (part.strip() for part in text.split(",")):
+        if not 1 <= len(action) <= LONGEST_NAME or len(hops) == MOST_HOPS:
             return None
-        ends = ground(question.map).follow(here, [said], SOUND)
+        ends = move_index(question.map).follow(here, [action], SOUND)
         there = min(ends, default=here)
-        hops.append(Hop(here, said, there))
+        hops.append(Hop(here, action, there))
         here = there
     return tuple(hops)

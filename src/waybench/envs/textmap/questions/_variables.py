@@ -55,15 +55,15 @@ def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET
     """
     labels = [(edge, edge_labels(edge)) for edge in place_map.edges]
     known = [(edge, each) for edge, each in labels if reached(each.answerable_from(), cutoff)]
-    made = sum(reached(each.easy_from(), cutoff) for _, each in known)
+    explicit = sum(reached(each.easy_from(), cutoff) for _, each in known)
     ends = {place for edge, _ in known for place in (edge.source, edge.target)}
-    touched = [place for place in place_map.places if place in ends]
+    places = [place for place in place_map.places if place in ends]
     words = [len(step.observation.split()) for step in place_map.steps if step.number <= cutoff]
     return MapVariables(
-        len(touched),
-        made,
-        len(known) - made,
-        *_names(touched),
+        len(places),
+        explicit,
+        len(known) - explicit,
+        *_names(places),
         *_paths(place_map, cutoff, budget),
         fmean(words) if words else None,
     )

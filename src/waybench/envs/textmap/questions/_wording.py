@@ -40,8 +40,8 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
 
     def parse(self, reply: str, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
         """Read a trajectory, or say why there is none."""
-        read = published_answer if self._published else sound_answer
-        return read(reply, self._template.keys, self._template.lead)
+        parse_answer = published_answer if self._published else sound_answer
+        return parse_answer(reply, self._template.keys, self._template.lead)
 
     def render(self, action: Trajectory, state: AnswerState[MapQuestion]) -> str:
         """Return a trajectory as JSON, which is a Python literal too; it goes on from the prompt's lead."""
@@ -58,10 +58,10 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
 @lru_cache(maxsize=256)
 def _opening(place_map: PlaceMap, cutoff: int, template: Template, observations: str, lists: str) -> str:
     steps = place_map.steps if observations == "full" else simplified(place_map, min(cutoff, place_map.last_step))
-    names = all_names(place_map) if lists == "all" else _seen(place_map, cutoff)
+    names = all_names(place_map) if lists == "all" else _known_names(place_map, cutoff)
     return opening(template, walkthrough(steps, cutoff), names)
 
 
-def _seen(place_map: PlaceMap, cutoff: int) -> Names:
-    found = seen_names(place_map, cutoff)
-    return found if found.places else all_names(place_map)
+def _known_names(place_map: PlaceMap, cutoff: int) -> Names:
+    names = seen_names(place_map, cutoff)
+    return names if names.places else all_names(place_map)

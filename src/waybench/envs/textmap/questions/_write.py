@@ -25,7 +25,7 @@ class Shares(NamedTuple):
     hard: int
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """What was written.
 
     Attributes:
@@ -43,7 +43,7 @@ class Written(NamedTuple):
 
 def write_map(
     folder: Path, place_map: PlaceMap, codes: Mapping[str, Sequence[str]] | None = None, *, most_paths: int = MOST_PATHS
-) -> Written:
+) -> WriteResult:
     """Write a map's files into a folder, over those of the same names: what `load_map` reads, and all questions.
 
     Args:
@@ -55,7 +55,7 @@ def write_map(
     Raises:
         UsageError: If a file cannot be written.
     """
-    write = _Files(folder, place_map.name)
+    write = _FileWriter(folder, place_map.name)
     write.text("walkthrough", walkthrough_text(place_map.steps))
     write.json("locations", place_map.places)
     write.json("actions", place_map.actions)
@@ -66,7 +66,7 @@ def write_map(
     return _write_questions(write, place_map, most_paths)
 
 
-def _write_questions(write: "_Files", place_map: PlaceMap, most_paths: int) -> Written:
+def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int) -> WriteResult:
     # These load numpy, which whoever only reads maps does not need.
     from waybench.envs.textmap.map import BUDGET, Paths
     from waybench.envs.textmap.questions._questions import route_questions
@@ -76,12 +76,12 @@ def _write_questions(write: "_Files", place_map: PlaceMap, most_paths: int) -> W
     except UsageError:
         why = f"not written: there are more than {BUDGET:,} simple paths; label fewer steps for a smaller map"
         left_out = tuple(f"{write.path(kind).name} {why}" for kind in ("all_pairs", "all2all"))
-        return Written(tuple(write.done), left_out, None, None)
-    found: Counter[str | None] = Counter()
+        return WriteResult(tuple(write.done), left_out, None, None)
+    difficulties: Counter[str | None] = Counter()
 
     def pairs() -> Iterator[str]:
         for question in route_questions(place_map):
-            found[question.difficulty(place_map.last_step)] += 1
+            difficulties[question.difficulty(place_map.last_step)] += 1
             ends: dict[str, Json] = {"src_node": question.source, "dst_node": question.target}
             yield json.dumps(
                 {**ends, "num_paths": question.num_paths, "id": question.id, **_label_record(question.labels)}
@@ -96,7 +96,9 @@ def _write_questions(write: "_Files", place_map: PlaceMap, most_paths: int) -> W
             f"{write.path('all2all').name} not written: it would have {easy + hard:,} lines, one for each simple path; "
             f"the limit is {most_paths:,}",
         )
-    return Written(tuple(write.done), left_out, Shares(easy, hard), Shares(found["easy"], found["hard"]))
+    return WriteResult(
+        tuple(write.done), left_out, Shares(easy, hard), Shares(difficulties["easy"], difficulties["hard"])
+    )
 
 
 def _paths(place_map: PlaceMap) -> Iterator[str]:
@@ -141,7 +143,7 @@ def _label_record(labels: Labels) -> dict[str, Json]:
 _ENDINGS = {"walkthrough": "walkthrough", "all_pairs": "all_pairs.jsonl", "all2all": "all2all.jsonl"}
 
 
-class _Files:
+class _FileWriter:
     """The files of one map; each gets its name when it is complete."""
 
     def __init__(self, folder: Path, name: str) -> None:

@@ -114,14 +114,14 @@ class Exit:
         action: What is typed; no other exit of that place has the same.
         target: Number of the place where it ends.
         door: Number of the door in it, if there is one.
-        by: What is told on the way; empty if nothing.
+        travel_text: What is told on the way; empty if nothing.
     """
 
     source: int
     action: str
     target: int
     door: int | None = None
-    by: str = ""
+    travel_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

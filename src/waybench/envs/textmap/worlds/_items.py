@@ -22,7 +22,7 @@ class WorldItems(Source[M]):
     Args:
         key: The set's key.
         level: Size class: worlds of level k have 2 ** (k + 1) places up to twice as many.
-        each: How many about each world.
+        items_per_world: How many about each world.
         make: (number of a world, number of the further world that stands in for it) -> instances about it.
         prove: What is known of an instance.
 
@@ -34,13 +34,13 @@ class WorldItems(Source[M]):
         self,
         key: str,
         level: int,
-        each: int,
+        items_per_world: int,
         make: Callable[[int, int], Sequence[M]],
         prove: Callable[[M], Mapping[str, Json]],
     ) -> None:
         if not LOWEST_CLASS <= level <= HIGHEST_CLASS:
             raise UsageError(f"level {level}: give a size class from {LOWEST_CLASS} to {HIGHEST_CLASS}")
-        self._key, self._level, self._each = key, level, each
+        self._key, self._level, self._items_per_world = key, level, items_per_world
         self._make, self._prove = make, prove
 
     def item(self, index: int) -> Item[M]:
@@ -49,23 +49,23 @@ class WorldItems(Source[M]):
         Raises:
             UsageError: If no world of this kind has such an instance.
         """
-        world, number = divmod(index, self._each)
-        found = self._make(world, 0)
+        world, number = divmod(index, self._items_per_world)
+        instances = self._make(world, 0)
         extra = empty = 0
         # A small world can have fewer questions than are wanted of each; another one stands in for the rest.
-        while number >= len(found):
-            number -= len(found)
+        while number >= len(instances):
+            number -= len(instances)
             extra += 1
-            empty = 0 if found else empty + 1
+            empty = 0 if instances else empty + 1
             if extra > _WORLDS or empty > _EMPTY:
                 raise UsageError(f"level {self._level}: these worlds have no such question; change their options")
-            found = self._make(world, extra)
-        instance = found[number]
+            instances = self._make(world, extra)
+        instance = instances[number]
         name = f"{self._level}-{index}"
         return Item(instance, name, instance.level, self._key, index, self._prove(instance))
 
 
-def drawn_world(
+def draw_world(
     key: str, level: int, options: Mapping[str, Json], index: int, extra: int, rng: Stream
 ) -> tuple[PlaceMap, World]:
     """Return a world of a set and its map.
@@ -80,9 +80,9 @@ def drawn_world(
     """
     least = 2 << level
     places = least + rng.below(min(2 * least, HIGHEST_LEVEL + 1) - least)
-    given = {option.name: options[option.name] for option in WORLD_OPTIONS}
+    world_options = {option.name: options[option.name] for option in WORLD_OPTIONS}
     name = index if not extra else index + (extra << 32)  # a number that no world of the set has
-    return world_item(key, places, given, name)
+    return world_item(key, places, world_options, name)
 
 
 def size_stream(key: str, level: int, index: int, extra: int) -> Stream:
@@ -90,6 +90,6 @@ def size_stream(key: str, level: int, index: int, extra: int) -> Stream:
     return Stream("textmap/size", key, level, index, extra)
 
 
-def shown_steps(place_map: PlaceMap, steps: int | None) -> int:
+def last_shown_step(place_map: PlaceMap, steps: int | None) -> int:
     """Return the last step that is shown of a map's walkthrough: the given one, or the last one there is."""
     return place_map.last_step if steps is None else min(int(steps), place_map.last_step)

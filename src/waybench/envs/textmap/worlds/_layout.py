@@ -86,7 +86,7 @@ def _flags(count: int, share: float, rng: Stream) -> list[bool]:
     return flags
 
 
-def _moved(cell: Cell, direction: str) -> Cell:
+def _neighbour(cell: Cell, direction: str) -> Cell:
     x, y, z = _STEPS[direction]
     return cell[0] + x, cell[1] + y, cell[2] + z
 
@@ -108,7 +108,7 @@ def _grow(layout: Layout, special: list[bool], rng: Stream) -> list[Cell]:
         else:
             parent, direction = _free_cell(cells, taken, directions, begin, number, rng)
             _join(layout, Link(parent, number, direction, opposite(direction), True))
-            cells.append(_moved(cells[parent], direction))
+            cells.append(_neighbour(cells[parent], direction))
         taken.add(cells[-1])
     return cells
 
@@ -125,7 +125,7 @@ def _free_cell(
 ) -> tuple[int, str]:
     while True:  # on the rim of what there is, some cell is always free
         parent, direction = _parent(begin, number, rng), rng.choice(directions)
-        if _moved(cells[parent], direction) not in taken:
+        if _neighbour(cells[parent], direction) not in taken:
             return parent, direction
         begin = max(0, begin - 1)
 
@@ -143,11 +143,13 @@ def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: St
     near: list[tuple[int, str, int]] = []
     for source, cell in enumerate(cells):
         for direction in (*DIRECTIONS[:4], "up"):
-            target = where.get(_moved(cell, direction))
+            target = where.get(_neighbour(cell, direction))
             if target is not None and frozenset((source, target)) not in linked:
                 near.append((source, direction, target))
     rng.shuffle(near)
-    near.sort(key=lambda found: found[1] not in _STRAIGHT, reverse=True)  # taken from the end: straight ones first
+    near.sort(
+        key=lambda candidate: candidate[1] not in _STRAIGHT, reverse=True
+    )  # taken from the end: straight ones first
     for is_special in special:
         if is_special:
             source = rng.below(len(cells))

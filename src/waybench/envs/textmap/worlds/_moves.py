@@ -17,8 +17,8 @@ class _Kind:
     there: str
     back: str | None
     names: tuple[str, ...]
-    told: tuple[str, ...]
-    told_back: tuple[str, ...] = ()
+    descriptions: tuple[str, ...]
+    descriptions_back: tuple[str, ...] = ()
 
 
 _WORDS = read_toml(__file__, "words.toml")
@@ -45,13 +45,13 @@ class Moves:
         exits: The ways.
         doors: The doors' names.
         names: Places that are named after the way to them: the place's name, and what it is.
-        told: For each exit that is special, what is told of it.
+        descriptions: For each exit that is special, what is told of it.
     """
 
     exits: list[Exit] = field(default_factory=lambda: [])
     doors: list[str] = field(default_factory=lambda: [])
     names: dict[int, tuple[str, str]] = field(default_factory=lambda: {})
-    told: dict[tuple[int, str], str] = field(default_factory=lambda: {})
+    descriptions: dict[tuple[int, str], str] = field(default_factory=lambda: {})
 
 
 def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rng: Stream) -> Moves:
@@ -65,12 +65,12 @@ def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rn
         rng: Random numbers.
     """
     moves = Moves()
-    guarded = _guarded(layout.links, round(doors * len(layout.links)), rng)
+    door_links = _choose_door_links(layout.links, round(doors * len(layout.links)), rng)
     near: list[set[str]] = [set() for _ in themes]  # of each place, the names of its doors
     used: set[str] = set()
     for number, link in enumerate(layout.links):
         door = None
-        if number in guarded:
+        if number in door_links:
             door = len(moves.doors)
             moves.doors.append(_door(near[link.source] | near[link.target], rng))
             near[link.source].add(moves.doors[door])
@@ -86,7 +86,7 @@ def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rn
     return moves
 
 
-def _guarded(links: list[Link], count: int, rng: Stream) -> set[int]:
+def _choose_door_links(links: list[Link], count: int, rng: Stream) -> set[int]:
     """Draw the links with a door: first of all plain ones that lead both ways."""
     order = list(range(len(links)))
     rng.shuffle(order)
@@ -119,11 +119,13 @@ def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str],
         verb = rng.choice(sorted(_ONE_WAY["moves"]))
         move = _ONE_WAY["moves"][verb]
         noun = _noun(move["nouns"], used, rng)
-        _add(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["told"]), noun, prose, rng)
+        _add(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["descriptions"]), noun, prose, rng)
     elif not link.fresh or rng.below(5) == 0:
         verb = rng.choice(sorted(_BOTH_WAYS["nouns"]))
         noun = _noun(_BOTH_WAYS["nouns"][verb], used, rng)
-        _add(link, moves, _Kind(verb, verb, (), _BOTH_WAYS["told"], _BOTH_WAYS["told"]), noun, prose, rng)
+        _add(
+            link, moves, _Kind(verb, verb, (), _BOTH_WAYS["descriptions"], _BOTH_WAYS["descriptions"]), noun, prose, rng
+        )
     else:
         kinds = [(kind, getattr(theme, name)) for name, kind in _SPECIAL.items()]
         kind, nouns = rng.choice(kinds)
@@ -138,21 +140,21 @@ def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str],
 
 
 def _add(link: Link, moves: Moves, kind: _Kind, noun: str, prose: int, rng: Stream) -> None:
-    def told(templates: tuple[str, ...]) -> str:
+    def descriptions(templates: tuple[str, ...]) -> str:
         article = with_article(noun)
         return rng.choice(templates).replace("{A}", sentence(article)).replace("{a}", article).format(noun)
 
-    def by(action: str) -> str:
+    def travel_text(action: str) -> str:
         verb = action.removesuffix(noun).strip()
         return f"You {verb} the {noun}." if prose >= 2 and verb and verb != action else ""
 
     there = kind.there.format(noun)
-    moves.exits.append(Exit(link.source, there, link.target, by=by(there)))
-    moves.told[link.source, there] = told(kind.told)
+    moves.exits.append(Exit(link.source, there, link.target, travel_text=travel_text(there)))
+    moves.descriptions[link.source, there] = descriptions(kind.descriptions)
     if kind.back and link.back is not None:
         back = kind.back.format(noun)
-        moves.exits.append(Exit(link.target, back, link.source, by=by(back)))
-        moves.told[link.target, back] = told(kind.told_back)
+        moves.exits.append(Exit(link.target, back, link.source, travel_text=travel_text(back)))
+        moves.descriptions[link.target, back] = descriptions(kind.descriptions_back)
     if link.fresh and kind.names:
         title = " ".join(word if word in ("of", "in", "the") else sentence(word) for word in noun.split())
         moves.names[link.target] = (rng.choice(kind.names).format(title), noun)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, Thing, World
 from waybench.envs.textmap.worlds._moves import sentence, with_article
-from waybench.envs.textmap.worlds._prose import listed, towards
+from waybench.envs.textmap.worlds._prose import join_items, towards
 
 LONGEST_COMMAND = 120  # characters
 
@@ -44,13 +44,13 @@ class Turn(NamedTuple):
     Attributes:
         after: The situation now.
         text: What is told.
-        named: Whether the name of the place where the player now is was told, as a line of its own.
+        shows_name: Whether the name of the place where the player now is was told, as a line of its own.
         understood: Whether the command meant anything.
     """
 
     after: Situation
     text: str
-    named: bool = False
+    shows_name: bool = False
     understood: bool = True
 
 
@@ -115,36 +115,36 @@ class Play:
     def _move(self, now: Situation, way: Exit) -> Turn:
         if way.door is not None and not now.opened >> way.door & 1:
             return Turn(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
-        return self._arrive(now, replace(now, place=way.target), way.by)
+        return self._arrive(now, replace(now, place=way.target), way.travel_text)
 
-    def _arrive(self, now: Situation, after: Situation, by: str) -> Turn:
+    def _arrive(self, now: Situation, after: Situation, travel_text: str) -> Turn:
         """Tell of a place, at length if it is new or the game always does so."""
         at_length = not self.world.style.brief or not now.seen >> after.place & 1
         turn = self._look(after, at_length)
-        return turn._replace(text=f"{by}\n\n{turn.text}") if by else turn
+        return turn._replace(text=f"{travel_text}\n\n{turn.text}") if travel_text else turn
 
     def _look(self, now: Situation, at_length: bool = True) -> Turn:
         place = self.world.places[now.place]
         if self.dark(now):
             return Turn(now, f"Darkness\n{self.world.voice.dark}\n")
-        told = [place.name]
+        lines = [place.name]
         if at_length:
-            told += [text for text in (place.text, self._ways(now)) if text]
+            lines += [text for text in (place.text, self._ways(now)) if text]
         carried = [name for name in self.here(now) if self._thing(now, name).portable]
         if carried:
-            told.append(f"There is {listed([with_article(name) for name in carried])} here.")
-        return Turn(replace(now, seen=now.seen | 1 << now.place), "\n".join(told) + "\n", named=True)
+            lines.append(f"There is {join_items([with_article(name) for name in carried])} here.")
+        return Turn(replace(now, seen=now.seen | 1 << now.place), "\n".join(lines) + "\n", shows_name=True)
 
     def _ways(self, now: Situation) -> str:
-        told = [self.world.places[now.place].ways]
+        sentences = [self.world.places[now.place].ways]
         if self.world.style.exits != "none":
             for door, way in self._doors[now.place].items():
                 state = "open" if way.door is not None and now.opened >> way.door & 1 else "closed"
                 if way.action in DIRECTIONS:
-                    told.append(f"{sentence(towards(way.action))} is {with_article(door)}, which is {state}.")
+                    sentences.append(f"{sentence(towards(way.action))} is {with_article(door)}, which is {state}.")
                 else:
-                    told.append(f"{sentence(with_article(door))}, which is {state}, is in the way ({way.action}).")
-        return " ".join(filter(None, told))
+                    sentences.append(f"{sentence(with_article(door))}, which is {state}, is in the way ({way.action}).")
+        return " ".join(filter(None, sentences))
 
     def _thing(self, now: Situation, name: str) -> Thing:
         return self.world.things[self._things[now.place][name]]
@@ -183,7 +183,7 @@ class Play:
     def _inventory(self, now: Situation) -> str:
         things = self.world.things
         names = [with_article(thing.name) for number, thing in enumerate(things) if now.taken >> number & 1]
-        return self.world.voice.carrying.format(listed(names)) if names else self.world.voice.empty_handed
+        return self.world.voice.carrying.format(join_items(names)) if names else self.world.voice.empty_handed
 
     def _open(self, now: Situation, noun: str, _: str) -> Turn:
         voice, doors = self.world.voice, self._doors[now.place]
@@ -231,17 +231,17 @@ class Play:
         if lamp < 0 or not now.taken >> lamp & 1 or self.world.things[lamp].name != noun:
             return Turn(now, f"{voice.absent}\n")
         if verb == "extinguish":
-            told = voice.out if now.lit else voice.out_already
-            return Turn(replace(now, lit=False), told.format(noun) + "\n")
+            answer = voice.out if now.lit else voice.out_already
+            return Turn(replace(now, lit=False), answer.format(noun) + "\n")
         if now.lit:
             return Turn(now, voice.lit_already.format(noun) + "\n")
         was_dark = self.dark(now)
         now = replace(now, lit=True)
-        told = voice.lit.format(noun) + "\n"
+        answer = voice.lit.format(noun) + "\n"
         if not was_dark:
-            return Turn(now, told)
+            return Turn(now, answer)
         turn = self._look(now)
-        return turn._replace(text=f"{told}\n{turn.text}")
+        return turn._replace(text=f"{answer}\n{turn.text}")
 
 
 def _cleaned(command: str) -> str | None:

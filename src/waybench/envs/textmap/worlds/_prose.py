@@ -63,38 +63,38 @@ def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour
     for slot, choices in (("mood", theme.moods), ("ground", theme.ground), ("around", theme.around)):
         slots[slot] = deck.deal(choices)
     opening = deck.deal(_PROSE["openings"])
-    told = [sentence(opening.format(**slots))]
+    sentences = [sentence(opening.format(**slots))]
     if prose == 3:
-        others = [text for text in _PROSE["openings"] if not _common(text, opening)]
-        told.append(sentence(deck.deal(tuple(others)).format(**slots)))
-    told += [deck.deal(theme.details)] if prose > 1 else []
-    told += [deck.deal(_PROSE["remarks"])] if prose > 2 else []
+        others = [text for text in _PROSE["openings"] if not _have_common_slot(text, opening)]
+        sentences.append(sentence(deck.deal(tuple(others)).format(**slots)))
+    sentences += [deck.deal(theme.details)] if prose > 1 else []
+    sentences += [deck.deal(_PROSE["remarks"])] if prose > 2 else []
     for thing in scenery:
         article = with_article(thing)
-        told.append(deck.deal(_PROSE["scenery"]).format(a=article, A=sentence(article)))
-    text = " ".join(told)
+        sentences.append(deck.deal(_PROSE["scenery"]).format(a=article, A=sentence(article)))
+    text = " ".join(sentences)
     if prose == 3 and rumour:
         directions = {"direction": deck.deal(DIRECTIONS[:8]), "direction2": deck.deal(DIRECTIONS[:8])}
         text += "\n" + deck.deal(_PROSE["rumours"]).format(name=rumour, **directions)
     return text
 
 
-def _common(text: str, other: str) -> bool:
+def _have_common_slot(text: str, other: str) -> bool:
     """Return whether two templates tell the same thing."""
     return any(slot in text and slot in other for slot in ("{mood}", "{ground}", "{around}", "{a}"))
 
 
-def examined(noun: str, rng: Stream) -> str:
+def examine_text(noun: str, rng: Stream) -> str:
     """Return what is told of a thing on looking at it."""
     return rng.choice(_PROSE["examined"]).format(noun)
 
 
-def portable(rng: Stream) -> str:
+def draw_portable(rng: Stream) -> str:
     """Draw something that can be carried."""
     return rng.choice(_PROSE["portable"])
 
 
-def listed(items: Sequence[str]) -> str:
+def join_items(items: Sequence[str]) -> str:
     """Return the items as in a sentence: with commas, and "and" before the last."""
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
 
@@ -104,7 +104,7 @@ def towards(direction: str) -> str:
     return {"up": "above you", "down": "below you"}.get(direction, f"to the {direction}")
 
 
-def tell_ways(actions: Sequence[str], special: Sequence[str], exits: str, theme: Theme, rng: Stream) -> str:
+def describe_exits(actions: Sequence[str], special: Sequence[str], exits: str, theme: Theme, rng: Stream) -> str:
     """Tell of the ways out that have no door.
 
     Args:
@@ -119,13 +119,13 @@ def tell_ways(actions: Sequence[str], special: Sequence[str], exits: str, theme:
     if exits == "list":
         return f"Exits: {', '.join(actions)}."
     directions = [action for action in actions if action in DIRECTIONS]
-    told = list(special)
+    sentences = list(special)
     if directions and rng.below(2):
         ways = [_way(direction, theme, rng) for direction in directions]
-        told.insert(0, rng.choice(_PROSE["ways"]).format(list=listed(ways)))
+        sentences.insert(0, rng.choice(_PROSE["ways"]).format(list=join_items(ways)))
     elif directions:
-        told.insert(0, rng.choice(_PROSE["going"]).format(plain=listed(directions)))
-    return " ".join(told)
+        sentences.insert(0, rng.choice(_PROSE["going"]).format(plain=join_items(directions)))
+    return " ".join(sentences)
 
 
 def _way(direction: str, theme: Theme, rng: Stream) -> str:

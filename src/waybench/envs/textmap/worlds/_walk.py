@@ -14,7 +14,7 @@ _LONGEST_TRIP = 4  # moves away from the route before turning back
 IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
 
 
-def walk(world: World, rng: Stream, steps: int, *, whole: bool = False) -> tuple[Step, ...]:
+def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> tuple[Step, ...]:
     """Play a world from the beginning.
 
     All places are visited if the steps suffice. What is left of them goes into detours and into what changes nothing:
@@ -25,7 +25,7 @@ def walk(world: World, rng: Stream, steps: int, *, whole: bool = False) -> tuple
         world: The world.
         rng: Random numbers.
         steps: Number of steps after the first, which has the number 0.
-        whole: Whether to make more steps, up to `MOST_STEPS`, if those do not suffice for all places.
+        visit_all: Whether to make more steps, up to `MOST_STEPS`, if those do not suffice for all places.
 
     Raises:
         UsageError: If there are to be fewer steps than 1 or more than `MOST_STEPS`.
@@ -33,24 +33,24 @@ def walk(world: World, rng: Stream, steps: int, *, whole: bool = False) -> tuple
     if not 1 <= steps <= MOST_STEPS:
         raise UsageError(f"steps is {steps}: give a number of steps from 1 to {MOST_STEPS}")
     walker = _Walker(world, rng, steps)
-    walker.walk(whole)
+    walker.walk(visit_all)
     return tuple(walker.steps)
 
 
 def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, wanted: Callable[[int], bool]) -> list[Exit]:
     """Return the shortest way from a place to another that is wanted; nothing if there is none."""
-    came: dict[int, Exit | None] = {begin: None}
+    arrivals: dict[int, Exit | None] = {begin: None}
     queue = deque([begin])
     while queue:
         for way in ways(queue.popleft()):
-            if way.target in came:
+            if way.target in arrivals:
                 continue
-            came[way.target] = way
+            arrivals[way.target] = way
             if wanted(way.target):
-                found = [way]
-                while (last := came[found[-1].source]) is not None:
-                    found.append(last)
-                return found[::-1]
+                path = [way]
+                while (last := arrivals[path[-1].source]) is not None:
+                    path.append(last)
+                return path[::-1]
             queue.append(way.target)
     return []
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from waybench.core import DataError, End, Facts, Game, Instance, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.search._number import whole
+from waybench.envs.search._game_number import read_whole_number
 from waybench.spaces import Graph
 
 LARGEST = 10_000  # nodes
@@ -30,7 +30,7 @@ class Terrain(Instance):
 
     def canonical(self) -> str:
         """Return every node's neighbours, in the order in which they are shown."""
-        return "\n".join(" ".join(map(str, some)) for some in self.graph.neighbours)
+        return "\n".join(" ".join(map(str, nodes)) for nodes in self.graph.neighbours)
 
     def to_json(self) -> Json:
         """Return {"nodes": [0, 1, ...], "edges": [[u, v], ...]}."""
@@ -51,16 +51,16 @@ def decode(data: Json) -> Terrain:
         raise DataError(f"instance: it has {size} nodes; from 2 to {LARGEST} can be played")
     if set(map(type, nodes)) != {int} or list(nodes) != list(range(size)):
         raise DataError("instance: the nodes are the numbers 0, 1, 2, ... in this order")
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for number, edge in enumerate(edges):
         match edge:
             case [int(u), int(v)] if type(u) is type(v) is int and 0 <= u < size and 0 <= v < size and u != v:
-                found.append((u, v))
+                pairs.append((u, v))
             case _:  # pyright: ignore[reportUnknownVariableType]
                 raise DataError(f"instance: edge {number} is no pair of two different nodes")
-    if len({frozenset(edge) for edge in found}) < len(found):
+    if len({frozenset(edge) for edge in pairs}) < len(pairs):
         raise DataError("instance: an edge is there twice")
-    graph = Graph(size, tuple(found))
+    graph = Graph(size, tuple(pairs))
     if graph.reached_from(0) < size:
         raise DataError("instance: not every node can be reached from node 0")
     return Terrain(graph)
@@ -76,7 +76,7 @@ class Walk(NamedTuple):
         order: All visited nodes in the order of their first visit.
         parents: Of each of them, the node where a walker stood when it entered it first; -1 for node 0, and for all
             nodes of a breadth-first search, which enters them from nowhere.
-        seen: The visited nodes as bits of a number.
+        visited_mask: The visited nodes as bits of a number.
     """
 
     graph: Graph
@@ -84,7 +84,7 @@ class Walk(NamedTuple):
     before: int
     order: tuple[int, ...]
     parents: tuple[int, ...]
-    seen: int
+    visited_mask: int
 
 
 class WalkGame(Game[Terrain, Walk, int]):
@@ -112,26 +112,31 @@ class WalkGame(Game[Terrain, Walk, int]):
             return ()
         if self._depth_first:
             return graph.neighbours[state.at]
-        fringe = (other for node in order for other in graph.neighbours[node] if not state.seen >> other & 1)
+        fringe = (
+            neighbour
+            for node in order
+            for neighbour in graph.neighbours[node]
+            if not state.visited_mask >> neighbour & 1
+        )
         return (*order, *dict.fromkeys(fringe))
 
     def apply(self, state: Walk, action: int, rng: Stream) -> Transition[Walk]:
         """Visit a node; the reward is 1 for the last one."""
-        graph, at, _, order, parents, seen = state
+        graph, at, _, order, parents, visited_mask = state
         if not 0 <= action < graph.size:
             return Transition(state, 0.0, _NOWHERE, Outcome.ILLEGAL)
-        visited = seen >> action & 1
-        reach = graph.masks[at] >> action & 1 if self._depth_first else visited or graph.masks[action] & seen
+        visited = visited_mask >> action & 1
+        reach = graph.masks[at] >> action & 1 if self._depth_first else visited or graph.masks[action] & visited_mask
         if not reach:
             return Transition(state, 0.0, _NOWHERE, Outcome.ILLEGAL)
         if visited:
-            missed = not self._depth_first or graph.masks[at] & ~seen
-            outcome = Outcome.UNPRODUCTIVE if missed else Outcome.OK
-            following = Walk(graph, action, at, order, parents, seen)
+            is_wasted = not self._depth_first or graph.masks[at] & ~visited_mask
+            outcome = Outcome.UNPRODUCTIVE if is_wasted else Outcome.OK
+            following = Walk(graph, action, at, order, parents, visited_mask)
             return Transition(following, 0.0, {"node": action, "new": False}, outcome)
         parent = at if self._depth_first else -1
         order = (*order, action)
-        following = Walk(graph, action, at, order, (*parents, parent), seen | 1 << action)
+        following = Walk(graph, action, at, order, (*parents, parent), visited_mask | 1 << action)
         return Transition(following, float(len(order) == graph.size), {"node": action, "new": True})
 
     def terminal(self, state: Walk) -> End | None:
@@ -148,7 +153,7 @@ class WalkGame(Game[Terrain, Walk, int]):
         Raises:
             DataError: If it is none.
         """
-        return whole(action)
+        return read_whole_number(action)
 
 
 _NOWHERE: dict[str, Json] = {"node": None, "new": False}
@@ -160,13 +165,13 @@ def depth_first(state: Walk, rng: Stream) -> int:
     This is the published optimal policy. Where an earlier mistake has left unvisited nodes behind that no way back
     meets, it takes the shortest way to the nearest of them.
     """
-    graph, at, seen = state.graph, state.at, state.seen
-    if graph.masks[at] & ~seen:
-        return next(node for node in graph.neighbours[at] if not seen >> node & 1)
+    graph, at, visited_mask = state.graph, state.at, state.visited_mask
+    if graph.masks[at] & ~visited_mask:
+        return next(node for node in graph.neighbours[at] if not visited_mask >> node & 1)
     parent = dict(zip(state.order, state.parents, strict=True))
     ancestor = parent[at]
     while ancestor >= 0:
-        if graph.masks[ancestor] & ~seen:
+        if graph.masks[ancestor] & ~visited_mask:
             return parent[at]
         ancestor = parent[ancestor]
     return _first_step_to_unvisited(state)
@@ -176,12 +181,12 @@ def _first_step_to_unvisited(state: Walk) -> int:
     first = {state.at: state.at}
     todo = [state.at]
     for node in todo:
-        for other in state.graph.neighbours[node]:
-            if other not in first:
-                first[other] = other if node == state.at else first[node]
-                if not state.seen >> other & 1:
-                    return first[other]
-                todo.append(other)
+        for neighbour in state.graph.neighbours[node]:
+            if neighbour not in first:
+                first[neighbour] = neighbour if node == state.at else first[node]
+                if not state.visited_mask >> neighbour & 1:
+                    return first[neighbour]
+                todo.append(neighbour)
     raise ValueError("every node is visited")
 
 
@@ -190,10 +195,10 @@ def breadth_first(state: Walk, rng: Stream) -> int:
 
     This is the published optimal policy, a first-in-first-out queue.
     """
-    unseen = ~state.seen
+    unseen = ~state.visited_mask
     for node in state.order:
         if state.graph.masks[node] & unseen:
-            return next(other for other in state.graph.neighbours[node] if unseen >> other & 1)
+            return next(neighbour for neighbour in state.graph.neighbours[node] if unseen >> neighbour & 1)
     raise ValueError("every node is visited")
 
 
@@ -216,13 +221,13 @@ class DepthFirst:
     def __init__(self, case: Terrain) -> None:
         self._graph = case.graph
         self._stack = [0]
-        self._seen = 1
+        self._visited_mask = 1
 
     def follows(self, answer: int) -> bool:
         """Whether a node is one that the algorithm visits now."""
         top = self._graph.masks[self._stack[-1]]
-        if top & ~self._seen:
-            return bool((top & ~self._seen) >> answer & 1)
+        if top & ~self._visited_mask:
+            return bool((top & ~self._visited_mask) >> answer & 1)
         return len(self._stack) > 1 and answer == self._stack[-2]
 
     def take(self, answer: int) -> None:
@@ -231,7 +236,7 @@ class DepthFirst:
             self._stack.pop()
         else:
             self._stack.append(answer)
-        self._seen |= 1 << answer
+        self._visited_mask |= 1 << answer
 
 
 class BreadthFirst:
@@ -239,7 +244,7 @@ class BreadthFirst:
 
     def __init__(self, case: Terrain) -> None:
         self._graph = case.graph
-        self._seen = 1
+        self._visited_mask = 1
         self._level = self._graph.masks[0]
         self._next = 0
 
@@ -249,24 +254,24 @@ class BreadthFirst:
 
     def take(self, answer: int) -> None:
         """Go on after a visit."""
-        self._seen |= 1 << answer
+        self._visited_mask |= 1 << answer
         self._level &= ~(1 << answer)
-        self._next |= self._graph.masks[answer] & ~self._seen & ~self._level
+        self._next |= self._graph.masks[answer] & ~self._visited_mask & ~self._level
         if not self._level:
             self._level, self._next = self._next, 0
 
 
 def steps_depth(case: Terrain) -> int:
     """Return how many steps the published depth-first search needs; time is linear in the graph's size."""
-    neighbours, seen, steps, visited = case.graph.neighbours, {0}, 0, 1
+    neighbours, entered, steps, visited = case.graph.neighbours, {0}, 0, 1
     stack = [(0, iter(neighbours[0]))]
     while visited < case.graph.size:
-        following = next((node for node in stack[-1][1] if node not in seen), None)
+        following = next((node for node in stack[-1][1] if node not in entered), None)
         steps += 1
         if following is None:
             stack.pop()
             continue
-        seen.add(following)
+        entered.add(following)
         visited += 1
         stack.append((following, iter(neighbours[following])))
     return steps
