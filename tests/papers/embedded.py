@@ -1,6 +1,7 @@
 """What an embedded player comes to by a paper's command: the same items, options and estimates, without the engine."""
 
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 from waybench.analysis import LoggedEpisode, by_level, overall
@@ -27,11 +28,14 @@ def came_out(table: PaperTable, one: Embedded) -> Mapping[str, float | None]:
         key: str(value).lower() if isinstance(value, bool) else value for key, value in parameters(table, one).items()
     }
     checked = resolve(entry.options, task_args(entry, given), "parameter")
+    # What a log says besides the record: how the items were drawn.
+    drawn = {key: checked[key] for key in given if key not in {"source", "data_dir", "limit", "attempts"}}
     parts = [part for part in entry.parts if part.env == one.env]
     episodes = [
         LoggedEpisode(
             model=f"waybench/{one.player}",
             task=name,
+            settings=drawn,
             record=play_out(
                 played.environment, played.item, policy(one.player), played.options, attempt=attempt
             ).record(),
@@ -40,6 +44,11 @@ def came_out(table: PaperTable, one: Embedded) -> Mapping[str, float | None]:
         for attempt in range(1, played.attempts + 1)
     ]
     measured = rows(episodes)
-    levels = by_level(measured)
-    [estimate] = levels if len(levels) == 1 else overall(measured)
-    return {metric: mean.value if (mean := number_of(estimate, metric)) else None for metric in one.values}
+    totals, levels = overall(measured), by_level(measured)
+    # Series are of one level; several sets of one key each are averaged, as the papers do.
+    estimates = levels if len(levels) == len(totals) else totals
+    found = {metric: [number_of(estimate, metric) for estimate in estimates] for metric in one.values}
+    return {
+        metric: None if None in means else fmean(mean.value for mean in means if mean)
+        for metric, means in found.items()
+    }

@@ -5,6 +5,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 from waybench.core import DataError, Json
 from waybench.papers._paper import (
+    FOUR_DECIMALS,
     MEAN,
     Command,
     Embedded,
@@ -198,7 +199,7 @@ def _embedded(entry: _Entry) -> Embedded:
         player=entry.text("player"),
         env=entry.text("env"),
         values={name: value for name, value in numbers.items() if value is not None},
-        tolerance=float(entry.take("tolerance", float, 0.0)),
+        tolerance=entry.take("tolerance", float, FOUR_DECIMALS),
         command=entry.take("command", int, 0),
         parameters=entry.mapping("parameters"),
         published=entry.text("published", ""),

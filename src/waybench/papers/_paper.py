@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from waybench.core import Json
 
+FOUR_DECIMALS = 0.000051  # how far a value may be from one that is given with four decimals
 MEAN = "mean"  # the statistic of a number that a run's own means can stand beside
 
 
@@ -121,7 +122,7 @@ class Embedded:
         player: Its name, after "waybench/".
         env: The environment's id.
         values: Metric -> value.
-        tolerance: How far a value may be from it; 0 means half of its last digit.
+        tolerance: How far a value may be from it.
         command: Number of the command, from 0.
         parameters: Parameters that are given besides the command's, such as a limit.
         published: The published number for it or for what it stands for, in words; "" for none.
@@ -131,7 +132,7 @@ class Embedded:
     player: str
     env: str
     values: Mapping[str, float]
-    tolerance: float = 0.0
+    tolerance: float = FOUR_DECIMALS
     command: int = 0
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
     published: str = ""
