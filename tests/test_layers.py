@@ -49,7 +49,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reporting": PLAYED | {"analysis", "papers", "stats"},
     "view": BOTTOM,
     "cli": PLAYED
-    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "papers", "reporting", "view", "testing"},
+    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "papers", "reporting", "view"}
+    | {"testing"},
     "_api": PLAYED | {"data", "eval", "tasks", "analysis", "reporting"},
     "__main__": {"cli"},
     "": BOTTOM | {"_api"},  # waybench/__init__.py
