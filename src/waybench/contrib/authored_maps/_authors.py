@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig, Model
 from tenacity import RetryError
 
+from waybench.contrib import AUTHORED
 from waybench.contrib.authored_maps._author_steps import take_steps
 from waybench.core import Json, Option, Reply, Usage, UsageError, WaybenchError, resolve
 from waybench.eval import escape_surrogates, open_model, reply_of
@@ -161,7 +162,7 @@ def _tilemap_writer(level: int, options: Mapping[str, Json]) -> Write:
 
 
 _TILEMAP = Author(OPTIONS, _tilemap_writer)
-AUTHORS = {"tilemap/gtb": _TILEMAP, "tilemap/state": _TILEMAP, "tilemap/stepwise": _TILEMAP}
+AUTHORS = dict.fromkeys(AUTHORED, _TILEMAP)
 """Environment's id -> how a model writes instances of it."""
 
 Told = Callable[[int, Authored | WaybenchError], None]
