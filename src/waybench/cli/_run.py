@@ -257,7 +257,7 @@ def summary(
         episodes: The episodes.
         prices: Model -> its prices, for what searches cost.
         unfinished: Whether some task is not finished.
-        on_problem: Is told of each episode that is left out since it cannot be measured; if None, it is an error.
+        on_problem: Receives each episode that is left out since it cannot be measured; if None, it is an error.
     """
     from waybench.analysis import by_level, overall
     from waybench.analysis.comparisons import wording_table

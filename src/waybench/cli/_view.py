@@ -51,7 +51,7 @@ def view(
     refused. Ctrl-C ends it.
     """
     if prices:
-        read_prices(prices)  # what is wrong with it is told now, and not by every build
+        read_prices(prices)  # an error in it is shown now, and not by every build
     site = prepare_folder(out or folders[0] / "site")
     listener, token = listen(port), new_token()
     url = address(listener, token)

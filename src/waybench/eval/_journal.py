@@ -54,7 +54,7 @@ class Journal:
         path: The file.
         settings: Everything that replies depend on. The file has a digest of it, for it may hold secrets.
         syncer: Brings what was written from the system's memory to the disk.
-        warn: Is told in one line what of the file is ignored.
+        warn: Receives a line about what of the file is ignored.
     """
 
     def __init__(self, path: Path, settings: Json, syncer: "Syncer", warn: Callable[[str], None]) -> None:
@@ -307,7 +307,7 @@ class SampleTurns:
         self._replayed = False
 
     def known(self) -> ModelOutput | None:
-        """Return what the model has answered in the next turn already; None if it has to be asked.
+        """Return what the model has answered in the next turn already; None if a request is needed.
 
         Raises:
             JournalError: If its reply could not be kept.

@@ -48,8 +48,7 @@ def _as_in_task(environment: Environment[Any, Any, Any], task: TaskEntry) -> Env
     """Return an environment with a task's values as its defaults."""
     values: dict[str, Json] = {option.name: option.default for option in task.options if option.default is not None}
     values |= {} if task.horizon is None else task.horizon.source_options
-    if len(task.parts) == 1:
-        [part] = task.parts
+    for part in task.parts[:1] if len(task.parts) == 1 else ():
         values |= part.fixed
     level = values.get("level", environment.smallest_level)
     changed: dict[str, Any] = {
