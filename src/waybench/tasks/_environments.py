@@ -39,9 +39,10 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
     if plain not in tasks:
         raise UsageError(unknown("environment", plain, names, also=tasks))
     task = tasks[plain]
-    if len(task.envs) > 1:
+    env_id, *others = task.envs
+    if others:
         raise UsageError(f"{plain} plays several environments: name one of {', '.join(task.envs)}")
-    return _as_in_task(registry.load(task.envs[0] + at + version), task)
+    return _as_in_task(registry.load(env_id + at + version), task)
 
 
 def _as_in_task(environment: Environment[Any, Any, Any], task: TaskEntry) -> Environment[Any, Any, Any]:
