@@ -1,4 +1,4 @@
-"""How text maps are described, tabulated and drawn for people; the four environments share it."""
+"""The presentation that the four environments of text maps share: words, metrics, legend and drawings."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from waybench.core import Presentation
 
 
 def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.textmap.drawing import draw  # it is imported when something is drawn
+    from waybench.envs.textmap.drawing import draw  # imported when it is needed
 
     return draw(*args, **options)
 

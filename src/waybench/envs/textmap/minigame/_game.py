@@ -1,4 +1,4 @@
-"""The rules of minigames, and players that are no models."""
+"""The game of minigames, and its reference players."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from waybench.envs.textmap.worlds import DIRECTIONS, MOVING_VERBS, opposite
 
 
 class MinigameRules(OneAnswerGame[Minigame, str]):
-    """An action is chosen, and it is right if the walkthrough goes on with it."""
+    """The player chooses an action; it is right if it is the next action of the walkthrough."""
 
     def answers(self, instance: Minigame) -> Sequence[str]:
         """Return the actions that are listed."""
@@ -35,7 +35,7 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
         """Read what `encode` wrote.
 
         Raises:
-            DataError: If it is something else.
+            DataError: If it is not an action.
         """
         if not isinstance(action, str) or not 1 <= len(action) <= LONGEST_NAME or not action.isprintable():
             raise DataError("an action is a text in one line")
@@ -43,7 +43,7 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
 
 
 def oracle(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Do what the walkthrough does."""
+    """Choose the action of the walkthrough."""
     return state.instance.move.action
 
 
@@ -54,10 +54,10 @@ def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
     places = game.places
     here = [number for number, place in enumerate(places) if place == places[-1]]
     observations = " ".join(game.map.steps[number].observation.lower() for number in here)
-    tried = {normalize_action(game.map.steps[number + 1].action) for number in here[:-1]} | {
+    tried_actions = {normalize_action(game.map.steps[number + 1].action) for number in here[:-1]} | {
         edge.action for edge in game.nearby
     }
-    return min(ways, key=lambda action: (action in tried, action not in observations))
+    return min(ways, key=lambda action: (action in tried_actions, action not in observations))
 
 
 def reverse(state: AnswerState[Minigame], rng: Stream) -> str:
@@ -90,7 +90,7 @@ PLAYERS: Mapping[str, Player[AnswerState[Minigame], str]] = {
 
 
 def _moves(action: str) -> bool:
-    """Whether an action sounds like a move."""
+    """Return whether an action reads like a move."""
     return action in (*DIRECTIONS, "in", "out") or action.split()[0] in MOVING_VERBS
 
 

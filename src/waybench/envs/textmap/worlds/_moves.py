@@ -94,8 +94,8 @@ def _choose_door_links(links: list[Link], count: int, rng: Stream) -> set[int]:
     return set(order[:count])
 
 
-def _door(taken: set[str], rng: Stream) -> str:
-    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in taken:
+def _door(used: set[str], rng: Stream) -> str:
+    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in used:
         pass
     return name
 

@@ -34,15 +34,15 @@ class Deck:
 
     def __init__(self, rng: Stream) -> None:
         self._rng = rng
-        self._left: dict[tuple[str, ...], list[str]] = {}
+        self._remaining: dict[tuple[str, ...], list[str]] = {}
 
     def deal(self, texts: tuple[str, ...]) -> str:
         """Return one of the texts."""
-        left = self._left.setdefault(texts, [])
-        if not left:
-            left.extend(texts)
-            self._rng.shuffle(left)
-        return left.pop()
+        remaining = self._remaining.setdefault(texts, [])
+        if not remaining:
+            remaining.extend(texts)
+            self._rng.shuffle(remaining)
+        return remaining.pop()
 
 
 def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour: str, prose: int, deck: Deck) -> str:
@@ -79,9 +79,9 @@ def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour
     return text
 
 
-def _have_common_slot(text: str, other: str) -> bool:
+def _have_common_slot(text: str, other_text: str) -> bool:
     """Return whether two templates tell the same thing."""
-    return any(slot in text and slot in other for slot in ("{mood}", "{ground}", "{around}", "{a}"))
+    return any(slot in text and slot in other_text for slot in ("{mood}", "{ground}", "{around}", "{a}"))
 
 
 def examine_text(noun: str, rng: Stream) -> str:

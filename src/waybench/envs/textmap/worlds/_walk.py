@@ -37,7 +37,7 @@ def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> t
     return tuple(walker.steps)
 
 
-def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, wanted: Callable[[int], bool]) -> list[Exit]:
+def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, is_target: Callable[[int], bool]) -> list[Exit]:
     """Return the shortest way from a place to another that is wanted; nothing if there is none."""
     arrivals: dict[int, Exit | None] = {begin: None}
     queue = deque([begin])
@@ -46,7 +46,7 @@ def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, wanted: Callable
             if way.target in arrivals:
                 continue
             arrivals[way.target] = way
-            if wanted(way.target):
+            if is_target(way.target):
                 path = [way]
                 while (last := arrivals[path[-1].source]) is not None:
                     path.append(last)
@@ -79,7 +79,7 @@ class _Walker:
         self._route = self._find_route()
         self._ahead = len(self._route)  # moves of the route that are still to be made
         self._doors = {way.door for way in self._route if way.door is not None}  # those that it goes through
-        self._left_out = self._choose_left_out()
+        self._unused_exits = self._choose_unused_exits()
 
     def walk(self, whole: bool) -> None:
         """Make all steps, and more if the whole of the world is to be seen."""
@@ -92,7 +92,7 @@ class _Walker:
             self._go(way)
             self._ahead -= 1
         self._take_lamp()
-        self._stray(self._left)
+        self._stray(self._steps_left)
 
     def _find_route(self) -> list[Exit]:
         """Return ways that lead to every place, always on to the nearest that is new; first of all to the lamp."""
@@ -108,10 +108,10 @@ class _Walker:
             visited.add(route[-1].target)
         return route
 
-    def _choose_left_out(self) -> set[Exit]:
+    def _choose_unused_exits(self) -> set[Exit]:
         """Draw ways that are never taken, of those that the route does not need."""
-        taken = set(self._route)
-        unused = [way for ways in self._ways for way in ways if way not in taken]
+        route = set(self._route)
+        unused = [way for ways in self._ways for way in ways if way not in route]
         self._rng.shuffle(unused)
         # One way out of the last place comes last, so that the walk is not over there.
         last = next((way for way in unused if way.source == self._route[-1].target), None)
@@ -119,7 +119,7 @@ class _Walker:
         return set(unused[: (len(unused) + 1) // 2])
 
     @property
-    def _left(self) -> int:
+    def _steps_left(self) -> int:
         """Steps that can still be made."""
         return self._limit + 1 - len(self.steps)
 
@@ -129,10 +129,10 @@ class _Walker:
         closed = sum(not self._now.opened >> door & 1 for door in self._doors)
         lamp = self._world.lamp
         light = 0 if lamp < 0 else (not self._now.lit) + (not self._now.taken >> lamp & 1)
-        return self._left - self._ahead - closed - light
+        return self._steps_left - self._ahead - closed - light
 
     def _do(self, action: str) -> None:
-        if self._left:
+        if self._steps_left:
             turn = self._play.act(self._now, action)
             self._now = turn.after
             self._visited.add(self._now.place)
@@ -151,7 +151,7 @@ class _Walker:
             self._do(f"open {self._world.doors[way.door]}")
         lamp = self._world.things[self._world.lamp].name if self._world.lamp >= 0 else ""
         unlit = self._world.places[way.target].dark and not self._now.lit
-        if unlit and (self._left < 2 or self._rng.below(4) == 0):
+        if unlit and (self._steps_left < 2 or self._rng.below(4) == 0):
             self._do(f"light {lamp}")
         self._do(way.action)
         if self._play.dark(self._now):
@@ -173,7 +173,7 @@ class _Walker:
         return [
             way
             for way in self._ways[place]
-            if way not in self._left_out
+            if way not in self._unused_exits
             and way.target in self._visited
             and (self._now.lit or not self._world.places[way.target].dark)
             and (way.door is None or self._now.opened >> way.door & 1)
