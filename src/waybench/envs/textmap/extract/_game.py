@@ -122,13 +122,13 @@ def _predict(state: ExtractionState, after: Callable[[int, str], str]) -> Trajec
 
 
 def oracle(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Say the true triplets."""
+    """Give the true triplets."""
     truth = state.task.truth
     return (truth[state.step - 1],) if state.mode == "steps" else truth
 
 
 def headings(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Take the first line of an observation for the place's name if it is one; otherwise nothing has changed."""
+    """Take the first line of an observation as the place if it is a name; otherwise assume no move."""
     task = state.task
     names = {normal(place): place for place in seen_names(task.map, task.cutoff).places}
 
@@ -140,12 +140,12 @@ def headings(state: ExtractionState, rng: Stream) -> Trajectory:
 
 
 def staying(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Say that nothing ever changes."""
+    """Assume that no step leads anywhere."""
     return _predict(state, lambda number, before: before)
 
 
 def random(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Say that each step leads to a random place."""
+    """Choose a random place after each step."""
     return _predict(state, lambda number, before: rng.choice(state.task.map.places))
 
 

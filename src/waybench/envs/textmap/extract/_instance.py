@@ -131,7 +131,7 @@ def _draw_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
     stream = Stream("textmap/extract", VERSION, place_map.name, place_map.steps[0].observation, cutoff)
     drawn_extractions = extractions(place_map, cutoff, QUESTIONS, stream)
     if not drawn_extractions:
-        raise DataError("cutoff: nothing can be asked of so little of the walkthrough; show more of it")
+        raise DataError("cutoff: the walkthrough up to this step has no answerable question; show more of it")
     return drawn_extractions[0]
 
 

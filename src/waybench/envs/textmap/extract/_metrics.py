@@ -142,7 +142,7 @@ METRICS = (
         "triplets",
         lambda record: _result(record).triplets,
         "Triplets",
-        "Share of the steps that are asked for whose triplet is right.",
+        "Share of the expected steps with a right triplet.",
     ),
     share(
         "triplets_moving",

@@ -18,7 +18,7 @@ class Edge(NamedTuple):
         forward: First step of the walkthrough that makes the move; `NEVER` if none does.
         reverse: First step that makes the opposite move, so that this one can be inferred; `NEVER` if none does.
         forward_named: As `forward`, but the first step at which a reader also knows both names.
-        reverse_named: As `reverse`, likewise.
+        reverse_named: As `reverse`, but the first step at which a reader also knows both names.
     """
 
     source: str

@@ -48,7 +48,7 @@ def oracle(state: AnswerState[Minigame], rng: Stream) -> str:
 
 
 def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Go where nobody has gone from here; of several such ways, first one that was told of here."""
+    """Choose a move not yet made from here; among several, first one that the observations here mention."""
     game = state.instance
     ways = [action for action in game.actions if _moves(action)] or list(game.actions)
     places = game.places
@@ -61,19 +61,19 @@ def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
 
 
 def reverse(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Go back by the opposite of the last move; without one among the actions, go where nobody has gone."""
+    """Choose the opposite of the last move; if it is not listed, choose like `explorer`."""
     back = opposite(_last_move(state.instance))
     return back if back in state.instance.actions else explorer(state, rng)
 
 
 def straight(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Make the last move again; if it is not among the actions, go where nobody has gone."""
+    """Repeat the last move; if it is not listed, choose like `explorer`."""
     last = _last_move(state.instance)
     return last if last in state.instance.actions else explorer(state, rng)
 
 
 def nearby(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Make a random move of those that a reader knows from here; without one, choose any action."""
+    """Choose a random known move from here; if there is none, choose any action."""
     game = state.instance
     known = [edge.action for edge in game.nearby if edge.action in game.actions]
     return rng.choice(known or game.actions)

@@ -68,7 +68,7 @@ AXES = (
         name="path_length",
         title="Path length",
         of=_length,
-        doc="Moves of the given path, or of a shortest one on the whole map where one is asked for.",
+        doc="Moves of the given path, or of a shortest path on the whole map for a route question.",
     ),
     Axis(
         name="inferred",

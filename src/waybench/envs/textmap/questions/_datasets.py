@@ -198,7 +198,7 @@ class MapItems:
 def _item_list(items: Sequence[Item[Any]]) -> ItemList[Any]:
     if not items:
         raise UsageError(
-            "nothing of this kind can be asked about so little of the walkthroughs: show more of them, or ask for "
+            "these prefixes of the walkthroughs have no answerable question of this kind: show more steps, or choose "
             "other questions"
         )
     return ItemList(items)

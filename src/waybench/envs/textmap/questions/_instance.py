@@ -93,7 +93,7 @@ def decode_route(data: Json) -> MapQuestion:
         DataError: If it is invalid; the message names the field.
     """
     if is_object(data) and not {"actions", "path"}.isdisjoint(data):
-        raise DataError("actions: a question for a route has none; moves whose destination is asked for are of another")
+        raise DataError("actions: a route question has none; destination questions have moves")
     return route_on(*_read_prefix(data), data)
 
 

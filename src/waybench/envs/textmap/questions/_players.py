@@ -16,7 +16,7 @@ _LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest
 
 
 def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
-    """Return the path that is asked about, or a shortest one on the whole map."""
+    """Return the path of the question, or a shortest one on the whole map."""
     question = state.instance
     return _hops(question.path or shortest_way(question, question.map.edges) or _placeholder_move(question))
 

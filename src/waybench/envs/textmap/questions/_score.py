@@ -49,9 +49,9 @@ class Difference(Enum):
     NO_CRASH = "a list of other things than objects is ill-structured; the evaluator stopped there"
     NO_EVAL = "an expression that is no literal is ill-structured; the evaluator evaluated it"
     BOUNDED = "an answer of more characters or moves than the parser's limits is ill-structured; there were no limits"
-    NEVER_IS_NEVER = "a pair of places without a way cannot be asked about; the evaluator took never for step 9999"
+    NEVER_IS_NEVER = "a pair of places without a path is not answerable; the evaluator took never for step 9999"
     KEPT_APART = "answers to unanswerable questions are kept apart; the evaluator gave them zeros"
-    OWN_QUESTIONS = "a question is what was asked; the evaluator gave zeros if its id was unknown"
+    OWN_QUESTIONS = "a question is scored from its own text; the evaluator gave zeros if its id was unknown"
 
 
 @dataclass(frozen=True, slots=True)

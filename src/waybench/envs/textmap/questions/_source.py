@@ -30,8 +30,8 @@ QUESTION_OPTIONS = (
         kind=int,
         low=1,
         high=1_000,
-        doc="Most moves of a path whose destination is asked for; if not given, any simple path can come up to level "
-        "5, and from level 6 on, where there are too many to draw from, those of up to 12 moves.",
+        doc="Most moves of the path in a destination question; if not given, no limit up to level 5, and 12 from level "
+        "6 on, where there are too many paths to sample from.",
     ),
     Option(
         name="names",
