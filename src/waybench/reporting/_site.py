@@ -126,7 +126,7 @@ def write_report(
             )
         if not found.rows:
             raise UsageError(
-                "no episodes to report: run a task first, as in `waybench run TASK --model waybench/oracle`"
+                "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
         _Site(found, folder, templates(title)).write(title)
