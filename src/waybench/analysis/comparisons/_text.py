@@ -164,7 +164,7 @@ def verdict_sentence(one: Comparison) -> str:
     if one.verdict is Verdict.TIED:
         return f"tied within {within} (90 % interval {_between(one.narrow, metric)})"
     what = "too few to tell" if one.verdict is Verdict.TOO_FEW else "no difference shown"
-    could = "the interval is not known" if found.low is None else f"could be {_between(one.difference, one.metric)}"
+    could = "by how much is not known" if found.low is None else f"could be {_between(one.difference, one.metric)}"
     more = f"; a tie within {within} takes {one.needed:,} items" if one.nearly_tied else ""
     return f"{what} ({could}{more})"
 

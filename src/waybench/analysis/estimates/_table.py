@@ -12,7 +12,7 @@ from waybench.envs import registry
 
 _STAR = "* infrastructure errors: some items are missing or have fewer attempts"
 _BOUNDED = 5  # starred cells whose bounds are printed
-_UNDEFINED = f"{NOTHING} no attempt has a value, for example because no answer could be read"
+_UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:

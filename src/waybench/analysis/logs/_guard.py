@@ -108,7 +108,7 @@ def _check_part(log: ZipFile, info: ZipInfo) -> None:
     with log.open(unlimited) as stream:
         size = _check_content(_decompressed(cast(BufferedIOBase, stream), info.file_size))
     if size != info.file_size:
-        raise DataError(f"it has {size} bytes, but the archive's directory states {info.file_size}")
+        raise DataError(f"it has {size} bytes, but the directory of the archive states {info.file_size}")
 
 
 def _check(stream: IO[bytes], size: int) -> None:
@@ -148,4 +148,4 @@ def _decompressed(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
             return
         read += length
         yield b"".join(chunk)
-    raise DataError(f"it has more than the {size} bytes that the archive's directory states")
+    raise DataError(f"it has more than the {size} bytes that the directory of the archive states")
