@@ -14,12 +14,13 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.test_frames import group, row
 from tests.envs.tilemap.maps import after
 from tests.envs.tilemap.maps import said as move
-from waybench.analysis import compare_sides, comparisons_text, rows
+from waybench.analysis import compare_sides, rows
 from waybench.analysis.comparisons import (
     Comparison,
     ItemScores,
     Verdict,
     comparisons_json,
+    comparisons_text,
     dominant,
     failure,
     item_scores,

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, dated, rescored
-from waybench.analysis import NoEpisodesError, compare_sides, comparisons_text, read_logs
-from waybench.analysis.comparisons import ItemScores, Verdict, foreign_scores
+from waybench.analysis import compare_sides, read_logs
+from waybench.analysis.comparisons import ItemScores, Verdict, comparisons_text, foreign_scores
+from waybench.analysis.logs import NoEpisodesError
 
 Told = dict[str, float]
 

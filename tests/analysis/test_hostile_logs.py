@@ -17,7 +17,8 @@ import pytest
 
 from tests.analysis.test_logs import run
 from tests.hostile_json import FAMILIES, RAW_FAMILIES, spoilt
-from waybench.analysis import Skipped, read_logs
+from waybench.analysis import read_logs
+from waybench.analysis.logs import Skipped
 
 CASES = 25
 ZSTANDARD = 93  # in which Inspect writes; Python before 3.14 has no name for it

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, said
-from waybench.analysis import LoggedEpisode, exclude, rows
+from waybench.analysis import LoggedEpisode, rows
 from waybench.analysis.horizons import search_text, searches
-from waybench.analysis.results import row
+from waybench.analysis.results import exclude, row
 from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
 
 PLAN: dict[str, Any] = {

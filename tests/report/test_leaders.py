@@ -12,9 +12,9 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
-from waybench.analysis import LoggedEpisode, by_level, exclude, overall, rows
+from waybench.analysis import LoggedEpisode, by_level, overall, rows
 from waybench.analysis.horizons import horizons, leading
-from waybench.analysis.results import row
+from waybench.analysis.results import exclude, row
 from waybench.core import Price, Usage
 from waybench.reporting import write_report
 from waybench.reporting.tables import Cell

@@ -8,7 +8,8 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.report.pages import FOLDERS, Page, read, site
-from waybench.analysis import Skipped, estimate
+from waybench.analysis import estimate
+from waybench.analysis.logs import Skipped
 from waybench.core import End, UsageError
 from waybench.reporting import SUMMARY_SCHEMA, Report, write_report
 
@@ -54,7 +55,7 @@ def test_the_first_page_says_in_two_sentences_what_there_is(tmp_path: Path) -> N
     assert lead == (
         "2 models and 1 reference player on 10 items from 3 tasks in 2 families. All 14 episodes were re-simulated. "
         "Every number is a mean over items with its 95 % interval. 1 infrastructure error is excluded, and so is 1 "
-        "episode whose record does not agree with the simulation."
+        "episode that re-simulation does not confirm."
     )
     alone = site(tmp_path / "alone", played("oracle", (5,), mazes=1)).home.text
     assert "1 reference player on 1 item from 1 task. The episode was re-simulated. Every" in " ".join(alone.split())
@@ -84,7 +85,7 @@ def test_conduct_counts_errors_apart(tmp_path: Path) -> None:
     conduct = made.task.table("Outcomes and cost")[2]
     assert conduct[1:10] == ["1", "1", "0.0", "66.7", "33.3", "0.0", "0.0", "0.0", "3.0"]
     assert conduct[-1] == "2"
-    assert "Some mazes are missing or had fewer attempts" in made.task.text
+    assert "Some mazes are missing or have fewer attempts" in made.task.text
     errors = made.result.table("What happened")
     assert errors[1:] == [
         ["501", "2", "RateLimitError: 429", ""],
