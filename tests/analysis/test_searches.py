@@ -82,7 +82,7 @@ def test_nothing_is_said_out_of_range(solved: bool, stop: str, words: str) -> No
     episodes = [episode(level, number, solved) for level in (5, 9, 21, 41) for number in range(6)]
     (found,) = searches(episodes, rows(episodes))
     assert found.stop == stop
-    assert f"50 % horizon {words} (90 %: " in found.text
+    assert f"50 % horizon {words} 90 % interval " in found.text
 
 
 def test_errors_are_no_trials() -> None:

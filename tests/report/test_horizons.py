@@ -92,7 +92,7 @@ def test_the_page_of_a_task_says_what_the_analysis_does(made: Site, curves: list
 
 def test_horizons_under_other_assumptions(made: Site, curves: list[SuccessCurve]) -> None:
     page = made.tasks["maze-alicia"]
-    table = page.table("The 50 % horizon under other assumptions")
+    table = page.table("The 50 % horizon, with one assumption changed at a time")
     assert [head.lower() for head in table[0][2:]] == list(ALTERNATIVES)
     (near,) = [each.horizons[0] for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
     cells = by_model(table)[NEAR]
@@ -152,7 +152,7 @@ def test_every_axis_has_its_chart(made: Site, curves: list[SuccessCurve]) -> Non
     (near,) = [each for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
     for place in near.bins:
         assert f"<title>near, dimension {place.at:g}: {100 * place.solved:.0f} % of 6 mazes</title>" in html
-    assert f"<title>near: 50 % up to dimension {difficulty_text(near.horizons[0].value or 0)} (" in html
+    assert f"<title>near: 50 % horizon, dimension {difficulty_text(near.horizons[0].value or 0)} (" in html
 
 
 def test_a_panel_draws_the_curve_and_its_band(curves: list[SuccessCurve]) -> None:

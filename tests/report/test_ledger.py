@@ -121,7 +121,7 @@ def test_wordings_on_a_tasks_page(tmp_path: Path) -> None:
     assert head == ["Model", "Wording", "Score, % ↑", "Difference", "p"]
     assert len(lines) == 3
     assert lines[0][0] == "vendor/ m 6 mazes range 100.0"
-    assert lines[0][1].startswith("matrix others are compared with it 1 infrastructure error")
+    assert lines[0][1].startswith("matrix reference 1 infrastructure error")
     assert lines[0][2].split()[0] == "100.0"
     assert lines[1][0] == "ascii"
     assert lines[1][1].split()[0] == "0.0"
