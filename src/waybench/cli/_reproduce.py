@@ -16,10 +16,9 @@ from waybench.tasks import count_episodes, find_task
 
 DEFAULT_OUT = Path("waybench-reproduce")
 _EXAMPLES = """\b
-waybench reproduce aqa
-waybench reproduce aqa table-3 --dry-run
-waybench reproduce aqa table-3 --model openai/gpt-4o --limit 50
-waybench reproduce gtb leaderboard --model hf/local -- -M model_path=./my-model"""
+waybench reproduce PAPER table-3 --dry-run
+waybench reproduce PAPER table-3 --model openai/gpt-4o --limit 50
+waybench reproduce PAPER table-3 --model hf/local -- -M model_path=./my-model"""
 
 
 @click.command(epilog=_EXAMPLES)
