@@ -35,6 +35,12 @@ def test_embedded_players_come_to_what_is_stated(table: PaperTable, one: Embedde
     assert came_out(table, one) == {name: pytest.approx(value, abs=one.tolerance) for name, value in one.values.items()}
 
 
+def test_published_minigames_are_measured() -> None:
+    table = find_table(find_paper("mango"), "table-14")
+    one = Embedded(player="oracle", env="textmap/minigame", values={"success": 1}, parameters={"games": "905"})
+    assert came_out(table, one) == {"success": 1}
+
+
 def test_maze_501_as_described(command: Command, maze_501: dict[str, Any], tmp_path: Path) -> None:
     [numbers] = find_table(find_paper("aliciabench"), "maze-501").numbers
     # "3 cells down, 2 cells to the left, 1 cell down"
