@@ -37,7 +37,7 @@ def came_out(table: PaperTable, one: Embedded) -> Mapping[str, float | None]:
             task=name,
             settings=drawn,
             record=play_out(
-                played.environment, played.item, policy(one.player), played.options, attempt=attempt
+                played.environment, played.item, policy(one.player), dict(played.options), attempt=attempt
             ).record(),
         )
         for played in played_parts(parts, checked)

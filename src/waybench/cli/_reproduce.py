@@ -9,7 +9,7 @@ from shlex import join
 
 import click
 
-from waybench.cli._run import combinations, run, task_args
+from waybench.cli._run import combinations, run, task_args, task_parameters
 from waybench.core import UsageError, plural
 from waybench.papers import Command, Paper, PaperTable, find_paper, find_table, papers
 from waybench.tasks import count_episodes, find_task
@@ -66,7 +66,7 @@ def reproduce(
     if not runnable:
         told = "; ".join(each.text or f"not yet: {each.not_yet}" for each in commands)
         raise UsageError(f"{known.name} {chosen.id} is not made by running models: {told}")
-    click.echo(_amount(runnable, models))
+    click.echo(_amount(runnable, models, options))
     unfinished = [each for each in runnable if not _run(each, models, folder, options)]
     click.echo(f"\n{_result(known, chosen, folder)}")
     for each in commands:
@@ -105,20 +105,21 @@ def _lines(commands: list[Command], models: tuple[str, ...], options: tuple[str,
             yield f"# not yet: {each.not_yet}"
 
 
-def _amount(commands: list[Command], models: tuple[str, ...]) -> str:
+def _amount(commands: list[Command], models: tuple[str, ...], options: tuple[str, ...]) -> str:
     """Return how much is going to be run, since it may cost money."""
-    episodes, tasks, open_end = 0, 0, False
-    for command in commands:
-        for name in command.tasks:
-            texts = [f"{key}={','.join(map(str, values))}".lower() for key, values in command.each.items()]
-            for values in combinations(texts, {}):
-                entry = find_task(name)
-                count = count_episodes(entry, task_args(entry, {**command.parameters, **values}))
-                tasks, open_end = tasks + 1, open_end or count is None
-                episodes += count or 0
+    counts = [
+        count_episodes(entry, task_args(entry, given | values))
+        for command in commands
+        for params in [run.make_context("waybench run", _arguments(command, models, None, options)).params]
+        for given in [task_parameters(params["parameters"], limit=params["limit"], attempts=params["attempts"])]
+        for entry in map(find_task, params["tasks"])
+        for values in combinations(params["each"], given)
+    ]
+    episodes = sum(count or 0 for count in counts)
     known = plural(episodes, "episode")
+    open_end = None in counts
     count = f"{known} and more" if open_end and episodes else "an unknown number of episodes" if open_end else known
-    where = f"in {plural(tasks, 'run')} of tasks, for each of {plural(len(models), 'model')}"
+    where = f"in {plural(len(counts), 'run')} of tasks, for each of {plural(len(models), 'model')}"
     return f"{count} {where}; an episode takes a request at least"
 
 
@@ -138,9 +139,12 @@ def _result(paper: Paper, table: PaperTable, folder: Path) -> str:
 
     _, rows = measurable(read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None)
     text = published_text(beside(by_level(rows), overall(rows), [(paper, table)]), table.numbers)
+    of_maps = sum(bool(row.cluster) for block in table.published for row in block.rows)
+    kept = f"{plural(of_maps, 'published number')} of single maps: see data/published.csv of the report."
     return "\n".join(
         [
             *([text, ""] if text else []),
+            *([kept] if of_maps else []),
             f"In the report (waybench report {folder} --published): {table.report}",
             f"How far they can agree: {table.agreement}",
         ]

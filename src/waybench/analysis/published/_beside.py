@@ -18,7 +18,7 @@ class Result(NamedTuple):
     Attributes:
         group: The model with its settings.
         label: Its name, with the settings that tell it apart.
-        items: Number of items.
+        items: Number of items that the means are of, the largest.
         means: The means, in the order of the block's metrics; None where one is not defined.
     """
 
@@ -91,14 +91,16 @@ def beside(
                 if each.level == block.level and block.fits(each.group.env, each.group.settings)
             ]
             fitting.sort(key=lambda each: each.group.embedded)
-            results = [
-                Result(
-                    each.group, names[each.group], each.items, tuple(number_of(each, name) for name in block.metrics)
-                )
-                for each in fitting
-            ]
+            results = [_result(each, names[each.group], block) for each in fitting]
             metrics = tuple(metric_of(block.env, name) for name in block.metrics)
             yield Beside(paper=paper, table=table, block=block, metrics=metrics, results=tuple(results))
+
+
+def _result(estimate: Estimate, label: str, block: PublishedBlock) -> Result:
+    means = tuple(number_of(estimate, name) for name in block.metrics)
+    # A metric of easy questions, for example, is of fewer items than were played.
+    items = max((mean.n for mean in means if mean), default=estimate.items)
+    return Result(estimate.group, label, items, means)
 
 
 def number_of(estimate: Estimate, name: str) -> Mean | None:
