@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": PLAYED
     | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "papers", "reporting", "view"}
     | {"testing"},
-    "_api": PLAYED | {"data", "eval", "tasks", "analysis", "reporting"},
+    "_api": PLAYED | {"data", "eval", "tasks", "analysis", "papers", "reporting"},
     "__main__": {"cli"},
     "": BOTTOM | {"_api"},  # waybench/__init__.py
 }

@@ -52,8 +52,7 @@ def test_published_numbers_are_of_metrics_and_in_their_range(paper: Paper, table
                 low, high = known[name].range_of(record)
                 if value is not None and block.statistic == "mean":
                     assert low is None or value >= low - 1e-9, (row, name)
-                    # A published number may be of steps and people that the default item does not have.
-                    assert high is None or value <= high * 1.5 + 1e-9, (row, name)
+                    assert high is None or value <= high + 1e-9, (row, name)
 
 
 @by_table
