@@ -33,8 +33,9 @@ class Play(Generic[I, S, A]):
         wording: The words.
         limits: What ends an episode from outside.
         turns: Instance -> most turns, where that depends on the instance; it has the last word over the limits'.
-        guide: A teacher whose action is carried out in place of whatever the player says (teacher guiding). The
-            player's reply is read and recorded, and in the chat the teacher's answer stands in its place.
+        guide: (state, random stream, turns so far) -> the action of a teacher that is carried out in place of whatever
+            the player says (teacher guiding); None to let the player play this turn by itself. The player's reply is
+            read and recorded, and in the chat the teacher's answer stands in its place.
         coach: (state, action, turns so far) -> why a legal action is refused, which is what the player is told; None
             to let it pass. A refused reply costs nothing, so a coach has to give in at some time.
     """
@@ -43,7 +44,7 @@ class Play(Generic[I, S, A]):
     wording: Wording[I, S, A]
     limits: Limits
     turns: Callable[[I], int] | None = None
-    guide: Player[S, A] | None = None
+    guide: Callable[[S, Stream, Sequence[TurnRecord]], A | None] | None = None
     coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
 
     def most_turns(self, instance: I) -> int:
