@@ -128,6 +128,9 @@ class Environment(Generic[I, S, A]):
         typed_help: What a person can type, in a sentence.
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of clusters (for example, of maps); None if there are none.
+        twin: Id of an environment that gives the same instances in other words, for the same key and level, and has the
+            same options and metrics: the plain one of a story. Results at both are compared case by case, and a file of
+            items made for the one can be played in the other. "" if there is none.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
         oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
@@ -175,6 +178,7 @@ class Environment(Generic[I, S, A]):
     typed_help: str = ""
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
+    twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
 

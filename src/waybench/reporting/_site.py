@@ -16,6 +16,8 @@ from waybench.analysis.comparisons import (
     pairs,
     setting_effect_frame,
     setting_effects,
+    twin_effects,
+    twin_frame,
     wording_effects,
     wording_frame,
 )
@@ -168,6 +170,7 @@ class _Site:
             pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
             regressions=regressions(rows, self.found.variables),
             wordings=wording_effects(rows),
+            twins=twin_effects(rows),
             curves=success_curves(rows),
         )
         took, changed = ledger(rows), setting_effects(rows)
@@ -205,6 +208,7 @@ class _Site:
             ledger_frame(took),
             setting_effect_frame(changed),
             wording_frame(compared.wordings),
+            twin_frame(compared.twins),
         ]
         self.files(exports(rows, given, others, table, self.charts, self.templates))
         spent = ledger_page(took, changed, self.pages, self.model_pages)
@@ -395,6 +399,7 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
             for each in curve.horizons
         ],
         "wordings": [each.to_json() for each in compared.wordings],
+        "twins": [each.to_json() for each in compared.twins],
         **more,
     }
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"

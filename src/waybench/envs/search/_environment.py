@@ -96,6 +96,8 @@ def _draw_breadth(*args: Any, **options: Any) -> str:
 
 _BASE = "search/guessnum", "search/dfs", "search/bfs"
 _EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
+_TWINS: dict[str, str] = dict(zip(_EMBODIED, _BASE, strict=True))  # each story has the cases of a plain one
+_SAME_CASES = _TWINS | {base: story for story, base in _TWINS.items()}
 _FAMILY = Presentation(
     title="Algorithmic search (AQA-Bench)",
     lead=(
@@ -305,6 +307,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
 
     cases = Cases(
         env_id=f"search/{name}",
+        twin=_SAME_CASES[f"search/{name}"],
         published=kind.cases,
         source_options=kind.source_options,
         make_source=kind.source,
@@ -335,6 +338,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         success=kind.success,
         series=_scores.series(kind.scores),
         presentation=kind.presentation,
+        twin=_TWINS.get(f"search/{name}", ""),
         players=dict(kind.players),
     )
 

@@ -7,6 +7,7 @@ from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
 from waybench.reporting.charts._svg import drawn
+from waybench.reporting.charts._twins import twin_charts
 
 __all__ = [
     "MOST_POINTS",
@@ -25,5 +26,6 @@ __all__ = [
     "short_labels",
     "step_charts",
     "success_spec",
+    "twin_charts",
     "undrawn",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import Estimate
-from waybench.analysis.comparisons import ExamplesEffect, Pair, WordingEffect
+from waybench.analysis.comparisons import ExamplesEffect, Pair, TwinEffect, WordingEffect
 from waybench.analysis.estimates import Regression, Repeats, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, setting
@@ -13,7 +13,7 @@ from waybench.core import Environment, Metric, Presentation, plural, with_articl
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._presentations import family_of, presentation_of
-from waybench.reporting.charts import Chart, level_charts, step_charts, undrawn
+from waybench.reporting.charts import Chart, level_charts, step_charts, twin_charts, undrawn
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     HorizonTables,
@@ -28,6 +28,7 @@ from waybench.reporting.tables import (
     side_by_side,
     slope_tables,
     spread_table,
+    twin_table,
     wording_table,
 )
 
@@ -57,6 +58,7 @@ class Compared:
         pairs: Models two by two.
         regressions: Scores on what may explain them.
         wordings: The same items in several wordings.
+        twins: The same items in an environment and its twin.
         curves: How success falls with difficulty.
     """
 
@@ -65,6 +67,7 @@ class Compared:
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
     wordings: Sequence[WordingEffect]
+    twins: Sequence[TwinEffect]
     curves: Sequence[SuccessCurve]
 
     def of(self, place: "ScoreKey") -> "Compared":
@@ -75,6 +78,7 @@ class Compared:
             pairs=[each for each in self.pairs if _place(each.first) == place],
             regressions=[each for each in self.regressions if _place(each.group) == place],
             wordings=[each for each in self.wordings if _place(each.group) == place],
+            twins=[each for each in self.twins if _place(each.group) == place],
             curves=[each for each in self.curves if _place(each.group) == place],
         )
 
@@ -202,6 +206,7 @@ def _section(
         *pair_tables(env, presentation, ordered, compared.pairs, pages),
         *slope_tables(env, presentation, ordered, compared.regressions, pages),
         wording_table(env, presentation, compared.wordings, pages),
+        twin_table(presentation, compared.twins, pages),
         spread_table(env, presentation, estimates),
         repeat_table(env, presentation, compared.repeats),
         attempt_table(presentation, every),
@@ -215,7 +220,7 @@ def _section(
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
         by_level=charts,
-        figures=step_charts(env, presentation, estimates),
+        figures=[*twin_charts(env, presentation, compared.twins), *step_charts(env, presentation, estimates)],
         undrawn=undrawn(env, presentation, estimates, charts),
         reach=horizon_tables(env, presentation, compared.curves, ordered, pages),
         tables=[table for table in own_tables if table],

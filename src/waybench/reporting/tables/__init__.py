@@ -6,6 +6,7 @@ from waybench.reporting.tables._comparisons import (
     model_table,
     pair_tables,
     setting_table,
+    twin_table,
     wording_table,
 )
 from waybench.reporting.tables._failed import Failed
@@ -88,6 +89,7 @@ __all__ = [
     "side_by_side",
     "slope_tables",
     "spread_table",
+    "twin_table",
     "value_cell",
     "wording_table",
 ]
