@@ -117,7 +117,13 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     )
 
 
-def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", prices: Paths | None = None) -> Path:
+def report(
+    *folders: Paths,
+    out: Paths | None = None,
+    title: str = "waybench",
+    prices: Paths | None = None,
+    models: Paths | None = None,
+) -> Path:
     """Write a report of the runs in some folders: a static site that opens without a server.
 
     Args:
@@ -125,6 +131,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
         out: The folder for the site; the folder ``site`` in the first folder by default.
         title: The site's title.
         prices: A file with the prices of models' tokens, for the costs.
+        models: A TOML file with names, sizes, dates and series of models, for charts against size and date.
 
     Returns:
         The path of the first page.
@@ -134,7 +141,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     """
     from waybench.analysis import Skipped
     from waybench.analysis import read_logs as read
-    from waybench.reporting import write_report
+    from waybench.reporting import read_models, write_report
 
     if not folders:
         raise UsageError("name at least one folder with logs")
@@ -145,6 +152,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
         Path(out) if out is not None else Path(folders[0]) / "site",
         title=title,
         prices=read_prices(Path(prices)) if prices else None,
+        models=read_models(Path(models)) if models else None,
         passed_over=passed_over,
     )
     for one in written.passed_over:

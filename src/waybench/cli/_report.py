@@ -25,12 +25,18 @@ PROCESSES = min(3, os.cpu_count() or 1)
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default.")
 @click.option("--title", default="waybench", show_default=True, help="The site's title.")
 @PRICES
-def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path | None) -> None:
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Names, sizes, dates and series of models, as TOML, for charts against size and date.",
+)
+def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path | None, models: Path | None) -> None:
     """Write a site of the runs in some folders.
 
     It opens from a folder, with no server and no network.
     """
-    click.echo(f"report: {build(folders, out or folders[0] / 'site', title, prices)}")
+    click.echo(f"report: {build(folders, out or folders[0] / 'site', title, prices, models)}")
 
 
 def build(
@@ -38,6 +44,7 @@ def build(
     out: Path,
     title: str,
     prices: Path | None = None,
+    models: Path | None = None,
     *,
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
@@ -49,19 +56,23 @@ def build(
         out: Where the site goes.
         title: The site's title.
         prices: A file with the prices of models' tokens.
+        models: A file with names, sizes, dates and series of models.
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
     from waybench.analysis import Skipped, read_logs
     from waybench.analysis.formatting import one_line
     from waybench.core import WaybenchError, plural, read_prices
-    from waybench.reporting import write_report
+    from waybench.reporting import read_models, write_report
 
     known = read_prices(prices) if prices else None
+    facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
     found = read_logs(*folders, on_problem=passed_over.append, processes=processes)
     try:
-        made = write_report(found, prepare_folder(out), title=title, prices=known, passed_over=passed_over)
+        made = write_report(
+            found, prepare_folder(out), title=title, prices=known, models=facts, passed_over=passed_over
+        )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)
         raise
@@ -84,4 +95,6 @@ def build(
             f"no price in {prices} for {', '.join(one_line(name, 80) for name in made.unpriced)}; `waybench prices` "
             "prints a table to fill in"
         )
+    if made.unlisted:
+        tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")
     return made.index

@@ -32,6 +32,7 @@ from waybench.reporting._agents import agent_report
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
+from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets, templates
@@ -80,6 +81,7 @@ class Report:
         not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
         passed_over: What of the logs is passed over, and why; the site names it, too.
+        unlisted: Models of which nothing is known, where facts of models were given.
     """
 
     index: Path
@@ -88,6 +90,7 @@ class Report:
     unpriced: tuple[str, ...] = ()
     not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
     passed_over: tuple[Skipped, ...] = ()
+    unlisted: tuple[str, ...] = ()
 
 
 def write_report(
@@ -96,6 +99,7 @@ def write_report(
     *,
     title: str = "waybench",
     prices: Mapping[str, Price] | None = None,
+    models: Mapping[str, ModelFacts] | None = None,
     passed_over: Sequence[Skipped] = (),
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
@@ -110,6 +114,7 @@ def write_report(
         out: The folder; it is made if need be, and files of the same names are replaced.
         title: The site's title.
         prices: What models' tokens cost.
+        models: Names, sizes, dates and series of models (`read_models`), for charts against these.
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
 
     Returns:
@@ -131,13 +136,17 @@ def write_report(
                 "no episodes to report: run a task first, as in `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
-        _Site(found, folder, templates(title)).write(title)
+        _Site(found, folder, templates(title), models or {}).write(title)
         folder.finish()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
+        ran = dict.fromkeys(row.group.model for row in found.rows)
+        unlisted = tuple(name for name in ran if models is not None and name not in models and not is_embedded(name))
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
         again = _skipped(found.again)
-        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, again, tuple(found.passed_over))
+        return Report(
+            out / "index.html", len(found.rows), unconfirmed, unpriced, again, tuple(found.passed_over), unlisted
+        )
     finally:
         found.close()
 
@@ -145,7 +154,8 @@ def write_report(
 class _Site:
     """The pages of some episodes."""
 
-    def __init__(self, found: EpisodeStore, folder: Folder, made: Templates) -> None:
+    def __init__(self, found: EpisodeStore, folder: Folder, made: Templates, facts: Mapping[str, ModelFacts]) -> None:
+        self.facts = facts
         self.found, self.folder, self.templates = found, folder, made
         self.estimates, self.totals = by_level(found.rows), overall(found.rows)
         self.names = labels(total.group for total in self.totals)
@@ -193,7 +203,7 @@ class _Site:
             "failures": self.failed.to_json(self.pages),
         }
         self.folder.write("summary.json", _summary(title, self, compared, more))
-        families = _by_family(sections(*given, compared, self.pages))
+        families = _by_family(sections(*given, compared, self.pages, self.facts))
         compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
         for _, own in families:
             for section in own:
@@ -210,7 +220,7 @@ class _Site:
             wording_frame(compared.wordings),
             twin_frame(compared.twins),
         ]
-        self.files(exports(rows, given, others, table, self.charts, self.templates))
+        self.files(exports(rows, given, others, table, self.charts, self.templates, self.facts))
         spent = ledger_page(took, changed, self.pages, self.model_pages)
         if spent:
             self.page("ledger/index.html", "ledger.html", ledger=spent)

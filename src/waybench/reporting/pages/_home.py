@@ -12,8 +12,9 @@ from waybench.analysis.results import Group, differing, grouped, is_perfect, set
 from waybench.core import Environment, Metric, Presentation, plural, with_article
 from waybench.envs import registry
 from waybench.reporting._files import task_page
+from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
-from waybench.reporting.charts import Chart, level_charts, step_charts, twin_charts, undrawn
+from waybench.reporting.charts import Chart, level_charts, scaling_charts, step_charts, twin_charts, undrawn
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     HorizonTables,
@@ -144,6 +145,7 @@ def sections(
     totals: Sequence[Estimate],
     compared: Compared,
     pages: Mapping[Group, str],
+    models: Mapping[str, ModelFacts],
 ) -> list[Section]:
     """Return the sections of the first page, one for each environment, those of one family together.
 
@@ -152,6 +154,7 @@ def sections(
         totals: Those over all levels.
         compared: What they are compared by.
         pages: File names of the groups' pages.
+        models: What is known of models.
     """
     total_of = {total.group: total for total in totals}
     by_place = grouped(estimates, lambda estimate: _place(estimate.group))
@@ -171,7 +174,7 @@ def sections(
             metrics = (
                 overviews(presentation, own, compared.changes, pages, "task-metrics") if presentation.metrics else []
             )
-            found.append(_section(place, before, metrics, by_place[place], total_of, compared.of(place), pages))
+            found.append(_section(place, before, metrics, by_place[place], total_of, compared.of(place), pages, models))
     return found
 
 
@@ -183,6 +186,7 @@ def _section(
     total_of: Mapping[Group, Estimate],
     compared: Compared,
     pages: Mapping[Group, str],
+    models: Mapping[str, ModelFacts],
 ) -> Section:
     env, presentation = registry.load(place[0]), presentation_of(place[0])
     groups = ranked(estimates)
@@ -220,7 +224,11 @@ def _section(
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
         common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
         by_level=charts,
-        figures=[*twin_charts(env, presentation, compared.twins), *step_charts(env, presentation, estimates)],
+        figures=[
+            *scaling_charts(env, presentation, estimates, every, compared.curves, models),
+            *twin_charts(env, presentation, compared.twins),
+            *step_charts(env, presentation, estimates),
+        ],
         undrawn=undrawn(env, presentation, estimates, charts),
         reach=horizon_tables(env, presentation, compared.curves, ordered, pages),
         tables=[table for table in own_tables if table],
