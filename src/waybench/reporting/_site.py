@@ -21,7 +21,7 @@ from waybench.analysis.comparisons import (
     wording_effects,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, ledger, measure, regressions, repeats, spread
+from waybench.analysis.estimates import agents, attempt_spread, ledger, measure, regressions, repeats, spread
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
 from waybench.analysis.logs import is_embedded
@@ -177,6 +177,7 @@ class _Site:
         compared = Compared(
             changes=examples_effects(rows),
             repeats=repeats(rows),
+            attempts=attempt_spread(rows),
             pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
             regressions=regressions(rows, self.found.variables),
             wordings=wording_effects(rows),
@@ -399,6 +400,7 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
         ],
         "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(site.estimates)],
+        "attempt_spreads": [each.to_json() for each in compared.attempts],
         "repeats": [each.to_json() for each in compared.repeats],
         # There are many pairs, so models are told by their pages, as in "overall".
         "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],

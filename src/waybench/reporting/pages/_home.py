@@ -6,7 +6,7 @@ from typing import Any
 
 from waybench.analysis import Estimate
 from waybench.analysis.comparisons import ExamplesEffect, Pair, TwinEffect, WordingEffect
-from waybench.analysis.estimates import Regression, Repeats, ranked
+from waybench.analysis.estimates import Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, setting
 from waybench.core import Environment, Metric, Presentation, plural, with_article
@@ -19,6 +19,7 @@ from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     HorizonTables,
     Table,
+    attempt_spread_table,
     attempt_table,
     averages,
     conduct_table,
@@ -56,6 +57,7 @@ class Compared:
     Attributes:
         changes: What in-context examples change.
         repeats: What repeats of the whole come to.
+        attempts: How far apart several attempts at all items of a level are.
         pairs: Models two by two.
         regressions: Scores on what may explain them.
         wordings: The same items in several wordings.
@@ -65,6 +67,7 @@ class Compared:
 
     changes: Sequence[ExamplesEffect]
     repeats: Sequence[Repeats]
+    attempts: Sequence[Spread]
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
     wordings: Sequence[WordingEffect]
@@ -76,6 +79,7 @@ class Compared:
         return Compared(
             changes=[each for each in self.changes if _place(each.group) == place],
             repeats=[each for each in self.repeats if _place(each.group) == place],
+            attempts=[each for each in self.attempts if _place(each.group) == place],
             pairs=[each for each in self.pairs if _place(each.first) == place],
             regressions=[each for each in self.regressions if _place(each.group) == place],
             wordings=[each for each in self.wordings if _place(each.group) == place],
@@ -212,6 +216,7 @@ def _section(
         wording_table(env, presentation, compared.wordings, pages),
         twin_table(presentation, compared.twins, pages),
         spread_table(env, presentation, estimates),
+        attempt_spread_table(env, presentation, compared.attempts, estimates),
         repeat_table(env, presentation, compared.repeats),
         attempt_table(presentation, every),
         conduct_table(presentation, groups, total_of, pages),

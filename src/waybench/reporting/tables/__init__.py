@@ -39,7 +39,7 @@ from waybench.reporting.tables._table import (
     value_cell,
 )
 from waybench.reporting.tables._tables import files
-from waybench.reporting.tables._variation import attempt_table, repeat_table, spread_table
+from waybench.reporting.tables._variation import attempt_spread_table, attempt_table, repeat_table, spread_table
 
 __all__ = [
     "BLANK",
@@ -54,6 +54,7 @@ __all__ = [
     "RowGroup",
     "Table",
     "TableRow",
+    "attempt_spread_table",
     "attempt_table",
     "averages",
     "by_player",
