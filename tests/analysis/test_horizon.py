@@ -40,24 +40,24 @@ def exact(rates: Callable[[np.ndarray], np.ndarray], trials: float) -> Trials:
 @pytest.mark.parametrize("slope", [2.0, 4.0])
 def test_a_known_horizon_is_found(middle: float, slope: float) -> None:
     fit = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(middle, slope), 400))
-    value, low, high = fit.reach(0.5, 0.9)
+    value, low, high = fit.horizon(0.5, 0.9)
     assert value == pytest.approx(middle, rel=0.03)
     assert low < middle < high
     at_80 = middle * 2 ** (-math.log(4) / slope)  # where 1 / (1 + exp(slope * x)) is 0.8
-    assert fit.reach(0.8, 0.9)[0] == pytest.approx(at_80, rel=0.06)
+    assert fit.horizon(0.8, 0.9)[0] == pytest.approx(at_80, rel=0.06)
 
 
 def test_a_lapse_is_no_difficulty() -> None:
     fit = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 4, lapse=0.1), 400))
     truth = 15 * 2 ** (-math.log(0.5 / 0.4) / 4)  # where 0.9 / (1 + exp(4 x)) is 0.5
-    assert fit.reach(0.5, 0.9)[0] == pytest.approx(truth, rel=0.03)
+    assert fit.horizon(0.5, 0.9)[0] == pytest.approx(truth, rel=0.03)
     assert float(fit.weights @ fit.curves.lapse) == pytest.approx(0.1, abs=0.03)
 
 
 def test_more_trials_say_more_and_clusters_say_less() -> None:
     widths = []
     for trials in (5, 20, 80):
-        _, low, high = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), trials)).reach(0.5, 0.9)
+        _, low, high = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), trials)).horizon(0.5, 0.9)
         widths.append(math.log2(high / low))
     assert widths[0] > 1.6 * widths[1] > 2.5 * widths[2]
     at = np.repeat(PLACES, 12)
@@ -66,7 +66,7 @@ def test_more_trials_say_more_and_clusters_say_less() -> None:
     together = fitted(Shape(), at, solved, [number // 4 for number in range(len(at))])
     assert apart.design == 1
     assert 2 < together.design <= 5
-    ends = [fit.reach(0.5, 0.9) for fit in (apart, together)]
+    ends = [fit.horizon(0.5, 0.9) for fit in (apart, together)]
     assert ends[1][2] / ends[1][1] > 1.2 * ends[0][2] / ends[0][1]
 
 
@@ -90,7 +90,7 @@ def test_intervals_of_90_percent_hold_the_truth_that_often(rates: Callable[[np.n
     held = 0
     for _ in range(repeats):
         solved = rng.binomial(10, rates(PLACES)).astype(float)
-        _, low, high = Fit(curves, Trials(PLACES, solved, trials)).reach(0.5, 0.9)
+        _, low, high = Fit(curves, Trials(PLACES, solved, trials)).horizon(0.5, 0.9)
         held += low <= truth <= high
     # With 400 repeats a share of 90 % is found within 4.5 percentage points in 997 of 1,000 cases.
     assert 0.85 < held / repeats < 0.95
@@ -148,7 +148,7 @@ def test_attempts_that_end_with_a_perfect_one_do_not_move_a_horizon() -> None:
         for attempt in ((1,) if good else (1, 2, 3))
     ]
     (curve,) = success_curves(made)
-    assert [(place.at, place.solved, place.items, place.trials) for place in curve.places] == [
+    assert [(place.at, place.solved, place.items, place.trials) for place in curve.bins] == [
         (5.0, 1.0, 10, 10),
         *((level, 0.5, 10, 20) for level in (7.0, 9.0, 13.0)),
     ]
@@ -190,7 +190,7 @@ def test_a_trial_of_many_attempts_says_more_than_one_and_no_more_than_they_do() 
             fitted(Shape(), at, often, every, [9] * len(at)),
             fitted(Shape(), at, often, [number // 40 for number in every], [9] * len(at)),
         )
-        for _, low, high in [fit.reach(0.5, 0.9)]
+        for _, low, high in [fit.horizon(0.5, 0.9)]
     ]
     assert widths[1] == pytest.approx(widths[0] / 3, rel=0.25)  # nine times as many attempts
     assert fitted(Shape(), at, often, every, [9] * len(at)).design == pytest.approx(1 / 9, rel=0.2)
@@ -225,7 +225,7 @@ def test_a_curve_falls_from_the_easiest_to_the_hardest_that_was_tried() -> None:
     assert list(first.horizons) == [
         each for each in horizons(rows(climbed("noisy-0.1", (5, 9, 17, 33)))) if each.axis == "dimension"
     ]
-    assert [(place.at, place.items) for place in first.places] == [(5, 6), (9, 6), (17, 6), (33, 6)]
+    assert [(place.at, place.items) for place in first.bins] == [(5, 6), (9, 6), (17, 6), (33, 6)]
     # The curve is at a half where the horizon is.
     (half,) = leading(each for curve in found for each in curve.horizons).values()
     assert half == first.horizons[0]
@@ -271,7 +271,7 @@ def test_a_player_that_errs_at_a_rate_reaches_less_far_the_more_it_errs() -> Non
 def test_nothing_is_said_beyond_what_was_tried() -> None:
     far = of(horizons(rows(played("oracle", (5, 7, 9)))), "dimension")
     assert (far.value, far.high, far.side) == (None, None, "beyond")
-    assert horizon_text(far) == "beyond 9"
+    assert horizon_text(far) == "above 9"
     lost = [*played("null", (5,)), *played("null", (7,))]
     near = of(horizons(rows(lost)), "dimension")
     assert (near.value, near.low, near.side) == (None, None, "below")
@@ -287,12 +287,12 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
     first, rule, *lines, solved = table.splitlines()
-    assert solved == "Solved, whatever the score: the exit is reached, in whatever way."
-    assert first.split("  ")[0] == "Mazes (AliciaBench): dimension at which a share is still solved"
+    assert solved == "Solved, regardless of the score: the exit is reached, in whatever way."
+    assert first.split("  ")[0] == "Mazes (AliciaBench): horizons, by dimension"
     assert first.split()[-4:] == ["50", "%", "80", "%"]
     assert set(rule) == {"-"}
     assert [line.split()[0] for line in lines] == ["a", "waybench/oracle"]
-    assert "beyond 7" in lines[1]
+    assert "above 7" in lines[1]
 
 
 @pytest.mark.parametrize("levels", [(5, 7), (5, 9), (5, 7, 9, 13), (5, 101)])
@@ -302,7 +302,7 @@ def test_who_solves_everything_has_a_horizon_beyond_it(levels: tuple[int, ...], 
     for each in horizons(made):
         assert (each.side, each.value, each.high) == ("beyond", None, None)
         assert set(each.sides.values()) == {"beyond"}
-        assert horizon_text(each).startswith(f"beyond {levels[-1]}")
+        assert horizon_text(each).startswith(f"above {levels[-1]}")
     failed = [tried(level, one, 1, solved=False, perfect=False) for level in levels for one in range(mazes)]
     for each in horizons(failed):
         assert (each.side, each.value, each.low) == ("below", None, None)
@@ -311,7 +311,7 @@ def test_who_solves_everything_has_a_horizon_beyond_it(levels: tuple[int, ...], 
 
 def test_too_few_items_are_said_to_be_too_few() -> None:
     two = horizons([tried(level, 0, 1, solved=True, perfect=True) for level in (5, 9)])
-    assert [horizon_text(each) for each in two] == ["beyond 9 (too few items to tell)"] * 2
+    assert [horizon_text(each) for each in two] == ["above 9 (too few items for an interval)"] * 2
     assert [each.known for each in two] == [False, False]
     many = [tried(level, one, 1, solved=True, perfect=True) for level in (5, 9) for one in range(60)]
     half = horizons(many)[0]

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from tests.analysis.episodes import detour, failed, item, logged, said
 from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
-from waybench.analysis import Estimate, LoggedEpisode, by_level, exclude, overall, tidy
-from waybench.analysis.results import row
+from waybench.analysis import Estimate, LoggedEpisode, by_level, overall, tidy
+from waybench.analysis.results import exclude, row
 from waybench.cli import main
 from waybench.core import EpisodeRecord, Price, Usage, UsageError, price_table, read_prices
 
@@ -30,15 +30,15 @@ def test_what_an_episode_costs_by_hand() -> None:
     three = said(["", "hm", "?"])
     taken = used(three, Usage(1000, 100, cached_tokens=400), None, Usage(2000, 50, reasoning_tokens=30))
     # 2,600 tokens read, 400 from the cache, and 150 written, reasoning included.
-    assert PRICE.of(taken) == pytest.approx((2600 * 2.5 + 400 * 0.25 + 150 * 10) / 1_000_000)
-    assert row(logged(taken), price=PRICE).cost == PRICE.of(taken)
+    assert PRICE.episode_cost(taken) == pytest.approx((2600 * 2.5 + 400 * 0.25 + 150 * 10) / 1_000_000)
+    assert row(logged(taken), price=PRICE).cost == PRICE.episode_cost(taken)
     assert row(logged(taken)).cost is None
 
 
 def test_what_nobody_counted_has_no_cost() -> None:
     for record in (said([""]), used(said([""]), Usage(seconds=2.0))):
-        assert PRICE.of(record) is None
-    assert Price(0, 0, 0).of(used(said([""]), Usage(10, 1))) == 0
+        assert PRICE.episode_cost(record) is None
+    assert Price(0, 0, 0).episode_cost(used(said([""]), Usage(10, 1))) == 0
 
 
 def costs(attempts: list[tuple[EpisodeRecord, int]], price: Price | None = PRICE) -> Estimate:
@@ -105,7 +105,7 @@ def test_errors_and_what_does_not_replay_are_in_no_mean() -> None:
     ]
     made = exclude(row(episode, confirmed=confirmed, price=PRICE) for episode, confirmed in episodes)
     (found,) = by_level(made)
-    assert found.cost == PRICE.of(good)
+    assert found.cost == PRICE.episode_cost(good)
     assert found.tokens == 1010
     assert [each["cost"] is None for each in tidy(made)] == [False, False, False]  # each episode has its own
 

@@ -32,7 +32,7 @@ class Table:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder, the current one, with a game and a list of commands."""
-    monkeypatch.setattr("waybench.cli._textmap.Story", Table)
+    monkeypatch.setattr("waybench.contrib.game_maps._command.Story", Table)
     monkeypatch.chdir(tmp_path)
     Path("table.z5").touch()
     Path("walk.txt").write_text("n\n\ngo south\nd\nn\nn\nn\n")
@@ -87,7 +87,7 @@ def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         (("table.z5",), "jericho has no walkthrough of this game; give --commands"),
         (("none.z5", "--commands", "walk.txt"), "cannot read none.z5"),
@@ -99,14 +99,14 @@ def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypa
         (("table.z5", "--commands", "walk.txt", "--steps", "0"), "--steps"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(args: tuple[str, ...], told: str, command: Command, home: Path) -> None:
-    assert told in one_line_error(command("textmap", "build", *args))
+def test_what_is_wrong_is_said_in_one_line(args: tuple[str, ...], message: str, command: Command, home: Path) -> None:
+    assert message in one_line_error(command("textmap", "build", *args))
     assert not (home / "table").exists()
 
 
 def test_no_map_is_overwritten(command: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert command(*BUILD).exit_code == 0
-    monkeypatch.setattr("waybench.cli._textmap.Story", None)  # the check comes before the game is played
+    monkeypatch.setattr("waybench.contrib.game_maps._command.Story", None)  # the check comes before the game is played
     assert "is there already: choose another folder with --out, or another --name" in one_line_error(command(*BUILD))
 
 

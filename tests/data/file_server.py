@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from waybench.data import DataFile, DataSet
+from waybench.core import DataFile, Download
 
 CONTENTS = {"one.json": b'{"one": 1}\n', "deep/er/two.txt": b"two\n" * 50_000, "three #.txt": b""}
 
@@ -86,10 +86,10 @@ def file_server() -> Iterator[FileServer]:
             thread.join()
 
 
-def toy_set(url: str) -> DataSet:
+def toy_set(url: str) -> Download:
     """Return a data set whose files an address has."""
     files = tuple(
         DataFile(path, hashlib.sha256(body).hexdigest(), len(body), f"{url}/{path.replace(' #', '%20%23')}")
         for path, body in CONTENTS.items()
     )
-    return DataSet("toy", "Toys", "MIT", "https://toys.invalid", files)
+    return Download("toy", "Toys", "MIT", "https://toys.invalid", files)

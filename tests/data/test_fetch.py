@@ -11,8 +11,8 @@ import pytest
 
 from tests.data.file_server import CONTENTS, Answer, FileServer, file_server, toy_set
 from tests.data.support import files_below, one_line, write_toys
-from waybench.core import DataError, UsageError
-from waybench.data import DATASETS, DataFile, fetch, folder, locate
+from waybench.core import DataError, DataFile, UsageError
+from waybench.data import downloads, fetch, folder, locate
 
 TOYS = {f"toy/{path}": body for path, body in CONTENTS.items()}
 
@@ -22,7 +22,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
     """A server that has the toy data set at the addresses of the table."""
     with file_server() as server:
         server.serve("/source/")
-        monkeypatch.setitem(DATASETS, "toy", toy_set(f"{server.url}/source"))
+        monkeypatch.setitem(downloads(), "toy", toy_set(f"{server.url}/source"))
         yield server
 
 
@@ -38,7 +38,7 @@ def test_all_files_come_into_the_cache(server: FileServer, cache: Path, waits: l
     told: list[tuple[DataFile, bool]] = []
     assert fetch("toy", progress=lambda file, new: told.append((file, new))) == cache / "toy"
     assert files_below(cache) == TOYS
-    assert told == [(file, True) for file in DATASETS["toy"].files]
+    assert told == [(file, True) for file in downloads()["toy"].files]
     assert server.asked == ["/source/one.json", "/source/deep/er/two.txt", "/source/three%20%23.txt"]
     assert waits == []
     assert folder("toy") == cache / "toy"
@@ -173,7 +173,7 @@ def test_a_truncated_body_is_not_kept(server: FileServer, cache: Path, waits: li
 def test_a_server_that_refuses_connections(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     with socket.socket() as bound:  # nobody else gets the port, and nobody listens
         bound.bind(("127.0.0.1", 0))
-        monkeypatch.setitem(DATASETS, "toy", toy_set(f"http://127.0.0.1:{bound.getsockname()[1]}"))
+        monkeypatch.setitem(downloads(), "toy", toy_set(f"http://127.0.0.1:{bound.getsockname()[1]}"))
         try:
             raise FileNotFoundError(2, "Not what went wrong")
         except FileNotFoundError:
@@ -312,7 +312,7 @@ def test_nothing_is_printed(server: FileServer, capfd: pytest.CaptureFixture[str
 def test_a_published_set(
     name: str, data_dir: Callable[..., Path], server: FileServer, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for file in DATASETS[name].files:
+    for file in downloads()[name].files:
         server.answers[f"/{name}/{file.path}"] = [Answer(data_dir(name, file.path).read_bytes())]
     monkeypatch.setenv("WAYBENCH_DATA_MIRROR", server.url)
     fetch(name)

@@ -1,23 +1,34 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 import pytest
+from click.testing import CliRunner
 
-from tests.data.support import one_line
-from waybench.core import UsageError
-from waybench.data import DATASETS, DataSet, dataset
+from tests.data.file_server import CONTENTS, file_server, toy_set
+from tests.data.support import files_below, one_line
+from tests.tasks.test_derived import TURNED
+from waybench.cli._data import data
+from waybench.core import CatalogueWarning, Download, Entry, Registry, UsageError
+from waybench.data import downloads, fetch, find_download, locate
+from waybench.envs import registry
 
-PUBLISHED = [each for name, each in DATASETS.items() if name != "toy"]
+CLASHING = replace(
+    TURNED,
+    id="a/clash",
+    datasets=(replace(TURNED.datasets[0], download=replace(toy_set("https://toys.invalid"), name="gtb")),),
+)
+PUBLISHED = [each for name, each in downloads().items() if name != "toy"]
 
 
 @pytest.mark.parametrize("wanted", PUBLISHED, ids=lambda wanted: wanted.name)
-def test_rows_are_well_formed(wanted: DataSet) -> None:
-    assert DATASETS[wanted.name] is wanted
+def test_rows_are_well_formed(wanted: Download) -> None:
+    assert downloads()[wanted.name] is wanted
     assert re.fullmatch(r"[a-z][a-z0-9_-]*", wanted.name)
     assert wanted.title and wanted.licence and urlsplit(wanted.home).scheme == "https"
     assert wanted.files and wanted.size == sum(file.size for file in wanted.files)
@@ -31,23 +42,23 @@ def test_rows_are_well_formed(wanted: DataSet) -> None:
 
 
 @pytest.mark.parametrize("wanted", PUBLISHED, ids=lambda wanted: wanted.name)
-def test_addresses_are_pinned(wanted: DataSet) -> None:
+def test_addresses_are_pinned(wanted: Download) -> None:
     for file in wanted.files:
         if urlsplit(file.url).hostname == "raw.githubusercontent.com":
             assert re.fullmatch(r"[0-9a-f]{40}", urlsplit(file.url).path.split("/")[3]), file.url
 
 
 @pytest.mark.parametrize("wanted", PUBLISHED, ids=lambda wanted: wanted.name)
-def test_checksums_are_those_of_the_published_files(wanted: DataSet, data_dir: Callable[..., Path]) -> None:
+def test_checksums_are_those_of_the_published_files(wanted: Download, data_dir: Callable[..., Path]) -> None:
     for file in wanted.files:
         body = data_dir(wanted.name, *file.path.split("/")).read_bytes()
         assert (sha256(body).hexdigest(), len(body)) == (file.sha256, file.size), file.path
 
 
 def test_an_unknown_name_gets_a_proposal() -> None:
-    assert dataset("aqa").title == "AQA-Bench test cases"
+    assert find_download("aqa").title == "AQA-Bench test cases"
     with pytest.raises(UsageError) as caught:
-        dataset("aqua")
+        find_download("aqua")
     assert "unknown data set 'aqua': did you mean 'aqa'? choose from aqa" in one_line(caught)
 
 
@@ -57,3 +68,40 @@ def test_importing_loads_no_library() -> None:
     loaded = set(done.stdout.split())
     assert "waybench" in loaded
     assert not loaded & {"pooch", "requests", "urllib3", "platformdirs", "click"}
+
+
+@pytest.fixture
+def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+    """A catalogue with an environment of another package, whose data set is the toy one."""
+    found = Registry(registry.built_in)
+    found.register(Entry("toy/turned", 1, "tests.tasks.test_derived:TURNED", "a dial with published items"))
+    monkeypatch.setattr("waybench.data._index.registry", found)
+    downloads.cache_clear()
+    yield found
+    downloads.cache_clear()
+
+
+def test_a_data_set_of_another_package_is_listed_and_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: Registry
+) -> None:
+    assert list(downloads()) == ["aqa", "gtb", "mango", "smartplay", "toy"]
+    with file_server() as server:
+        server.serve()
+        monkeypatch.setenv("NO_PROXY", "*")
+        monkeypatch.setenv("WAYBENCH_DATA_MIRROR", server.url)
+        assert files_below(fetch("toy", tmp_path)) == CONTENTS
+    assert locate("toy", "one.json", tmp_path).read_bytes() == CONTENTS["one.json"]
+    listed = CliRunner().invoke(data, ["list", "--data-dir", str(tmp_path)])
+    assert f"toy  Toys: MIT, 3 files, 200.0 kB, https://toys.invalid\n     in {tmp_path / 'toy'}\n" in listed.output
+
+
+def test_a_name_of_ours_stays_ours_and_a_broken_package_takes_no_other_data_set_with_it(others: Registry) -> None:
+    others.register(Entry("a/broken", 1, "tests.nowhere:X", "cannot be imported"))
+    others.register(Entry("a/clash", 1, "tests.data.test_index:CLASHING", "a data set with a name that is taken"))
+    with pytest.warns(CatalogueWarning) as caught:
+        found = downloads()
+    assert found["gtb"].title == "GameTraversalBenchmark maps" and "toy" in found
+    assert [str(each.message) for each in caught] == [
+        "the data sets of environment a/broken are left out: ModuleNotFoundError: No module named 'tests.nowhere'",
+        "environment a/clash: there is a data set gtb already; its own is left out",
+    ]

@@ -60,9 +60,10 @@ def test_every_command_knows_it(run: Run) -> None:
     assert {"tiles", "horizon_tiles"} <= {task["name"] for task in listed["tasks"]}
     lines = run("waybench", "generate", "sliding/tiles", "--level", "10", "--count", "3").splitlines()
     assert [json.loads(line)["proof"] for line in lines] == [{"minimum": 10}] * 3
-    played = run("waybench", "play", "sliding/tiles", "--hints", text="hint\nsideways\nquit\n")
+    assert run("waybench", "generate", "tiles", "--level", "10", "--count", "3").splitlines() == lines
+    played = run("waybench", "play", "tiles", "--hints", text="hint\nsideways\nquit\n")
     assert "Hint: " in played and "Answer with one of up, down, left, right." in played
-    replies = json.dumps({**json.loads(lines[0]), "replies": ["no"]})
+    replies = json.dumps({**json.loads(lines[0]), "env": "tiles", "replies": ["no"]})
     scored = json.loads(run("waybench", "score", "-", text=replies))
     assert scored["turns"][0]["outcome"] == "unparsed"
     page = run("waybench", "list", "sliding/tiles")
@@ -76,7 +77,7 @@ def test_it_is_run_and_reported(run: Run) -> None:
     drawn = run("waybench", "run", "tiles", *models, "--limit", "2", "-T", "level=12")
     assert "Sliding tiles" in drawn and "1.000" in drawn
     assert " 6" in run("waybench", "run", "sliding/tiles", *models, "-T", "source=mine.jsonl")
-    assert "horizon beyond shortest solution 28" in run(
+    assert "horizon above the hardest level tested (shortest solution 28;" in run(
         "waybench", "run", "horizon_tiles", "--model", "waybench/oracle", "--out", "search"
     )
     run("waybench", "report", "logs", "--out", "site")

@@ -32,8 +32,8 @@ from waybench.envs.textmap.questions._score import (
     SOUND,
     Difference,
     destinations,
-    ground,
     length_weight,
+    move_index,
     normal,
     reasoning,
     success,
@@ -201,7 +201,7 @@ def test_routes(compared: Compared) -> None:
         count += 1
         assert got == expected, record["case_id"]
         # How similar the places reached are, as the evaluator gave credit, on the moves that were tried.
-        reached = ground(case.map).follow(case.ask.source, [hop.action for hop in answer], PAPER)
+        reached = move_index(case.map).follow(case.ask.source, [hop.action for hop in answer], PAPER)
         credit = max((similarity(case.ask.target, place) for place in reached), default=0)
         assert credit == pytest.approx(record["rf_loose_on_validated_edges_only"], rel=0, abs=1e-12)
         if got != record["ref"]["loose_score"]:

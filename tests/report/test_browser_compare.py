@@ -145,7 +145,7 @@ def test_where_less_is_better(visit: Visits, site: Path) -> None:
     assert better == {"one-better": "(4)", "other-better": "(0)"}
     # Four are too few for a verdict, and of one attempt at each the mean difference would say the same.
     assert page.locator("#verdict").inner_text().startswith("Too few to tell (could be −")
-    assert page.locator("#told").is_hidden()
+    assert page.locator("#mean-difference").is_hidden()
 
 
 def test_hostile_names_are_text(visit: Visits, site: Path) -> None:
@@ -156,4 +156,4 @@ def test_hostile_names_are_text(visit: Visits, site: Path) -> None:
     assert page.locator("main img").count() == 0
     assert page.evaluate("window.owned") is None
     choose(page, sites.IMAGE, sites.IMAGE)
-    assert page.locator("#told").inner_text() == "Choose two models."
+    assert page.locator("#mean-difference").inner_text() == "Choose two models."

@@ -70,9 +70,9 @@ def test_averages_over_maps(tmp_path: Path) -> None:
     macro, micro = found.macro["success"], found.metrics["success"]
     assert line[:3] == ["vendor/ a", "6", f"{macro.value:.3f} {macro.low:.3f} – {macro.high:.3f}"]
     assert macro.value != pytest.approx(micro.value, abs=0.01)
-    (told,) = json.loads((tmp_path / "summary.json").read_text())["overall"]
-    assert told["macro"]["success"]["value"] == pytest.approx(macro.value)
-    assert told["metrics"]["success"]["clusters"] == 6
+    (totals,) = json.loads((tmp_path / "summary.json").read_text())["overall"]
+    assert totals["macro"]["success"]["value"] == pytest.approx(macro.value)
+    assert totals["metrics"]["success"]["clusters"] == 6
 
 
 def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -> None:
@@ -80,14 +80,14 @@ def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -
     made = site(tmp_path, episodes)
     for shown in (made.home, made.task, made.result):
         assert "only answers that could be read do" in shown.text
-        assert not re.search(r"missing or had fewer attempts", shown.text)
+        assert not re.search(r"missing or have fewer attempts", shown.text)
     table = text_table(estimate(episodes), totals=overall(rows(episodes)))
     assert [line.split() for line in table.splitlines() if "mute" in line] == [["vendor/mute", "–", "–", "–"]]
     assert "n/a" not in table
-    assert table.splitlines()[-1].endswith("that is no infrastructure error")
+    assert table.splitlines()[-1].endswith("(not an infrastructure error)")
     lost = [replace(episode, record=failed(episode.record)) for episode in episodes]
     assert "n/a" in text_table(estimate(lost))
-    assert "no infrastructure error" not in text_table(estimate(lost))
+    assert "not an infrastructure error" not in text_table(estimate(lost))
     sound = answered("null", MAPS, model="vendor/mute", protocol="sound")
     assert "0.000" in text_table(estimate(sound))
 
@@ -114,9 +114,11 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     assert "Reasoning on the questions that both answered." in page.text
     summary = json.loads((tmp_path / "summary.json").read_text())
     model_of = {total["page"]: total["group"]["model"] for total in summary["overall"]}
-    told = {(pair["metric"], model_of[pair["first"]], model_of[pair["second"]]): pair for pair in summary["pairs"]}
-    assert told["success_easy", "vendor/a", "vendor/b"]["items"] == easy_pair.items
-    assert told["success_hard", "vendor/a", "vendor/b"]["difference"]["clusters"] == len(MAPS)
+    pair_records = {
+        (pair["metric"], model_of[pair["first"]], model_of[pair["second"]]): pair for pair in summary["pairs"]
+    }
+    assert pair_records["success_easy", "vendor/a", "vendor/b"]["items"] == easy_pair.items
+    assert pair_records["success_hard", "vendor/a", "vendor/b"]["difference"]["clusters"] == len(MAPS)
     assert page.html.count('<details class="fold" open>') == 4
 
 
@@ -157,8 +159,8 @@ def test_what_makes_a_map_hard(tmp_path: Path) -> None:
     assert table[3] == ["waybench/ oracle", "6", "– the score is the same for all maps"]
     few = site(tmp_path / "few", answered(near, MAPS[:4], model="vendor/a")).task
     assert few.table("Success, easy by map")[1] == ["vendor/ a", "4", "– fewer than 5 maps"]
-    told = json.loads((tmp_path / "few" / "summary.json").read_text())["regressions"]
-    assert {slope["why"] for each in told for slope in each["slopes"]} == {"fewer than 5"}
+    regression_records = json.loads((tmp_path / "few" / "summary.json").read_text())["regressions"]
+    assert {slope["why"] for each in regression_records for slope in each["slopes"]} == {"fewer than 5"}
 
 
 def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path)
     assert table[1][4:] == [f"{value:.3f}" for value in (10 / 12, 5 / 6, 5 / 6, 10 / 12)]
     # The walkthrough is there once for each map, and every question on its page, with a link there.
     assert page.text.count("==>STEP NUM: 0") == 2
-    assert page.text.count("What the prompts of these questions begin with") == 2
+    assert page.text.count("Shared beginning of the prompts of these questions") == 2
     assert "!!! Can you find a path" not in page.text
     assert len(made.replays) == 12 + 72
     for attempt in made.replays:
@@ -191,7 +193,7 @@ def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path)
     assert "90.0 % of input tokens read from the provider's cache" in page.text
     assert re.search(r"9\d\.\d % shared prefix with the other questions about the same map;", page.text)
     assert "Difficulty hard" in page.text
-    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", made.task.table("How it went")[2][10])
+    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", made.task.table("Outcomes and cost")[2][10])
     by_class = page.table("By size class.")
     assert [row[0] for row in by_class] == ["Size class", "1", "2", "all"]
 
@@ -231,8 +233,8 @@ def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
         *("Success ↑", "Success, known moves ↑", "Success, new moves ↑"),
     ]
     assert made.home.table("Extraction and search, all questions.")[1][0] == "Success ↑"
-    told = "Success in minigames on the questions that both answered."
-    assert [told in page.text for page in made.tasks.values()] == [False, True]  # extract, minigame
+    title = "Success in minigames on the questions that both answered."
+    assert [title in page.text for page in made.tasks.values()] == [False, True]  # extract, minigame
 
 
 def test_pages_of_a_thousand_questions_stay_small(tmp_path: Path) -> None:
@@ -254,8 +256,8 @@ def test_records_that_do_not_replay_are_in_no_map(tmp_path: Path) -> None:
     forged = replace(first.record, turns=(turn._replace(reply="nothing"),), instance={"map": {"name": "<b>"}})
     made = site(tmp_path, [replace(first, record=forged), *others])
     assert [row[:4] for row in made.result.table("By map.")[1:]] == [["m3", "1", "3", "2"], ["m4", "1", "4", "3"]]
-    assert sum("does not agree with a new simulation" in page.text for page in made.replays) == 1
-    assert "Set aside" in made.task.text
+    assert sum("does not agree with the re-simulation" in page.text for page in made.replays) == 1
+    assert "Excluded" in made.task.text
 
 
 @pytest.mark.parametrize("name", ['</h3><script>alert(1)</script>{{ 7 * 7 }}"', "x" * 1000, "a" * 61 + "<b>"])

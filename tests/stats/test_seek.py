@@ -46,10 +46,10 @@ def searched(
 @pytest.mark.parametrize("middle", [9.0, 20.0, 60.0])
 def test_it_finds_the_horizon_to_the_precision(middle: float) -> None:
     trials, decision, seeker = searched(logistic(middle), StoppingRule(precision=0.15), make_candidates())
-    reach = seeker.state(trials).reach
+    horizon = seeker.state(trials).horizon
     assert decision == Decision(stop="precision")
-    assert reach.precision == (reach.high - reach.low) / (2 * reach.value) <= 0.15
-    assert reach.low * 0.85 < middle < reach.high * 1.15
+    assert horizon.precision == (horizon.high - horizon.low) / (2 * horizon.value) <= 0.15
+    assert horizon.low * 0.85 < middle < horizon.high * 1.15
     assert len(trials) < 120
 
 

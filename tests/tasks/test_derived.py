@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import waybench
+from tests.data.file_server import toy_set
 from tests.tasks.test_search import heads, ids, refused
 from tests.toys import DIAL
 from waybench.core import (
@@ -25,7 +27,7 @@ from waybench.core import (
     UsageError,
 )
 from waybench.envs import registry
-from waybench.tasks import TASKS, all_tasks, find_task, load_task
+from waybench.tasks import TASKS, all_tasks, find_task, load_task, resolve_environment
 from waybench.tasks import _derived as derived
 
 OWN = {entry.id for entry in registry.built_in}
@@ -49,6 +51,7 @@ TURNED = replace(
             items="dials",
             open=_published,
             options=(Option(name="hands", default=1, doc="Hands of a dial."),),
+            download=toy_set("https://toys.invalid"),
         ),
     ),
 )
@@ -61,7 +64,7 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     found = Registry(registry.built_in)
     found.register(Entry("toy/turned", 1, "tests.tasks.test_derived:TURNED", "a dial with everything"))
     found.register(Entry("hanoi/dial", 1, "tests.tasks.test_derived:CLASHING", "a dial with a name that is taken"))
-    for name in ("_declare", "_items", "_derived", "_horizon", "_ladder", "_keys"):
+    for name in ("_declare", "_items", "_derived", "_environments", "_horizon", "_ladder", "_keys"):
         monkeypatch.setattr(f"waybench.tasks.{name}.registry", found)
     derived._others.cache_clear()
     derived.environment_task.cache_clear()
@@ -80,6 +83,45 @@ def test_every_environment_of_ours_is_played_by_a_task_and_by_its_id() -> None:
         assert names >= {"source", "key", "level", "limit", "attempts"}
         assert names >= {option.name for option in environment.options}
         assert names >= {option.name for option in environment.source_options} - hidden
+
+
+@pytest.mark.filterwarnings("ignore:environment hanoi/dial")
+@pytest.mark.parametrize(
+    ("name", "env_id"),
+    [
+        ("maze/alicia", "maze/alicia"),
+        ("maze/alicia@1", "maze/alicia"),
+        ("maze", "maze/alicia"),
+        ("alicia", "maze/alicia"),
+        ("waybench/alicia@1", "maze/alicia"),
+        ("gtb_stepwise", "tilemap/stepwise"),
+        ("horizon_maze", "maze/alicia"),
+        ("toy", "toy/turned"),
+        ("turned", "toy/turned"),
+        ("horizon_turned", "toy/turned"),
+    ],
+)
+def test_an_environment_is_named_by_its_id_its_family_or_its_task(name: str, env_id: str, others: Registry) -> None:
+    assert resolve_environment(name).id == env_id
+
+
+def test_what_a_task_fixes_is_the_default_of_its_environment() -> None:
+    two_arms = resolve_environment("bandit_high_low")
+    assert {option.name: option.default for option in two_arms.source_options}["setting"] == "high_low"
+    assert {option.name: option.default for option in registry.load("bandit/arms").source_options}["setting"] == "free"
+    four = waybench.load("hanoi_4")
+    assert (four.smallest_level, four.sample_levels) == (4, (4,))
+    assert four.source().item(0).level == 4
+    searched = resolve_environment("horizon_maze")
+    assert {option.name: option.default for option in searched.options}["protocol"] == "sound"
+    assert waybench.play("hanoi_4").record.item["level"] == 4
+
+
+def test_a_task_of_several_environments_names_them() -> None:
+    with pytest.raises(UsageError, match=r"aqa plays several environments: name one of search/guessnum, search/coin, "):
+        resolve_environment("aqa")
+    with pytest.raises(UsageError, match=r"unknown environment 'alica': did you mean 'alicia'\?"):
+        waybench.load("alica")
 
 
 def test_an_environment_with_a_task_of_its_name_has_no_second_one() -> None:

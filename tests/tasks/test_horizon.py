@@ -121,8 +121,8 @@ def test_a_player_known_by_construction_is_found() -> None:
     done = play(search(plan), "noisy-0.1")
     seeker = Seeker(plan.rule, plan.strata[0].at, plan.strata[-1].at)
     trials = [Trial(ended.metadata["level"], ended.store["waybench"]["end"] == End.SOLVED, None, 1.0) for ended in done]
-    reach = seeker.state(trials).reach
-    assert reach.low < 9.14 < reach.high  # where the mean of `noisy_success` is a half
+    horizon = seeker.state(trials).horizon
+    assert horizon.low < 9.14 < horizon.high  # where the mean of `noisy_success` is a half
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from waybench._api._find import find_environment
 from waybench._api._scoring import scored_episode
 from waybench.core import (
     End,
@@ -99,18 +100,20 @@ def list_environments() -> list[Entry]:
 
 
 def load(env_id: str) -> Environment[Any, Any, Any]:
-    """Load an environment by its registered id.
+    """Load an environment by its registered id, or by the name of a task that plays no other environment.
 
     Args:
-        env_id: An id such as ``"maze/alicia"``, or ``"maze/alicia@1"`` to insist on a version.
+        env_id: An id such as ``"maze/alicia"``, ``"maze/alicia@1"`` to insist on a version, or the name of a family or
+            task, such as ``"alicia"``. What a task fixes is the default of the environment's options then.
 
     Returns:
         The environment.
 
     Raises:
-        waybench.core.UsageError: If no environment has this id or version; the message lists those that exist.
+        waybench.core.UsageError: If no environment has this name or version, or the task plays several; the message
+            says what can be named.
     """
-    return registry.load(env_id)
+    return find_environment(env_id)
 
 
 def play(
@@ -126,7 +129,7 @@ def play(
     """Play one item to its end.
 
     Args:
-        env: The environment, or its id.
+        env: The environment, or its name as `load` takes it.
         player: A function that returns a reply to a `Prompt` (a text), a `waybench.core.Policy`, or the name of a
             reference player: ``"null"``, ``"random"``, ``"heuristic"``, ``"oracle"``, ``"noisy-0.1"``.
         level: The level; the environment's smallest if None.
@@ -141,7 +144,7 @@ def play(
     Raises:
         waybench.core.UsageError: For an unknown environment, player, level or option.
     """
-    environment = registry.load(env) if isinstance(env, str) else env
+    environment = find_environment(env) if isinstance(env, str) else env
     drawn = {option.name for option in environment.source_options}
     known = {option.name for option in environment.options} | drawn
     for name in options:

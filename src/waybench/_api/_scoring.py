@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any, NoReturn, cast
 
+from waybench._api._find import find_environment
 from waybench.core import (
     DataError,
     End,
@@ -80,7 +81,7 @@ def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
         record = EpisodeRecord.from_json(data)
         return replay(registry.load(record.env), record)
     _refuse_lookalikes(data)
-    environment = registry.load(_typed(data, "env", str))
+    environment = find_environment(_typed(data, "env", str))
     if data.get("version", environment.version) != environment.version:
         raise DataError(
             f"the line is for version {_shown(data['version'])} of {environment.id}, this is version "

@@ -1,32 +1,9 @@
-"""What the commands' arguments name: environments, options, sources of items."""
+"""What the commands' arguments name: options, sources of items."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from waybench.core import Environment, Json, Source, UsageError, read_key, resolve, unknown
-from waybench.envs import registry
-
-
-def environment_names() -> dict[str, str]:
-    """Return the id that each name of an environment stands for: its id itself, or the family of which it is first."""
-    names: dict[str, str] = {}
-    for entry in registry.entries:
-        names.setdefault(entry.id.partition("/")[0], entry.id)
-        names[entry.id] = entry.id
-    return names
-
-
-def environment_named(name: str) -> Environment[Any, Any, Any]:
-    """Load an environment by its id or its family's name, both with or without a version ("maze/alicia@1").
-
-    Raises:
-        UsageError: If there is none; the message lists those that exist.
-    """
-    plain, at, version = name.partition("@")
-    names = environment_names()
-    if plain not in names:
-        raise UsageError(unknown("environment", plain, names))
-    return registry.load(names[plain] + at + version)
+from waybench.core import Environment, Json, Source, UsageError, read_key, resolve
 
 
 def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> dict[str, Json]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from waybench.core import DataError, UsageError, plural
-from waybench.data import DATASETS, DataFile, DataSet, dataset, fetch, folder
+from waybench.core import DataError, DataFile, Download, UsageError, plural
+from waybench.data import downloads, fetch, find_download, folder
 
 _DATA_DIR = click.option(
     "--data-dir",
@@ -31,7 +31,7 @@ def data(context: click.Context) -> None:
 @_DATA_DIR
 def list_(data_dir: Path | None) -> None:
     """List the data sets, their licences and sizes, and where each was found."""
-    for wanted in DATASETS.values():
+    for wanted in downloads().values():
         facts = f"{wanted.licence}, {_contents(wanted)}, {wanted.home}"
         click.echo(f"{wanted.name}  {wanted.title}: {facts}")
         click.echo(f"{'':{len(wanted.name)}}  {_whereabouts(wanted, data_dir)}")
@@ -49,7 +49,7 @@ def fetch_(names: tuple[str, ...], to: Path | None) -> None:
 
     $WAYBENCH_DATA_MIRROR names an address under which the files lie as NAME/FILE, for use instead of the authors' ones.
     """
-    for wanted in [dataset(name) for name in dict.fromkeys(names)]:  # a wrong name is told before any download
+    for wanted in [find_download(name) for name in dict.fromkeys(names)]:  # a wrong name ends it before any download
         _fetch(wanted, to)
 
 
@@ -61,7 +61,7 @@ def path_(name: str, data_dir: Path | None) -> None:
     click.echo(os.fsencode(folder(name, data_dir)))  # as it is, for other programs, even where it is not valid text
 
 
-def _fetch(wanted: DataSet, to: Path | None) -> None:
+def _fetch(wanted: Download, to: Path | None) -> None:
     kept = 0
 
     def progress(file: DataFile, downloaded: bool) -> None:
@@ -76,7 +76,7 @@ def _fetch(wanted: DataSet, to: Path | None) -> None:
     click.echo(f"{wanted.name}: {_contents(wanted)} in {click.format_filename(home)}{were_there}")
 
 
-def _whereabouts(wanted: DataSet, data_dir: Path | None) -> str:
+def _whereabouts(wanted: Download, data_dir: Path | None) -> str:
     try:
         return f"in {click.format_filename(folder(wanted.name, data_dir))}"
     except UsageError:
@@ -85,7 +85,7 @@ def _whereabouts(wanted: DataSet, data_dir: Path | None) -> str:
         return f"damaged: {click.format_filename(str(error))}"
 
 
-def _contents(wanted: DataSet) -> str:
+def _contents(wanted: Download) -> str:
     return f"{plural(len(wanted.files), 'file')}, {_size(wanted.size)}"
 
 

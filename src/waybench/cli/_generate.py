@@ -7,14 +7,16 @@ from typing import Any
 import click
 
 from waybench.cli._author import author_parameters, check_no_model, opened, write_authored
-from waybench.cli._choice import environment_named, source_of
+from waybench.cli._choice import source_of
 from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT, item_parameters
+from waybench.contrib import AUTHORED
 from waybench.core import NOTHING, Environment, Item, Json, UsageError, plural
+from waybench.tasks import TASKS, resolve_environment
 
-_EXAMPLES = """\b
-waybench generate maze --level 9 --count 100 --key mine
-waybench generate tilemap --model openai/gpt-4o --level 2 -S objectives=4 -S "theme=a flooded city" --out maps.jsonl"""
+_EXAMPLES = f"""\b
+waybench generate {TASKS[0].name} --level 9 --count 100 --key mine
+waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -S objectives=4 -S "theme=a city" --out maps.jsonl"""
 
 
 @click.command(epilog=_EXAMPLES)
@@ -35,7 +37,7 @@ def generate(
     model: str | None,
     **of_model: Any,
 ) -> None:
-    """Print instances of ENV (an environment or its family) as JSON lines, each with the proof of its solution.
+    """Print instances of ENV (an environment, its family or its task) as JSON lines, each with its proof.
 
     A level that holds fewer different items than asked for gives each of them once, with a warning.
 
@@ -46,7 +48,7 @@ def generate(
     requests each. Its options of -S are objectives, attempts (at each of its five steps) and theme. Those that it
     does not get right are named, and the exit status is then 1.
     """
-    environment = environment_named(env)
+    environment = resolve_environment(env)
     if model is not None:
         if key is not None or start:
             raise UsageError("--key and --start are for items that are drawn: leave them out with --model")

@@ -6,17 +6,16 @@ from typing import Any
 
 import click
 
-from waybench.cli._choice import environment_named, environment_names
 from waybench.cli._output import dumps
 from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown
 from waybench.envs import registry
-from waybench.tasks import TaskEntry, all_tasks
+from waybench.tasks import TaskEntry, all_tasks, environment_names, resolve_environment
 
 PLAYERS = {
     "null": "says nothing; in protocol=paper some games take their first action then",
     "random": "takes legal actions at random",
     "heuristic": "follows a simple rule, such as keeping a hand on the wall",
-    "oracle": "knows the best way; in games of chance, such as Crafter, more can be had by luck",
+    "oracle": "knows the best way; in games of chance more can be had by luck",
     "noisy-RATE": "the oracle, erring at a rate from 0 to 1, as in noisy-0.1",
 }
 
@@ -38,7 +37,7 @@ def list_(name: str | None, as_json: bool) -> None:
     elif name in tasks:
         click.echo(dumps(_task(tasks[name])) if as_json else _task_page(tasks[name]))
     elif name.partition("@")[0] in environments:
-        environment = environment_named(name)
+        environment = resolve_environment(name)
         click.echo(dumps(_environment(environment)) if as_json else _environment_page(environment))
     else:
         raise UsageError(unknown("task or environment", name, {**tasks, **environments}))

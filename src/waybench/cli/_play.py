@@ -10,11 +10,12 @@ from typing import Any
 
 import click
 
-from waybench.cli._choice import assignments, environment_named, source_of
+from waybench.cli._choice import assignments, source_of
 from waybench.cli._output import lines
 from waybench.cli._params import OUTPUT, item_parameters
 from waybench.cli._typed import reply_for
 from waybench.core import Episode, Metric, Reply, Usage, plural
+from waybench.tasks import resolve_environment
 
 _REPLIES = "Type the reply."
 
@@ -36,12 +37,12 @@ def play(
     hints: bool,
     record: str | None,
 ) -> None:
-    """Play an item of ENV (an environment or its family) in the terminal.
+    """Play an item of ENV (an environment, its family or its task) in the terminal.
 
     Rules, limits and record are those of a model; `waybench list ENV` names the options of -O and -S. The words quit
     and hint are never sent as replies. A record is kept also if you quit, with no end in it.
     """
-    environment = environment_named(env)
+    environment = resolve_environment(env)
     chosen = assignments(options, "-O")
     protocol = str(environment.resolve_options(chosen)["protocol"])
     source = source_of(environment, key, level, settings, protocol)
@@ -127,8 +128,8 @@ def _close(episode: Episode[Any, Any, Any]) -> None:
     measured = _measured(episode)
     width = max((len(metric.title) for metric, _ in measured), default=0)
     for metric, value in measured:
-        told = metric.labels[int(value)] if metric.labels else f"{value:g}"
-        click.echo(f"  {metric.title:<{width}}  {told} {metric.unit}".rstrip())
+        text = metric.labels[int(value)] if metric.labels else f"{value:g}"
+        click.echo(f"  {metric.title:<{width}}  {text} {metric.unit}".rstrip())
     solution, format_typed = episode.item.proof.get("solution"), episode.environment.format_typed
     if solution and format_typed is not None:
         click.echo(f"A shortest way: {', '.join(format_typed(episode.play.game.decode(solution)))}")

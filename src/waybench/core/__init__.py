@@ -3,6 +3,7 @@
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._datasets import DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
+from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
@@ -22,6 +23,7 @@ from waybench.core._failures import (
     general_failure,
     main_cause,
 )
+from waybench.core._folders import prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
@@ -79,8 +81,10 @@ __all__ = [
     "Bounded",
     "CatalogueWarning",
     "DataError",
+    "DataFile",
     "DataFiles",
     "Dataset",
+    "Download",
     "Draw",
     "DrawFrames",
     "End",
@@ -151,6 +155,7 @@ __all__ = [
     "play_out",
     "plural",
     "policy",
+    "prepare_folder",
     "price_table",
     "proof_axis",
     "read_items",

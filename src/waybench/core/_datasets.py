@@ -1,4 +1,4 @@
-"""What a task can play: data sets by name, files of instances, and the levels of a horizon."""
+"""Data sets by name, files of instances, and the levels of a horizon."""
 
 import hashlib
 import json
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from waybench.core._downloads import Download
 from waybench.core._errors import DataError, UsageError
 from waybench.core._game import Json
 from waybench.core._instance import Instance, Item, Source
@@ -47,6 +48,7 @@ class Dataset:
         shared: Parameters of generated items that it takes too: key, level, source options. A parameter that belongs
             to other data sets only is refused.
         hidden: Source options that follow from other parameters and that tasks therefore do not have.
+        download: The published files that it is made of, which `waybench data` lists and downloads.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Dataset:
     options: tuple[Option, ...] = ()
     shared: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    download: Download | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,8 @@ class HorizonSpec:
         pool: Number of items of each level that are sorted by their difficulty; None where each level is a difficulty.
         source_options: Source options that are fixed.
         without: Options of play that the search does not have, such as help by a teacher.
+        known: Rate of errors in each move -> the horizon of the oracle that errs at this rate, where it is known by
+            construction; None otherwise.
         task: The task's name; "horizon_" and the name of the environment's task if empty.
     """
 
@@ -76,6 +81,7 @@ class HorizonSpec:
     pool: int | None = None
     source_options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     without: tuple[str, ...] = ()
+    known: Callable[[float], float] | None = None
     task: str = ""
 
 
@@ -141,15 +147,15 @@ def read_items(
             data: Json = json.loads(line)
         except (ValueError, RecursionError):
             raise DataError(f"{path}: line {number} is not JSON; give one instance in each line") from None
-        named = data if is_object(data) and "instance" in data else {"instance": data}
-        if named.get("env", env_id) not in known:
-            raise DataError(f"{path}: line {number} is of {str(named['env'])[:60]!r}, not of {env_id}")
+        fields = data if is_object(data) and "instance" in data else {"instance": data}
+        if fields.get("env", env_id) not in known:
+            raise DataError(f"{path}: line {number} is of {str(fields['env'])[:60]!r}, not of {env_id}")
         try:
-            instance = decode(named["instance"])
+            instance = decode(fields["instance"])
         except DataError as error:
             raise DataError(f"{path}: line {number}: {error}") from None
         index = len(items)
-        name = str(named.get("id") or index)
+        name = str(fields.get("id") or index)
         if name in items:
             raise DataError(f"{path}: line {number}: id: {name[:60]!r} is there twice")
         items[name] = Item(instance, name, level_of(instance), key, index, prove(instance))

@@ -26,7 +26,7 @@ Player = Callable[[S, Stream], A]  # a scripted player sees the true state and c
 
 @dataclass(frozen=True, slots=True)
 class Play(Generic[I, S, A]):
-    """How an episode is played, as options determine it.
+    """The play of an episode, as options determine it.
 
     Attributes:
         game: The rules.
@@ -36,7 +36,7 @@ class Play(Generic[I, S, A]):
         guide: (state, random stream, turns so far) -> the action of a teacher that is carried out in place of whatever
             the player says (teacher guiding); None to let the player play this turn by itself. The player's reply is
             read and recorded, and in the chat the teacher's answer stands in its place.
-        coach: (state, action, turns so far) -> why a legal action is refused, which is what the player is told; None
+        coach: (state, action, turns so far) -> why a legal action is refused, the message to the player; None
             to let it pass. A refused reply costs nothing, so a coach has to give in at some time.
     """
 
@@ -53,12 +53,12 @@ class Play(Generic[I, S, A]):
 
 
 class ReferenceScores(NamedTuple):
-    """What players that need no model come to at an item, by the headline metric.
+    """Scores of players that need no model at an item, by the headline metric.
 
     Attributes:
-        nothing: What saying nothing comes to; None if that is not defined.
-        constants: What the same reply in every turn comes to, for some replies.
-        ceiling: What the oracle comes to, likewise.
+        nothing: The score of saying nothing; None if that is not defined.
+        constants: The score of the same reply in every turn, for some replies.
+        ceiling: The oracle's score, likewise.
     """
 
     nothing: float | None
@@ -76,7 +76,7 @@ class Environment(Generic[I, S, A]):
         title: Its name for people.
         about: What it measures and how; becomes its page in the documentation.
         options: How it is played; every environment has "protocol" ("paper" or "sound") and "wording".
-        source_options: How its items are drawn, besides key and level.
+        source_options: Options of its items, in addition to key and level.
         smallest_level: The easiest level.
         sample_levels: A few levels, easiest first, for tests and demonstrations.
         public_key: The key of its public set.
@@ -85,7 +85,7 @@ class Environment(Generic[I, S, A]):
         pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
         play: Resolved options -> game, wording and limits.
         make_source: (key, level, resolved source options) -> source of items.
-        datasets: What a task can play besides generated items and files of JSON lines, or in place of them.
+        datasets: What a task can play in addition to generated items and files of JSON lines, or in place of them.
         horizon: The levels on which a model's horizon is searched for; None if there is no such search.
         task: The name of the task that plays it; the second part of its id if empty, or else the first.
         decode: JSON -> instance; raises DataError for anything that is no instance.
@@ -99,8 +99,8 @@ class Environment(Generic[I, S, A]):
         success: What it takes to solve an item, as it follows "solved if", for readers of horizons: these are of
             attempts that end as solved, whatever their score. Every environment with axes has it.
         series: What is measured at every step of an episode.
-        aggregates: What a set of episodes is measured by besides the means of the metrics.
-        failures: The kinds of failure that `failure` returns besides the general ones. One with a general kind's name
+        aggregates: Measures of a set of episodes in addition to the means of the metrics.
+        failures: The kinds of failure that `failure` adds to the general ones. One with a general kind's name
             takes its place, for a title that says more.
         failure: EpisodeRecord of a finished episode that was not solved -> its main cause, one of `failure_kinds`. None
             only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
@@ -118,12 +118,12 @@ class Environment(Generic[I, S, A]):
         not_replayable: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated
             again:", such as for a live world, or an engine that is not installed; "" if it can. Where it cannot, the
             recorded values count. None if every record can.
-        reference_scores: EpisodeRecord -> what players without a model come to at its item when it is played as it was,
+        reference_scores: EpisodeRecord -> scores of players without a model at its item with the same options,
             where that was measured beforehand; None where it was not. For items that take too long to be played again.
         check_options: Options of play with which checks play whole episodes, where episodes with the defaults would
             take too long: fewer steps of a long game.
-        parse_typed: (what a person types, state) -> the action that it stands for, where nobody would like to type
-            whole replies; None for what is not understood.
+        parse_typed: (what a person types, state) -> the action that it stands for, where whole replies are
+            tedious to type; None for what is not understood.
         format_typed: Action -> what a person would type for it, in one part or several; what `parse_typed` reads.
         typed_help: What a person can type, in a sentence.
         presentation: Its words and drawings for reports and terminals.
@@ -188,9 +188,9 @@ class Environment(Generic[I, S, A]):
 
         This is the order of columns and of what is named first where several kinds are equally frequent.
         """
-        own = {kind.name: kind for kind in self.failures}
-        general = [own.pop(kind.name, kind) for kind in GENERAL_FAILURES]
-        return (*general, *own.values())
+        declared = {kind.name: kind for kind in self.failures}
+        general = [declared.pop(kind.name, kind) for kind in GENERAL_FAILURES]
+        return (*general, *declared.values())
 
     def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
         """Return the main cause of an episode's failure.
@@ -231,34 +231,36 @@ class Environment(Generic[I, S, A]):
 
     @property
     def all_datasets(self) -> tuple[Dataset, ...]:
-        """What a task can play: generated items, published ones if there are any, and a file of the user's."""
-        known = {GENERATED: self._generated(), FILE: self._file()} | {each.name: each for each in self.datasets}
-        return tuple(known[name] for name in (GENERATED, PUBLISHED, FILE) if name in known)
+        """The data sets of a task: generated items, published ones if there are any, and a file of the user's."""
+        by_name = {GENERATED: self._generated(), FILE: self._file()} | {
+            dataset.name: dataset for dataset in self.datasets
+        }
+        return tuple(by_name[name] for name in (GENERATED, PUBLISHED, FILE) if name in by_name)
 
     def _generated(self) -> Dataset:
         names = tuple(option.name for option in self.source_options)
 
-        def open_(given: Mapping[str, Any], files: DataFiles) -> Source[I]:
-            drawn = {name: given[name] for name in names}
-            return self.source(given["key"], given["level"], protocol=given["protocol"], **drawn)
+        def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+            source_values = {name: values[name] for name in names}
+            return self.source(values["key"], values["level"], protocol=values["protocol"], **source_values)
 
         return Dataset(name=GENERATED, doc="items by key", open=open_)
 
     def _file(self) -> Dataset:
-        def open_(given: Mapping[str, Any], files: DataFiles) -> Source[I]:
-            return read_items(Path(given["source"]), self.id, self.decode, self.level_of, self.prove)
+        def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+            return read_items(Path(values["source"]), self.id, self.decode, self.level_of, self.prove)
 
         return Dataset(
             name=FILE, doc="the path of a file of JSON lines, as `waybench generate` prints them", open=open_
         )
 
-    def resolve_options(self, given: Mapping[str, Json]) -> dict[str, Json]:
+    def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
 
         Raises:
             UsageError: For an unknown option or an unfit value.
         """
-        return resolve(self.options, given)
+        return resolve(self.options, values)
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.

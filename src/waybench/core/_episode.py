@@ -18,7 +18,7 @@ from waybench.core._wording import Invalid, Message
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a player said.
+    """A player's reply.
 
     Attributes:
         text: The raw reply.
@@ -63,12 +63,12 @@ class Episode(Generic[I, S, A]):
 
     __slots__ = (
         "_chance",
+        "_chat_messages",
         "_game",
         "_hash",
         "_invalid_in_a_row",
-        "_kept",
         "_opening",
-        "_shown",
+        "_remembered",
         "_spent",
         "_turns",
         "_wording",
@@ -107,8 +107,8 @@ class Episode(Generic[I, S, A]):
         self.error: str | None = None
         self._hash = item.instance.hash
         self._turns: list[TurnRecord] = []
-        self._kept: list[str] = []  # of each turn, what the chat shows as the player's
-        self._shown: list[Message] = []  # the same turns as messages, made when they are asked for
+        self._remembered: list[str] = []  # the player's text of each turn as the chat shows it
+        self._chat_messages: list[Message] = []  # the same turns as messages, built on demand
         self._invalid_in_a_row = 0
         self._spent = 0  # turns that count towards the limit
         self._opening = self._open(play.wording.observe(self.state, None, 0))
@@ -116,11 +116,11 @@ class Episode(Generic[I, S, A]):
     def _open(self, observation: str) -> tuple[Message, ...]:
         """Return rules, examples and an observation as chat turns; neighbours of one role are one turn."""
         wording = self.play.wording
-        told = [(wording.rules_role, wording.rules(self.item.instance))]
+        messages = [(wording.rules_role, wording.rules(self.item.instance))]
         if self.item.examples:
-            told += solved_examples(self.environment, self.play, self.item.examples)
+            messages += solved_examples(self.environment, self.play, self.item.examples)
         opening: list[Message] = []
-        for role, text in [*told, ("user", observation)]:
+        for role, text in [*messages, ("user", observation)]:
             if opening and opening[-1].role == role:
                 text = "\n\n".join(part for part in (opening.pop().text, text) if part)
             if text or role == "assistant":
@@ -144,12 +144,12 @@ class Episode(Generic[I, S, A]):
 
     @property
     def turns_left(self) -> int:
-        """How many turns are left; invalid replies do not count where the limits forgive them."""
+        """The number of turns left; invalid replies do not count where the limits forgive them."""
         return self.limits.turns - self._spent
 
     @property
     def messages(self) -> list[Message]:
-        """What the player is shown next, as chat turns, cut as the wording's memory says."""
+        """The next prompt as chat turns, cut as the wording's memory says."""
         memory = self.play.wording.memory
         if not self._turns or memory.kind == "chat":
             return [*self._opening, *self._chat()]
@@ -162,11 +162,14 @@ class Episode(Generic[I, S, A]):
 
     def _chat(self) -> list[Message]:
         # Each message is made once, so that it can be known again.
-        for number in range(len(self._shown) // 2, len(self._turns)):
-            turn, kept = self._turns[number], self._kept[number]
-            own = kept == turn.reply  # what stands in the reply's place is nobody's turn
-            self._shown += (Message("assistant", kept, number if own else None), Message("user", turn.message))
-        return self._shown
+        for number in range(len(self._chat_messages) // 2, len(self._turns)):
+            turn, remembered = self._turns[number], self._remembered[number]
+            is_reply = remembered == turn.reply  # a text in the reply's place belongs to no turn
+            self._chat_messages += (
+                Message("assistant", remembered, number if is_reply else None),
+                Message("user", turn.message),
+            )
+        return self._chat_messages
 
     def stream(self, purpose: str) -> Stream:
         """Return the random stream of one purpose in the present turn of this attempt."""
@@ -190,77 +193,77 @@ class Episode(Generic[I, S, A]):
         play, state = self.play, self.state
         if isinstance(reply, str):
             text, usage = reply, None
-            said = self._wording.parse(reply, state)
+            parsed = self._wording.parse(reply, state)
         else:
             text, usage = reply.text, reply.usage
-            said = self._read(text, reply.stop)
+            parsed = self._parse(text, reply.stop)
         if execute is None and play.guide is not None:
             execute = play.guide(state, self.stream("guide"), self._turns)
         if execute is not None:
-            turn, invalid = self._guided(text, said, execute, usage)
-            kept = play.wording.render(execute, state)
-        elif isinstance(said, Invalid):
-            turn, invalid = self._invalid(text, said, usage), True
-            kept = play.wording.remember(text, said)
+            turn, invalid = self._guided(text, parsed, execute, usage)
+            remembered = play.wording.render(execute, state)
+        elif isinstance(parsed, Invalid):
+            turn, invalid = self._invalid(text, parsed, usage), True
+            remembered = play.wording.remember(text, parsed)
         else:
-            kept = self._wording.remember(text, said)
-            objection = None if play.coach is None else play.coach(state, said, self._turns)
+            remembered = self._wording.remember(text, parsed)
+            objection = None if play.coach is None else play.coach(state, parsed, self._turns)
             if objection is not None:
-                action = play.game.encode(said)
+                action = play.game.encode(parsed)
                 why = "The coach has refused it."
                 turn = TurnRecord(
                     text, Outcome.UNPRODUCTIVE, why, action, events=_COACHED, message=objection, usage=usage
                 )
-                self._kept.append(kept)
+                self._remembered.append(remembered)
                 self._turns.append(turn)
                 return turn
-            turn, invalid = self._carried_out(text, said, usage)
-        self._kept.append(kept)
+            turn, invalid = self._carried_out(text, parsed, usage)
+        self._remembered.append(remembered)
         self._turns.append(turn)
         self.end_reason = self._ending(invalid)
         return turn
 
-    def _read(self, text: str, stop: str) -> A | Invalid:
-        cut = _NOT_CARRIED_OUT.get(stop)
-        if cut is None:
+    def _parse(self, text: str, stop: str) -> A | Invalid:
+        invalid = _NOT_CARRIED_OUT.get(stop)
+        if invalid is None:
             return self.play.wording.parse(text, self.state)
         if stop == "truncated" and self.play.wording.takes_truncated(self.state):
-            said = self.play.wording.parse(text, self.state)
-            return cut if isinstance(said, Invalid) else said
-        return cut
+            parsed = self.play.wording.parse(text, self.state)
+            return invalid if isinstance(parsed, Invalid) else parsed
+        return invalid
 
-    def _invalid(self, text: str, said: Invalid, usage: Usage | None) -> TurnRecord:
+    def _invalid(self, text: str, invalid: Invalid, usage: Usage | None) -> TurnRecord:
         self._spent += self.limits.invalid == "turn"
         self.state = self._game.forfeit(self.state)
-        message = self._wording.observe(self.state, said, self._spent)
-        return TurnRecord(text, said.outcome, said.reason, message=message, usage=usage)
+        message = self._wording.observe(self.state, invalid, self._spent)
+        return TurnRecord(text, invalid.outcome, invalid.reason, message=message, usage=usage)
 
-    def _carried_out(self, text: str, said: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
+    def _carried_out(self, text: str, action: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
         """Do what was said; return the turn, and whether it costs what an invalid reply does."""
         game = self._game
-        last = game.apply(self.state, said, self._rng())
+        last = game.apply(self.state, action, self._rng())
         invalid = self.limits.illegal and last.outcome is Outcome.ILLEGAL
         if not invalid or self.limits.invalid == "turn":
             self._spent += 1
         following, reward, events, outcome = last
         self.state = following
         message = self._wording.observe(following, last, self._spent)
-        return TurnRecord(text, outcome, None, game.encode(said), None, reward, events, message, usage), invalid
+        return TurnRecord(text, outcome, None, game.encode(action), None, reward, events, message, usage), invalid
 
     def _rng(self) -> Stream:
         # A game that declares itself deterministic ignores it, which the contract tests check.
         return _NO_CHANCE if self._chance is None else self.stream(self._chance)
 
-    def _guided(self, text: str, said: A | Invalid, execute: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
+    def _guided(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
         """Do something in place of what was said, which is judged in the state that it was said in."""
         game, before = self.play.game, self.state
         last = game.apply(before, execute, self._rng())
         self._spent += 1
         self.state = last.state
-        if isinstance(said, Invalid):
-            outcome, reason, action = said.outcome, said.reason, None
+        if isinstance(parsed, Invalid):
+            outcome, reason, action = parsed.outcome, parsed.reason, None
         else:
-            outcome, reason, action = game.apply(before, said, self._rng()).outcome, None, game.encode(said)
+            outcome, reason, action = game.apply(before, parsed, self._rng()).outcome, None, game.encode(parsed)
         message = self.play.wording.observe(last.state, last, self._spent)
         executed = game.encode(execute)
         return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage), False
@@ -321,8 +324,8 @@ def replay(
     Args:
         environment: The record's environment.
         record: The record.
-        by_hand: Whether something may have been put in the place of what was said although the options name no
-            teacher. What became of such an episode is nobody's merit, so that it is refused by default.
+        by_hand: Whether actions may have been replaced although the options name no teacher. The result of such an
+            episode belongs to no player, so that it is refused by default.
         watch: Is shown the episode before each turn, and the turn as it is recorded, which is not confirmed yet.
 
     Returns:
@@ -340,47 +343,47 @@ def replay(
         )
     if environment.not_replayable is not None and (reason := environment.not_replayable(record)):
         # The instance can be read without the world, and one that is none is no better for a missing engine.
-        _same("instance_hash", record.instance_hash, environment.decode(record.instance).hash)
+        _require_same("instance_hash", record.instance_hash, environment.decode(record.instance).hash)
         raise LiveError(reason)
-    found = environment.item(record.instance)
+    computed = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
         raise ReplayError(f"item: the record has {sorted(strange)[0][:40]!r}, which no item has")
-    place: dict[str, Json] = {"id": found.id, "level": found.level, **record.item}
+    place: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
     examples = tuple(environment.decode(example) for example in record.examples)
-    item = Item(found.instance, **place, proof=found.proof, examples=examples)
+    item = Item(computed.instance, **place, proof=computed.proof, examples=examples)
     episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
     if record.attempt < 1 or item.index < 0:
         raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
-    _same("options", dict(record.options), episode.options)
-    _same("instance_hash", record.instance_hash, item.instance.hash)
-    _same("level", item.level, found.level)
-    _same("proof", dict(record.proof), dict(found.proof))
-    _same("opening", record.opening, episode.record().opening)
+    _require_same("options", dict(record.options), episode.options)
+    _require_same("instance_hash", record.instance_hash, item.instance.hash)
+    _require_same("level", item.level, computed.level)
+    _require_same("proof", dict(record.proof), dict(computed.proof))
+    _require_same("opening", record.opening, episode.record().opening)
     for number, turn in enumerate(record.turns):
         if episode.done:
             raise ReplayError(f"the record goes on after turn {number}, where the simulation ends")
-        put = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
-        if put is not None and not by_hand:
+        executed = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
+        if executed is not None and not by_hand:
             raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")
         if watch is not None:
             watch(episode, turn)
-        again = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), put)
-        recorded = _as_of_schema_2(turn, again) if record.schema < 2 else turn
+        simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
+        recorded = _as_of_schema_2(turn, simulated) if record.schema < 2 else turn
         for name in TurnRecord._fields:
-            _same(f"turn {number}: {name}", getattr(recorded, name), getattr(again, name))
+            _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name))
     # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
     end = record.end
     if (end is End.INFRASTRUCTURE or end is End.TURN_LIMIT) and record.error and not episode.done:
         episode.end(end, record.error)
-    _same("end", record.end, episode.end_reason)
-    _same("error", record.error, episode.error)
+    _require_same("end", record.end, episode.end_reason)
+    _require_same("error", record.error, episode.error)
     return episode
 
 
-def _as_of_schema_2(turn: TurnRecord, again: TurnRecord) -> TurnRecord:
-    by_protocol = again.outcome is Outcome.UNPARSED and again.action is not None
-    done = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
-    return turn._replace(outcome=again.outcome) if by_protocol and done else turn
+def _as_of_schema_2(turn: TurnRecord, simulated: TurnRecord) -> TurnRecord:
+    by_protocol = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
+    was_applied = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+    return turn._replace(outcome=simulated.outcome) if by_protocol and was_applied else turn
 
 
 def _stop_of(turn: TurnRecord) -> str:
@@ -391,10 +394,10 @@ def _stop_of(turn: TurnRecord) -> str:
     return str(turn.outcome) if turn.outcome in _NOT_CARRIED_OUT else "stop"
 
 
-def _same(what: str, recorded: Json, simulated: Json) -> None:
+def _require_same(name: str, recorded: Json, simulated: Json) -> None:
     # As text, for 4.0 and 4, or true and 1, are equal and not the same.
     if (recorded is not simulated) and _plain(recorded) != _plain(simulated):
-        raise ReplayError(f"{what}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}")
+        raise ReplayError(f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}")
 
 
 def _plain(value: Json) -> str:

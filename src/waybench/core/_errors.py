@@ -32,12 +32,19 @@ def shortened(message: str) -> str:
 
     A longer one is cut in its middle, for both ends tell names apart.
     """
-    return _LONG_WORD.sub(lambda found: f"{found[0][:120]}…{found[0][-79:]}", message)
+    return _LONG_WORD.sub(lambda match: f"{match[0][:120]}…{match[0][-79:]}", message)
 
 
-def unknown(kind: str, given: str, known: Iterable[str]) -> str:
-    """Write the one-line message for a name that does not exist, with the nearest name that does."""
-    names = sorted(known)
-    near = difflib.get_close_matches(given[:80], names, n=1)
+def unknown(kind: str, given: str, known: Iterable[str], also: Iterable[str] = ()) -> str:
+    """Write the one-line message for a name that does not exist, with the nearest name that does.
+
+    Args:
+        kind: What is named.
+        given: The name.
+        known: The names that exist.
+        also: Further names that exist and can be the nearest one, but are too many to list.
+    """
+    names = sorted({*known})
+    near = difflib.get_close_matches(given[:80], sorted({*names, *also}), n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown {kind} {given[:80]!r}: {hint}choose from {', '.join(names)}"

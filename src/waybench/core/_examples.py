@@ -9,7 +9,7 @@ from waybench.core._errors import UsageError
 from waybench.core._random import Stream
 
 LONGEST_EXAMPLES = 4_000_000  # characters of all examples of an episode, which is more than any model reads
-_TRIED = 1000  # turns in which a game that can end by itself has done so, whatever the limit on turns is
+_MOST_TURNS = 1000  # turns in which a game that can end by itself has done so, whatever the limit on turns is
 
 Chat = tuple[tuple[str, str], ...]
 """Turns of a chat, as (role, text)."""
@@ -31,41 +31,41 @@ def solved_examples(
     Raises:
         UsageError: If they have more than 4 million characters.
     """
-    told: list[tuple[str, str]] = []
+    messages: list[tuple[str, str]] = []
     size, oracle = 0, environment.players["oracle"]
     for instance in instances:
-        one = _solved(environment.id, play.game, play.wording, oracle, instance, play.most_turns(instance))
-        size += sum(len(text) for _, text in one)
+        solved = _solved(environment.id, play.game, play.wording, oracle, instance, play.most_turns(instance))
+        size += sum(len(text) for _, text in solved)
         _check_size(size)
-        told += one
-    return tuple(told)
+        messages += solved
+    return tuple(messages)
 
 
 @lru_cache(maxsize=128)  # many episodes show the same examples
 def _solved(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, turns: int) -> Chat:
     state, turn = game.start(instance), 0
-    told = [("user", wording.observe(state, None, 0))]
-    size = len(told[0][1])
-    while not (over := game.terminal(state)) and turn < max(turns, _TRIED):
+    messages = [("user", wording.observe(state, None, 0))]
+    size = len(messages[0][1])
+    while not (over := game.terminal(state)) and turn < max(turns, _MOST_TURNS):
         rng = Stream(env_id, instance.hash, "example", turn)
         action = oracle(state, rng)
-        told.append(("assistant", wording.render(action, state)))
+        messages.append(("assistant", wording.render(action, state)))
         turn += 1
         last = game.apply(state, action, rng)
         state = last.state
-        told.append(("user", wording.observe(state, last, turn)))
-        size += len(told[-2][1]) + len(told[-1][1])
+        messages.append(("user", wording.observe(state, last, turn)))
+        size += len(messages[-2][1]) + len(messages[-1][1])
         if turn <= turns:
             _check_size(size)
     if not over:
-        del told[1 + 2 * turns :]
+        del messages[1 + 2 * turns :]
     if wording.closing_answer:
-        told.append(("assistant", ""))
-    return tuple(told)
+        messages.append(("assistant", ""))
+    return tuple(messages)
 
 
 def _check_size(size: int) -> None:
     if size > LONGEST_EXAMPLES:
         raise UsageError(
-            f"the examples come to more than {LONGEST_EXAMPLES // 10**6} million characters: give fewer or easier ones"
+            f"the examples have more than {LONGEST_EXAMPLES // 10**6} million characters: give fewer or easier ones"
         )

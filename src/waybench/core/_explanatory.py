@@ -15,7 +15,7 @@ class ExplanatoryVariables:
         titles: The variables' names in tables.
         note: What readers need to know about them, in a sentence or two.
         by_metric: Metric -> the variables that it is regressed on.
-        depends_on: EpisodeRecord -> what the variables depend on besides the cluster, such as how much of it was shown.
+        depends_on: EpisodeRecord -> what else the variables depend on, such as how much of it was shown.
         of: EpisodeRecord -> the variables of its cluster; None where one is unknown.
     """
 

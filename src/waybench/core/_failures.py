@@ -1,4 +1,4 @@
-"""How episodes fail: the kinds that every environment has, and how the main cause of a failure is found."""
+"""Kinds of failure that every environment has, and the main cause of a failure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -23,12 +23,10 @@ class FailureKind:
     doc: str
 
 
-REFUSED = FailureKind("refused", "refusals", "Most replies that came to nothing were refusals.")
-TRUNCATED = FailureKind("truncated", "length", "Most replies that came to nothing were cut off at the output limit.")
-UNPARSED = FailureKind(
-    "unparsed", "replies that could not be read", "Most replies that came to nothing could not be read."
-)
-ILLEGAL = FailureKind("illegal", "illegal moves", "Most replies that came to nothing were illegal actions.")
+REFUSED = FailureKind("refused", "refusals", "Most replies without effect were refusals.")
+TRUNCATED = FailureKind("truncated", "length", "Most replies without effect were cut off at the output limit.")
+UNPARSED = FailureKind("unparsed", "replies that could not be read", "Most replies without effect could not be read.")
+ILLEGAL = FailureKind("illegal", "illegal moves", "Most replies without effect were illegal actions.")
 UNPRODUCTIVE = FailureKind(
     "unproductive", "moves that lead nowhere", "The turns ran out, and at least half of them changed nothing."
 )
@@ -53,7 +51,7 @@ _NOTHING = {
 def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = None) -> FailureKind:
     """Return how an episode that was not solved failed, as far as its outcomes and its end say.
 
-    * Where invalid replies ended it, or at least half of its replies came to nothing, it is the most frequent kind of
+    * Where invalid replies ended it, or at least half of its replies had no effect, it is the most frequent kind of
       these: refused, truncated, unparsed or illegal.
     * Otherwise, where it ran into a limit on its turns, tokens or messages: unproductive if at least half of its
       replies were, or else the limit.
@@ -63,13 +61,13 @@ def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = 
         record: The record of a finished episode.
         turns: The turns that are counted, where others are no attempts at anything, such as thoughts; all if None.
     """
-    counted = Counter(turn.outcome for turn in (record.turns if turns is None else turns))
-    replies = counted.total()
-    nothing = sum(counted[outcome] for outcome in _NOTHING)
+    counts = Counter(turn.outcome for turn in (record.turns if turns is None else turns))
+    replies = counts.total()
+    nothing = sum(counts[outcome] for outcome in _NOTHING)
     if nothing and (record.end is End.INVALID_LIMIT or 2 * nothing >= replies):
-        return _NOTHING[max(_NOTHING, key=lambda outcome: counted[outcome])]
+        return _NOTHING[max(_NOTHING, key=lambda outcome: counts[outcome])]
     if record.end is End.TURN_LIMIT:
-        return UNPRODUCTIVE if 2 * counted[Outcome.UNPRODUCTIVE] >= replies > 0 else TURN_LIMIT
+        return UNPRODUCTIVE if 2 * counts[Outcome.UNPRODUCTIVE] >= replies > 0 else TURN_LIMIT
     return WRONG if replies <= 1 else LOST
 
 
@@ -80,5 +78,5 @@ def main_cause(causes: Iterable[FailureKind], kinds: Sequence[FailureKind]) -> F
         causes: The causes, one for each thing that went wrong.
         kinds: All kinds; of equally frequent ones the first of these is returned.
     """
-    counted = Counter(causes)
-    return max(counted, key=lambda kind: (counted[kind], -kinds.index(kind))) if counted else None
+    counts = Counter(causes)
+    return max(counts, key=lambda kind: (counts[kind], -kinds.index(kind))) if counts else None

@@ -1,4 +1,4 @@
-"""The rules of an environment: games, transitions and what a turn or an episode came to."""
+"""The rules of an environment: games, transitions and the outcomes of turns and episodes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def evenly_chosen(values: Sequence[A], most: int) -> list[A]:
 
 
 class Outcome(StrEnum):
-    """What one turn came to; each turn has exactly one."""
+    """The outcome of one turn; each turn has exactly one."""
 
     OK = "ok"
     UNPARSED = "unparsed"
@@ -52,7 +52,7 @@ class End(StrEnum):
 
 
 class Transition(NamedTuple, Generic[S]):
-    """What an action did.
+    """The effect of an action.
 
     Attributes:
         state: The state afterwards.
@@ -70,7 +70,7 @@ class Transition(NamedTuple, Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a game declares of itself; the contract tests hold it to that.
+    """Facts that a game declares; the contract tests check them.
 
     Attributes:
         deterministic: Whether `apply` ignores its random stream.
@@ -101,7 +101,7 @@ class Game(ABC, Generic[I, S, A]):
         """Return the elementary legal actions, in a fixed order; empty exactly if the state is terminal.
 
         Where an action is a plan of several moves, these are the plans of one move; `apply` takes longer ones too.
-        Where there are very many, the sequence makes them when they are asked for, as `range` does: callers take its
+        Where there are very many, the sequence makes them on demand, as `range` does: callers take its
         length and single elements (`evenly_chosen`), and never list all.
         """
 
@@ -140,7 +140,7 @@ class Game(ABC, Generic[I, S, A]):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What ends an episode from outside, and what an invalid reply costs.
+    """The limits of an episode, and the cost of an invalid reply.
 
     Attributes:
         turns: Most turns of an episode; invalid replies count where `invalid` is "turn".

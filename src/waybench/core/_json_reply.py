@@ -59,8 +59,8 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
     text = without_reasoning(reply)
     constants: list[str] = []  # NaN and Infinity, which Python reads and JSON does not have
     decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole, parse_constant=constants.append)
-    named = re.compile(re.escape(json.dumps(key)) + r"\s*:")
-    found: JsonObject | None = None
+    key_pattern = re.compile(re.escape(json.dumps(key)) + r"\s*:")
+    reply_object: JsonObject | None = None
     broken = False
     malformed = 0
     candidate = _CANDIDATE.search(text)
@@ -73,14 +73,14 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
             if _deeper_than(MAX_DEPTH, value):
                 raise RecursionError
             if key in value:
-                found, broken = value, bool(constants)
+                reply_object, broken = value, bool(constants)
         except json.JSONDecodeError as error:
             malformed += 1
             if malformed > MAX_MALFORMED:
                 return Invalid(f"The reply has more than {MAX_MALFORMED} malformed JSON objects.")
             end = max(error.pos, start + 1)
             # At that place, too: a comma may be missing just before the key.
-            broken = broken or (named.search(text, start, end) or named.match(text, end)) is not None
+            broken = broken or (key_pattern.search(text, start, end) or key_pattern.match(text, end)) is not None
         except RecursionError:
             return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other.")
         constants.clear()
@@ -89,9 +89,9 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
         return Invalid(f"The reply has more than {MAX_OBJECTS} JSON objects.")
     if broken:
         return Invalid(f"The last JSON object with {json.dumps(key)} is malformed.")
-    if found is None:
+    if reply_object is None:
         return Invalid(f"The reply has no JSON object with the key {json.dumps(key)}.")
-    return found
+    return reply_object
 
 
 def shown(value: Any) -> str:
@@ -119,11 +119,11 @@ def _deeper_than(limit: int, value: Any) -> bool:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    found = JsonObject(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        found.duplicate = next(name for name, _ in pairs if name in seen or seen.add(name))
-    return found
+    json_object = JsonObject(pairs)
+    if len(json_object) < len(pairs):
+        names: set[str] = set()
+        json_object.duplicate = next(name for name, _ in pairs if name in names or names.add(name))
+    return json_object
 
 
 def _whole(digits: str) -> int | Oversized:

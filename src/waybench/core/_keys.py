@@ -27,7 +27,7 @@ class PrivateSource(Source[I]):
 
     @property
     def space(self) -> int | None:
-        """How many different instances there are to draw from, if the source knows."""
+        """The number of different instances of the source, if known."""
         return self._source.space
 
     def item(self, index: int) -> Item[I]:
@@ -51,16 +51,16 @@ def read_key(text: str) -> str:
     """
     if LABEL.fullmatch(text):
         raise UsageError(f"key={text}: this is how a private set is shown, not its key: give the key itself")
-    found = _REFERENCE.fullmatch(text)
-    if found is None:
+    match = _REFERENCE.fullmatch(text)
+    if match is None:
         return text
-    kind, place, digits = found.groups()
-    shown = f"key={kind}:{place[:120]}"
-    key = _from_environment(place, shown) if kind == "env" else _from_file(place, shown)
+    kind, place, digits = match.groups()
+    reference = f"key={kind}:{place[:120]}"
+    key = _from_environment(place, reference) if kind == "env" else _from_file(place, reference)
     if not key:
-        raise UsageError(f"{shown}: it is empty; it should hold the key of a set")
+        raise UsageError(f"{reference}: it is empty; it should hold the key of a set")
     if digits is not None and key_label(key) != f"private-{digits}":
-        raise UsageError(f"{shown}: the key there is not that of the set private-{digits}, but of {key_label(key)}")
+        raise UsageError(f"{reference}: the key there is not that of the set private-{digits}, but of {key_label(key)}")
     return key
 
 
@@ -71,28 +71,28 @@ def key_for_log(text: str) -> str:
         UsageError: As `read_key`.
     """
     label = key_label(read_key(text))
-    found = _REFERENCE.fullmatch(text)
-    return label if found is None else f"{found[1]}:{found[2]}#{label.removeprefix('private-')}"
+    match = _REFERENCE.fullmatch(text)
+    return label if match is None else f"{match[1]}:{match[2]}#{label.removeprefix('private-')}"
 
 
 def label_in_log(text: str) -> str:
     """Return the label of the key for which a text stands in a log, which may be an older one with the key itself."""
-    found = _REFERENCE.fullmatch(text)
-    if found is not None and found[3] is not None:
-        return f"private-{found[3]}"
+    match = _REFERENCE.fullmatch(text)
+    if match is not None and match[3] is not None:
+        return f"private-{match[3]}"
     return text if LABEL.fullmatch(text) else key_label(text)
 
 
-def _from_environment(name: str, shown: str) -> str:
+def _from_environment(name: str, reference: str) -> str:
     if name not in os.environ:
-        raise UsageError(f"{shown}: there is no environment variable of this name; set it to the key of the set")
+        raise UsageError(f"{reference}: there is no environment variable of this name; set it to the key of the set")
     return os.environ[name]
 
 
-def _from_file(path: str, shown: str) -> str:
+def _from_file(path: str, reference: str) -> str:
     try:
         return Path(path).expanduser().read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise UsageError(f"{shown}: it cannot be read ({error.strerror}); give a file that holds the key") from None
+        raise UsageError(f"{reference}: it cannot be read ({error.strerror}); give a file that holds the key") from None
     except ValueError:
-        raise UsageError(f"{shown}: it is no text in UTF-8; give a file that holds the key") from None
+        raise UsageError(f"{reference}: it is no text in UTF-8; give a file that holds the key") from None

@@ -15,7 +15,7 @@ OF_THE_ITEM = "it describes the item, and not how it was played"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """What metrics and series have in common, their range: no interval and no axis goes beyond it.
+    """The range of a metric or series, which intervals and axes respect.
 
     Attributes:
         name: Its key in every output.
@@ -57,15 +57,15 @@ class Bounded:
         Args:
             ranges: `range_of` these records; without any, nothing changes.
         """
-        known = list(ranges)
-        if self.range is None or not known:
+        known_ranges = list(ranges)
+        if self.range is None or not known_ranges:
             return self
-        lows = [low for low, _ in known if low is not None]
-        highs = [high for _, high in known if high is not None]
+        lows = [low for low, _ in known_ranges if low is not None]
+        highs = [high for _, high in known_ranges if high is not None]
         return replace(
             self,
-            low=min(lows) if len(lows) == len(known) else None,
-            high=max(highs) if len(highs) == len(known) else None,
+            low=min(lows) if len(lows) == len(known_ranges) else None,
+            high=max(highs) if len(highs) == len(known_ranges) else None,
         )
 
 
@@ -79,13 +79,13 @@ class Metric(Bounded):
         doc: What it measures, with the source of its formula.
         unit: Unit, "" for a plain number.
         better: "higher", "lower", or "" where neither is better.
-        floor: What saying nothing comes to on a record's own instance, where that is not the least value possible.
+        floor: The value of saying nothing on a record's own instance, where that is not the least value possible.
         ceiling: The best value on a record's own instance, where that is not the greatest value possible.
         per: What the value is a share of: a set's figure is then the sum of the values over the sum of these, a share
             from 0 to 1, and not the mean of the values. Where it is 0 there is nothing to count, and the value can be
             None.
         labels: What the values 0, 1, 2 ... are called where they stand for names; a single episode's value is then
-            told by its name.
+            shown by its name.
     """
 
     of: Callable[[EpisodeRecord], float | None]

@@ -82,19 +82,19 @@ class Option:
         return value
 
 
-def resolve(options: Iterable[Option], given: Mapping[str, Json], what: str = "option") -> dict[str, Json]:
+def resolve(options: Iterable[Option], values: Mapping[str, Json], kind: str = "option") -> dict[str, Json]:
     """Return every option's value, given or default.
 
     Args:
         options: The declared options.
-        given: Values by name; numbers and booleans may be text.
-        what: What the options are called in an error.
+        values: Values by name; numbers and booleans may be text.
+        kind: What the options are called in an error.
 
     Raises:
         UsageError: For an unknown name or an unfit value.
     """
     declared = {option.name: option for option in options}
-    for name in given:
+    for name in values:
         if name not in declared:
-            raise UsageError(unknown(what, str(name), declared))
-    return {name: option.check(given[name]) if name in given else option.default for name, option in declared.items()}
+            raise UsageError(unknown(kind, str(name), declared))
+    return {name: option.check(values[name]) if name in values else option.default for name, option in declared.items()}

@@ -45,7 +45,7 @@ class Presentation:
         modes: Name of a mode -> environment id -> level, for levels of different environments that belong together.
             All other levels are matched by number.
         legend: What a drawing shows, in a few sentences.
-        reference: What a drawing shows besides what the player did, for a switch that hides it (CSS class
+        reference: What a drawing shows in addition to the player's actions, for a switch that hides it (CSS class
             "reference"); "" if nothing.
         draw: Draws an episode (see `Draw`); None if there is no drawing.
         draw_frames: Draws the frames of a replay (see `DrawFrames`). None if `draw` can draw each of them from the
@@ -82,18 +82,18 @@ class Presentation:
     def __post_init__(self) -> None:
         """Fill in the plurals."""
         for noun in ("level", "item", "cluster"):
-            one, several = getattr(self, noun), getattr(self, f"{noun}s")
-            if one and not several:
-                object.__setattr__(self, f"{noun}s", f"{one}s")
+            singular, several = getattr(self, noun), getattr(self, f"{noun}s")
+            if singular and not several:
+                object.__setattr__(self, f"{noun}s", f"{singular}s")
 
     @property
     def sampling_units(self) -> str:
-        """What was drawn independently of each other, in the plural: clusters if there are any, otherwise items."""
+        """The plural of the units drawn independently of each other: clusters if there are any, otherwise items."""
         return self.clusters or self.items
 
     def mode(self, env_id: str, level: int | None) -> str:
         """Return the name of an environment's level in a table of several environments; None stands for all levels."""
         if level is None:
             return f"all {self.items}"
-        named = (name for name, levels in self.modes.items() if levels.get(env_id) == level)
-        return next(named, f"{self.level.capitalize()} {level}")
+        names = (name for name, levels in self.modes.items() if levels.get(env_id) == level)
+        return next(names, f"{self.level.capitalize()} {level}")

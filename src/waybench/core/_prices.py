@@ -1,4 +1,4 @@
-"""What tokens cost, by a table that the user gives."""
+"""The cost of tokens, by the user's table of prices."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -30,23 +30,25 @@ class Price:
     output: float
     input_cache_read: float
 
-    def of(self, record: EpisodeRecord) -> float | None:
-        """Return what an episode cost, in dollars; None if its tokens are not known."""
-        used = [turn.usage for turn in record.turns if turn.usage]
+    def episode_cost(self, record: EpisodeRecord) -> float | None:
+        """Return the cost of an episode in dollars; None if its tokens are not known."""
+        usages = [turn.usage for turn in record.turns if turn.usage]
         if not any(record.tokens):
             return None
-        cached = sum(usage.cached_tokens for usage in used)
+        cached = sum(usage.cached_tokens for usage in usages)
         return self.cost(*record.tokens, cached)
 
-    def cost(self, asked: float, told: float, cached: float = 0) -> float:
-        """Return what tokens cost, in dollars.
+    def cost(self, input_tokens: float, output_tokens: float, cached: float = 0) -> float:
+        """Return the cost of tokens in dollars.
 
         Args:
-            asked: Of requests.
-            told: Of replies.
+            input_tokens: Of requests.
+            output_tokens: Of replies.
             cached: Those of the requests' that were read from the provider's cache.
         """
-        return ((asked - cached) * self.input + cached * self.input_cache_read + told * self.output) / MILLION
+        return (
+            (input_tokens - cached) * self.input + cached * self.input_cache_read + output_tokens * self.output
+        ) / MILLION
 
 
 def read_prices(path: Path) -> dict[str, Price]:
@@ -66,8 +68,8 @@ def read_prices(path: Path) -> dict[str, Price]:
         raise UsageError(f"{path} is no JSON ({error}): it should be {_SHAPE}") from None
     if not isinstance(data, dict):
         raise UsageError(f"{path} is no table of prices: it should be {_SHAPE}")
-    each = {name: _price(path, name, given) for name, given in cast(dict[str, Any], data).items()}
-    return {name: price for name, price in each.items() if price is not None}
+    prices = {name: _price(path, name, entry) for name, entry in cast(dict[str, Any], data).items()}
+    return {name: price for name, price in prices.items() if price is not None}
 
 
 def price_table(models: Iterable[str], path: Path | None = None) -> str:
@@ -80,20 +82,22 @@ def price_table(models: Iterable[str], path: Path | None = None) -> str:
     Raises:
         UsageError: If there is such a file and it is no table of prices.
     """
-    known: dict[str, Any] = {}
+    prices: dict[str, Any] = {}
     if path is not None:
         read_prices(path)
-        known = json.loads(path.read_text(encoding="utf-8"))
-    return json.dumps({**{name: dict.fromkeys(_FIELDS) for name in models}, **known}, indent=2)
+        prices = json.loads(path.read_text(encoding="utf-8"))
+    return json.dumps({**{name: dict.fromkeys(_FIELDS) for name in models}, **prices}, indent=2)
 
 
-def _price(path: Path, name: str, given: Any) -> Price | None:
-    fields: Mapping[str, Any] = cast(dict[str, Any], given) if isinstance(given, dict) else {}
-    found = {field: fields[field] for field in _FIELDS if fields.get(field) is not None}
-    if set(_FIELDS[:2]) <= fields.keys() and not found and fields.keys() <= {*_FIELDS, _UNUSED}:
+def _price(path: Path, name: str, entry: Any) -> Price | None:
+    fields: Mapping[str, Any] = cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
+    amounts = {field: fields[field] for field in _FIELDS if fields.get(field) is not None}
+    if set(_FIELDS[:2]) <= fields.keys() and not amounts and fields.keys() <= {*_FIELDS, _UNUSED}:
         return None
-    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in found.values())
-    within = numbers and all(0 <= each <= _HIGHEST for each in found.values())  # no NaN is, which JSON can tell here
-    if not {"input", "output"} <= found.keys() or not within or fields.keys() - {*_FIELDS, _UNUSED}:
+    numbers = all(isinstance(amount, int | float) and not isinstance(amount, bool) for amount in amounts.values())
+    within = numbers and all(
+        0 <= amount <= _HIGHEST for amount in amounts.values()
+    )  # no NaN is, which JSON can tell here
+    if not {"input", "output"} <= amounts.keys() or not within or fields.keys() - {*_FIELDS, _UNUSED}:
         raise UsageError(f"{path}: the prices of {name[:80]!r} are not understood: they should be as in {_SHAPE}")
-    return Price(found["input"], found["output"], found.get("input_cache_read", found["input"]))
+    return Price(amounts["input"], amounts["output"], amounts.get("input_cache_read", amounts["input"]))

@@ -29,7 +29,7 @@ class Stream:
 
     def __init__(self, *key: str | int) -> None:
         self._parts = key
-        self._next = -1  # the rest is made when a number is asked for: most streams of a game are never read
+        self._next = -1  # the rest is set up when the first number is drawn: most streams of a game are never read
 
     def word(self) -> int:
         """Return the next 64 random bits as an integer in [0, 2**64)."""

@@ -1,4 +1,4 @@
-"""Records: what is kept of an episode, enough to simulate and score it again without a model."""
+"""Records of episodes, enough to simulate and score it again without a model."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ def _line(data: Json) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a reply cost, and who gave it.
+    """The tokens and time of a reply, and the model that gave it.
 
     Attributes:
         input_tokens: Tokens of the request, cached ones included.
@@ -34,7 +34,7 @@ class Usage:
         reasoning_tokens: Those of them spent on reasoning, if the provider says so.
         cached_tokens: Input tokens that were read from a cache.
         seconds: Time of the call that was answered, without the failed tries before it.
-        model: The model that answered, as the provider calls it: an alias that was asked may stand for another one. ""
+        model: The model that answered, as the provider calls it: the requested alias may stand for another one. ""
             if the provider does not say.
     """
 
@@ -56,10 +56,10 @@ class Usage:
                 raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
 
     @classmethod
-    def reported(cls, **told: Any) -> Self:
+    def reported(cls, **values: Any) -> Self:
         """Return what a provider reports, with 0 for each number of tokens or seconds that cannot be (-1, NaN)."""
-        known: dict[str, Any] = {name: 0 for name, value in told.items() if name in _NUMBERS and not _possible(value)}
-        return cls(**told | known)
+        known: dict[str, Any] = {name: 0 for name, value in values.items() if name in _NUMBERS and not _possible(value)}
+        return cls(**values | known)
 
 
 class TurnRecord(NamedTuple):
@@ -67,13 +67,13 @@ class TurnRecord(NamedTuple):
 
     Attributes:
         reply: The raw reply, as it came.
-        outcome: What the turn came to.
+        outcome: The turn's outcome.
         reason: Why the reply was not carried out, if it was not.
         action: What was said, as a JSON value; None if the reply was not parsed and the protocol took no action for it.
         executed: What was done in place of what was said (teacher guiding); None where nothing was put in its place.
         reward: The step's reward.
         events: What happened.
-        message: What the player was told, or would have been told had the episode gone on.
+        message: The feedback to the player, also where the episode ended before it was sent.
         usage: Tokens and time, if known.
     """
 
@@ -102,12 +102,12 @@ class TurnRecord(NamedTuple):
     def from_json(cls, data: Mapping[str, Json]) -> "TurnRecord":
         """Read a turn back; raises what a wrong type or a missing field gives."""
         _check(data, _TURN)
-        known = {name: value for name, value in data.items() if name in cls._fields}
-        known["outcome"] = Outcome(data["outcome"])
+        fields = {name: value for name, value in data.items() if name in cls._fields}
+        fields["outcome"] = Outcome(data["outcome"])
         if data.get("usage"):
             _check(data["usage"], _USAGE)
-            known["usage"] = Usage(**data["usage"])
-        return cls(**known)
+            fields["usage"] = Usage(**data["usage"])
+        return cls(**fields)
 
 
 def _possible(spent: float) -> bool:
@@ -115,7 +115,7 @@ def _possible(spent: float) -> bool:
 
 
 def lost_turns(turns: Iterable[TurnRecord]) -> str:
-    """Return how many replies came to nothing, by outcome and in words, as "2 illegal, 1 unparsed"; "" if none did."""
+    """Return the number of replies without effect by outcome, as "2 illegal, 1 unparsed"; "" if none did."""
     counts = Counter(str(turn.outcome) for turn in turns if turn.outcome not in (Outcome.OK, Outcome.UNPRODUCTIVE))
     return ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
 
@@ -168,8 +168,8 @@ class EpisodeRecord:
     @property
     def tokens(self) -> tuple[int, int]:
         """Input and output tokens of the episode."""
-        used = [turn.usage for turn in self.turns if turn.usage]
-        return sum(u.input_tokens for u in used), sum(u.output_tokens for u in used)
+        usages = [turn.usage for turn in self.turns if turn.usage]
+        return sum(u.input_tokens for u in usages), sum(u.output_tokens for u in usages)
 
     def to_json(self) -> dict[str, Json]:
         """Return the record as JSON values."""
@@ -221,13 +221,13 @@ class EpisodeRecord:
             _check(data, _RECORD)
             if data["schema"] > SCHEMA:
                 raise DataError(f"record of schema {data['schema']}: this waybench reads up to {SCHEMA}; update it")
-            known = {name: value for name, value in data.items() if name in cls.__slots__}
-            _check(known.get("item", {}), _ITEM)
-            known["examples"] = tuple(data.get("examples", ()))
-            known["opening"] = tuple(_message_from_json(message) for message in data["opening"])
-            known["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
-            known["end"] = None if data["end"] is None else End(data["end"])
-            return cls(**known)
+            fields = {name: value for name, value in data.items() if name in cls.__slots__}
+            _check(fields.get("item", {}), _ITEM)
+            fields["examples"] = tuple(data.get("examples", ()))
+            fields["opening"] = tuple(_message_from_json(message) for message in data["opening"])
+            fields["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
+            fields["end"] = None if data["end"] is None else End(data["end"])
+            return cls(**fields)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"not an episode record: {type(error).__name__} {str(error)[:200]}") from None
 

@@ -28,7 +28,7 @@ class Entry:
 
 
 class CatalogueWarning(RuntimeWarning):
-    """What another package adds to the catalogue cannot be used, or not under the name that it gives."""
+    """An entry of another package cannot be used, or not under the name that it gives."""
 
 
 class Registry:
@@ -36,8 +36,8 @@ class Registry:
 
     Args:
         entries: The lines of the catalogue.
-        group: Name of the entry points by which installed packages add lines of theirs, each an `Entry` or a function
-            that returns one. They are looked for once, and not before an id is unknown or all lines are asked for.
+        group: Name of the entry points by which installed packages add lines, each an `Entry` or a function
+            that returns one. They are loaded once, when an id is unknown or all lines are listed.
 
     Attributes:
         built_in: The lines that it was created with, by id.
@@ -72,14 +72,14 @@ class Registry:
 
         for point in sorted(entry_points(group=group)):
             try:
-                found: Any = point.load()
-                entry = found() if callable(found) else found
+                loaded: Any = point.load()
+                entry = loaded() if callable(loaded) else loaded
                 if not isinstance(entry, Entry):
                     raise TypeError(f"{type(entry).__name__} is no Entry")
                 self.register(entry)
             except Exception as error:  # somebody else's code; it must not take the rest of the catalogue with it
-                told = f"{group}: {point.name} = {point.value} is left out: {type(error).__name__}: {error}"
-                warnings.warn(told, CatalogueWarning, stacklevel=3)
+                warning = f"{group}: {point.name} = {point.value} is left out: {type(error).__name__}: {error}"
+                warnings.warn(warning, CatalogueWarning, stacklevel=3)
 
     def load(self, env_id: str) -> Environment[Any, Any, Any]:
         """Return the environment of an id; "id@version" insists on a version.

@@ -1,4 +1,4 @@
-"""What may be a secret: the key of a private set, and what opens a model's server. Logs and pages have neither."""
+"""Secrets: keys of private sets and credentials of model servers. They are kept out of logs and pages."""
 
 import hashlib
 import re
@@ -34,24 +34,24 @@ def without_credentials(address: str) -> str:
         return HIDDEN
     at, place = parts.netloc.rpartition("@")[1:]
     query = "&".join(f"{pair.partition('=')[0]}={HIDDEN}" if "=" in pair else HIDDEN for pair in _pairs(parts.query))
-    shown = parts._replace(
+    redacted_parts = parts._replace(
         netloc=HIDDEN + at + place if at else place, query=query, fragment=HIDDEN if parts.fragment else ""
     )
-    return shown.geturl() if parts.scheme else shown.geturl().removeprefix("//")
+    return redacted_parts.geturl() if parts.scheme else redacted_parts.geturl().removeprefix("//")
 
 
 def redacted(value: Any) -> Any:
     """Return a JSON value in which what may be a secret is hidden: by its name, or in an address."""
     if isinstance(value, Mapping):
-        named = cast("Mapping[Any, Any]", value)
+        mapping = cast("Mapping[Any, Any]", value)
         return {
-            name: _hidden(each) if may_be_secret(str(name).rpartition(".")[2]) else redacted(each)
-            for name, each in named.items()
+            name: _hidden(item) if may_be_secret(str(name).rpartition(".")[2]) else redacted(item)
+            for name, item in mapping.items()
         }
     if isinstance(value, list | tuple):
-        return [redacted(each) for each in cast("list[Any]", value)]
+        return [redacted(item) for item in cast("list[Any]", value)]
     if isinstance(value, str):
-        return _ADDRESS.sub(lambda found: without_credentials(found[0]), value)
+        return _ADDRESS.sub(lambda match: without_credentials(match[0]), value)
     return value
 
 
@@ -63,15 +63,15 @@ def secrets_in(value: Any, *, hidden: bool = False) -> Iterator[str]:
         hidden: Whether all texts in it are secrets.
     """
     if isinstance(value, Mapping):
-        for name, each in cast("Mapping[Any, Any]", value).items():
-            yield from secrets_in(each, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
+        for name, item in cast("Mapping[Any, Any]", value).items():
+            yield from secrets_in(item, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
     elif isinstance(value, list | tuple):
-        for each in cast("list[Any]", value):
-            yield from secrets_in(each, hidden=hidden)
+        for item in cast("list[Any]", value):
+            yield from secrets_in(item, hidden=hidden)
     elif isinstance(value, str):
         yield from [value] if hidden else ()
-        for found in _ADDRESS.finditer(value):
-            yield from credentials(found[0])
+        for match in _ADDRESS.finditer(value):
+            yield from credentials(match[0])
 
 
 def credentials(address: str) -> Iterator[str]:
@@ -81,9 +81,13 @@ def credentials(address: str) -> Iterator[str]:
         yield address
         return
     user = parts.netloc.rpartition("@")[0]
-    named, _, password = user.partition(":")
-    for text in (password or named, *(pair.partition("=")[2] or pair for pair in _pairs(parts.query)), parts.fragment):
-        yield from dict.fromkeys(each for each in (text, unquote(text)) if each)
+    user_name, _, password = user.partition(":")
+    for text in (
+        password or user_name,
+        *(pair.partition("=")[2] or pair for pair in _pairs(parts.query)),
+        parts.fragment,
+    ):
+        yield from dict.fromkeys(text_form for text_form in (text, unquote(text)) if text_form)
 
 
 def _split(address: str) -> SplitResult | None:
@@ -101,7 +105,7 @@ def _pairs(query: str) -> list[str]:
 def _hidden(value: Any) -> Any:
     """Return a value of the same form, with every text and number in it hidden; names, as those of headers, stay."""
     if isinstance(value, Mapping):
-        return {name: _hidden(each) for name, each in cast("Mapping[Any, Any]", value).items()}
+        return {name: _hidden(item) for name, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
-        return [_hidden(each) for each in cast("list[Any]", value)]
+        return [_hidden(item) for item in cast("list[Any]", value)]
     return HIDDEN

@@ -54,20 +54,20 @@ class Wording(ABC, Generic[I, S, A]):
     name: str
     memory: Memory = Memory()
     rules_role: str = "user"
-    reads_truncated: bool = False  # whether a reply that was cut off at the output limit is read all the same
+    reads_truncated: bool = False  # whether a reply that was cut off at the output limit is still read
     closing_answer: bool = False  # whether an example ends with an empty answer to its last message
 
     @abstractmethod
     def rules(self, instance: I) -> str:
-        """Return what the player is told once, at the start."""
+        """Return the text that the player receives once, at the start."""
 
     @abstractmethod
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
-        """Return what the player is told of a state.
+        """Return the description of a state for the player.
 
         Args:
             state: The present state.
-            last: What the player's last reply came to; None at the start.
+            last: The outcome of the player's last reply; None at the start.
             turn: How many turns have counted so far, this one included; forgiven replies do not count.
 
         Returns:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from waybench.core import DataError, UsageError
-from waybench.data._dataset import DataFile, DataSet
-from waybench.data._index import dataset
+from waybench.core import DataError, DataFile, Download, UsageError
+from waybench.data._index import find_download
 from waybench.data._places import StrPath, cache_dir, checksum, place
 
 Progress = Callable[[DataFile, bool], None]
@@ -51,7 +50,7 @@ def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None
         UsageError: If there is no such data set, a download fails, or the folder cannot be written.
         DataError: If what was downloaded is not the published file; it is not kept.
     """
-    wanted = dataset(name)
+    wanted = find_download(name)
     root = cache_dir() if to is None else Path(to)
     addresses = _addresses(wanted)
     for file in wanted.files:
@@ -70,7 +69,7 @@ def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None
     return root / wanted.name
 
 
-def _addresses(wanted: DataSet) -> dict[str, str]:
+def _addresses(wanted: Download) -> dict[str, str]:
     """Return each file's address.
 
     Raises:
@@ -142,7 +141,7 @@ def _download(address: str, home: Path, file: DataFile) -> None:
 
 @contextmanager
 def _silent(logger: logging.Logger) -> Generator[None, None, None]:
-    """Keep pooch from telling each download on standard error: who calls is told by `progress`."""
+    """Keep pooch from printing each download on standard error: callers get `progress`."""
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:

@@ -10,9 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from waybench.core import DataError, UsageError
-from waybench.data._dataset import DataFile, DataSet
-from waybench.data._index import dataset
+from waybench.core import DataError, DataFile, Download, UsageError
+from waybench.data._index import find_download
 
 StrPath = str | os.PathLike[str]
 
@@ -41,7 +40,7 @@ def locate(name: str, file: str, data_dir: StrPath | None = None) -> Path:
         UsageError: If there is no such data set or file, or the file is in none of the places.
         DataError: If the file is there, but cannot be read or is not the published one.
     """
-    wanted = dataset(name)
+    wanted = find_download(name)
     entry = _file(wanted, file)
     for root in _roots(data_dir):
         if _is_published(root, wanted, entry):
@@ -60,7 +59,7 @@ def folder(name: str, data_dir: StrPath | None = None) -> Path:
         UsageError: If there is no such data set, or no place has all of its files.
         DataError: If a file is there, but cannot be read or is not the published one.
     """
-    wanted = dataset(name)
+    wanted = find_download(name)
     absent: DataFile | None = None
     for root in _roots(data_dir):
         lacking = [file for file in wanted.files if not _is_published(root, wanted, file)]
@@ -71,7 +70,7 @@ def folder(name: str, data_dir: StrPath | None = None) -> Path:
     raise _missing(wanted, absent, data_dir)
 
 
-def place(root: Path, wanted: DataSet, file: DataFile) -> Path:
+def place(root: Path, wanted: Download, file: DataFile) -> Path:
     """Return where a file lies, or would lie, in a folder of data sets."""
     return root.joinpath(wanted.name, *file.path.split("/"))
 
@@ -102,7 +101,7 @@ def _roots(data_dir: StrPath | None) -> Iterator[Path]:
     yield cache_dir()
 
 
-def _file(wanted: DataSet, path: str) -> DataFile:
+def _file(wanted: Download, path: str) -> DataFile:
     for file in wanted.files:
         if file.path == path:
             return file
@@ -112,7 +111,7 @@ def _file(wanted: DataSet, path: str) -> DataFile:
     raise UsageError(f"data set {wanted.name} has no file {path[:80]!r}{hint}")
 
 
-def _is_published(root: Path, wanted: DataSet, file: DataFile) -> bool:
+def _is_published(root: Path, wanted: Download, file: DataFile) -> bool:
     """Return whether a folder has a file; one that is not what was published is an error."""
     path = place(root, wanted, file)
     try:
@@ -125,12 +124,12 @@ def _is_published(root: Path, wanted: DataSet, file: DataFile) -> bool:
         ) from None
     if found != file.sha256:
         again = f"waybench data fetch {wanted.name} --to {shlex.quote(str(root))}"
-        told = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
-        raise DataError(f"{path} is not the published file ({told}): replace it by `{again}`")
+        difference = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
+        raise DataError(f"{path} is not the published file ({difference}): replace it by `{again}`")
     return True
 
 
-def _missing(wanted: DataSet, file: DataFile, data_dir: StrPath | None) -> UsageError:
+def _missing(wanted: Download, file: DataFile, data_dir: StrPath | None) -> UsageError:
     places = " or ".join(str(root) for root in _roots(data_dir))
     to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
     return UsageError(

@@ -38,9 +38,9 @@ def task_page(env: str, apart: tuple[str, ...]) -> str:
         env: The environment's id.
         apart: Settings, in words, that keep its scores out of others' tables.
     """
-    told = "".join(apart)
+    settings = "".join(apart)
     # What a record says of its options may be anything.
-    return slug(f"{env}-{told}", f"{env} {told}") if told else anchor(env)
+    return slug(f"{env}-{settings}", f"{env} {settings}") if settings else anchor(env)
 
 
 class Folder:

@@ -46,7 +46,7 @@ def excerpt(text: str, longest: int) -> Excerpt:
 
 
 def excerpt_with_end(text: str, longest: int) -> Excerpt:
-    """Cut a text in its middle: a prompt often ends with what is asked."""
+    """Cut a text in its middle: a prompt often ends with the question."""
     if len(text) <= longest:
         return excerpt(text, longest)
     end = longest // 6
@@ -74,7 +74,7 @@ def in_words(metric: Metric) -> str:
     return metric.title.lower() if re.fullmatch(r"[A-Z][a-z -]+", metric.title) else metric.title
 
 
-def told(metric: Metric) -> str:
+def described_heading(metric: Metric) -> str:
     """Return the same for a caption, which says where less is better: "Err_min (lower is better)"."""
     return f"{heading(metric)} (lower is better)" if metric.better == "lower" else heading(metric)
 
@@ -97,7 +97,7 @@ def missing_text(estimate: Estimate, metric: Metric | None = None) -> str:
         return ""
     whole = estimate.items + estimate.missing
     counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
-    lost = ", ".join(f"{count} of {whole:,} {told}" for count, told in counts if count)
+    lost = ", ".join(f"{count} of {whole:,} {what}" for count, what in counts if count)
     return f"{lost}: {mean_text(estimate.bounds[0], metric)} – {mean_text(estimate.bounds[1], metric)}"
 
 

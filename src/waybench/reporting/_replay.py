@@ -77,7 +77,7 @@ def framer(presentation: Presentation) -> DrawFrames | None:
 
 
 def undrawn(turns: Sequence[TurnRecord]) -> Frames:
-    """Return no drawings, but the steps to follow: what the player was told is shown in their place."""
+    """Return no drawings, but the steps to follow: the messages to the player are shown in their place."""
     counts = list(range(len(turns) + 1))
     return Frames(Markup(), Markup(json.dumps({"pieces": [], "frames": [], "turns": counts})), 1)
 

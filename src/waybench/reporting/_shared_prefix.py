@@ -71,8 +71,8 @@ class SharedPrefix:
 
     def said(self, longest: int) -> list[Said]:
         """Return it for a page, each message up to so many characters."""
-        told = self.messages if self.beginning is None else (*self.messages, self.beginning)
-        return [_said(message, longest) for message in told]
+        messages = self.messages if self.beginning is None else (*self.messages, self.beginning)
+        return [_said(message, longest) for message in messages]
 
 
 class Common:
@@ -142,7 +142,7 @@ def _beginning(first: str, last: str) -> str:
 
 
 def prompted(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[Said]:
-    """Return what a player was told at first, after what is shown elsewhere.
+    """Return the first messages to a player, after what is shown elsewhere.
 
     Args:
         record: The episode's record.

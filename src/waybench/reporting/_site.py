@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment as Templates
 
 from waybench._version import __version__
-from waybench.analysis import Estimate, LoggedEpisode, Row, Skipped, by_level, horizon_frame, ledger_frame, overall
+from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, horizon_frame, overall
 from waybench.analysis.comparisons import (
     examples_effects,
     pairs,
@@ -21,10 +21,19 @@ from waybench.analysis.comparisons import (
     wording_effects,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, attempt_spread, ledger, measure, regressions, repeats, spread
+from waybench.analysis.estimates import (
+    agents,
+    attempt_spread,
+    ledger,
+    ledger_frame,
+    measure,
+    regressions,
+    repeats,
+    spread,
+)
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
-from waybench.analysis.logs import is_embedded
+from waybench.analysis.logs import Skipped, is_embedded
 from waybench.analysis.results import Group, Simulated, chosen, grouped, labels, setting
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
@@ -133,7 +142,7 @@ def write_report(
             )
         if not found.rows:
             raise UsageError(
-                "no episodes to report: run a task first, as in `waybench run TASK --model waybench/oracle`"
+                "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
         _Site(found, folder, templates(title), models or {}).write(title)
@@ -194,7 +203,7 @@ class _Site:
             failed = self.failed.of_model(name, self.pages)
             shown = model(name, *given, agent_cards, self.pages, self.model_pages, compared.curves, failed)
             self.page(f"models/{page}", "model.html", model=shown)
-            self.files(self.charts.of(shown.figures))
+            self.files(self.charts.of(shown.charts))
         self.files(assets({kind for total in self.totals for kind in item_kinds(total.group.env)}))
         more = {
             "agents": [each.to_json() for each in played],
@@ -213,9 +222,9 @@ class _Site:
                 self.files(self.charts.of(section.charts))
         self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
-        reached = [horizon for curve in compared.curves for horizon in curve.horizons]
+        horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [
-            horizon_frame(reached),
+            horizon_frame(horizons),
             ledger_frame(took),
             setting_effect_frame(changed),
             wording_frame(compared.wordings),
@@ -238,9 +247,9 @@ class _Site:
             spent=spent,
         )
 
-    def paged(self, told: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
-        """Return what is told of two groups with their pages in place of them."""
-        return {**told, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
+    def paged(self, values: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
+        """Return values with the pages of the two groups they are about."""
+        return {**values, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
 
     def _compare(self, section: Section) -> bool:
         """Write the page on which two models stand side by side at a task, if there are two."""
@@ -288,7 +297,7 @@ class _Site:
             )
 
         shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
-        self.files(self.charts.of(figure for level in shown for figure in level.figures))
+        self.files(self.charts.of(figure for level in shown for figure in level.charts))
         own = [self.found.rows[position] for position in positions]
         drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
         errors = [
@@ -320,8 +329,8 @@ class _Site:
             clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors),
             levels=shown,
             kinds={
-                kind: (told, count)
-                for kind, told in item_kinds(group.env).items()
+                kind: (label, count)
+                for kind, label in item_kinds(group.env).items()
                 if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
             },
             items=len(cards),
@@ -360,12 +369,12 @@ def _paired(envs: Iterable[str]) -> list[str]:
 
 
 def _clusters(own: Sequence[Row], presentation: Presentation) -> list[str]:
-    """Return what a group was asked about, such as the names of its maps, or their number where they are many."""
+    """Return the names of a group's clusters, such as its maps, or their number where there are many."""
     names = sorted({one_line(row.cluster.name, 40) for row in own if row.cluster.key})
     if not (presentation.clusters and names):
         return []
-    told = ", ".join(names)
-    return [f"{presentation.clusters}: {told if len(told) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
+    listed = ", ".join(names)
+    return [f"{presentation.clusters}: {listed if len(listed) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]
 
 
 def _page_name(group: Group) -> str:
@@ -402,7 +411,7 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
         "spreads": [each.to_json() for each in spread(site.estimates)],
         "attempt_spreads": [each.to_json() for each in compared.attempts],
         "repeats": [each.to_json() for each in compared.repeats],
-        # There are many pairs, so models are told by their pages, as in "overall".
+        # There are many pairs, so models are named by their pages, as in "overall".
         "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
         "regressions": [each.to_json() for each in compared.regressions],
         "horizons": [

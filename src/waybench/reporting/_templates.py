@@ -13,7 +13,7 @@ from markupsafe import Markup
 from waybench._version import __version__
 from waybench.analysis.formatting import mean_text, one_line, visible
 from waybench.core import plural, with_article
-from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent, told
+from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent
 from waybench.stats import CONFIDENCE
 
 SCRIPTS = "tables.js", "replay.js", "compare.js"  # ours; each page that has one names it
@@ -55,7 +55,7 @@ def templates(title: str) -> Templates:
     )
     values, filters = cast(dict[str, Any], made.globals), cast(dict[str, Any], made.filters)
     values |= {"site": one_line(title, 80), "version": __version__, "confidence": f"{100 * CONFIDENCE:.0f}"}
-    for function in (amount, anchor, heading, in_words, money, one_line, percent, plural, told, with_article):
+    for function in (amount, anchor, heading, in_words, money, one_line, percent, plural, with_article):
         filters[function.__name__] = function
     filters |= {"interval": interval_text, "mean": mean_text}
     return made

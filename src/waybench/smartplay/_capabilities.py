@@ -5,35 +5,19 @@ from dataclasses import dataclass
 from math import fsum
 from typing import NamedTuple
 
+from waybench._package_data import read_toml
 from waybench.smartplay._humans import HUMANS
 
-# Table 3, in its order. MessengerL1 is like L2 and L3 but for planning and reasoning (shared/specs/smartplay.md, 9).
-CAPABILITIES = (
-    "Long Text Understanding",
-    "Reasoning",
-    "Instruction Following",
-    "Planning",
-    "Generalization",
-    "Understanding the Odds",
-    "Learning from Interactions",
-    "Error/Mistake Handling",
-    "Spatial Reasoning",
-)
-_DEGREES = {
-    "Bandit": (1, 1, 1, 1, 2, 3, 2, 1, 1),
-    "RockPaperScissor": (2, 1, 3, 1, 2, 3, 3, 1, 1),
-    "Hanoi": (2, 3, 2, 3, 1, 1, 1, 2, 1),
-    "MessengerL1": (3, 1, 2, 1, 2, 2, 1, 1, 2),
-    "Messenger": (3, 2, 2, 2, 2, 2, 1, 1, 2),
-    "Crafter": (4, 3, 3, 3, 3, 2, 4, 3, 2),
-    "Minedojo": (1, 1, 2, 1, 3, 2, 1, 2, 3),
-}
+_PUBLISHED = read_toml(__file__, "published.toml")
+BENCHMARK: str = _PUBLISHED["benchmark"]
+CAPABILITIES: tuple[str, ...] = _PUBLISHED["capabilities"]
+_DEGREES: Mapping[str, tuple[int, ...]] = _PUBLISHED["degrees"]
 RECORDED = tuple(HUMANS)
 """The seven settings of which the paper gives scores."""
 
 
 class Formula(NamedTuple):
-    """How a capability follows from the games' normalised scores.
+    """The formula of a capability from the games' normalised scores.
 
     Attributes:
         less: What is taken from a degree to have its weight: nothing in the paper, 1 in the published program.
@@ -97,12 +81,12 @@ def degrees(setting: str) -> Mapping[str, int]:
 
 def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:
     """Return the weights that settings have in a capability, without those that have none."""
-    found = {setting: degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
-    return {setting: weight for setting, weight in found.items() if weight}
+    weights = {setting: degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
+    return {setting: weight for setting, weight in weights.items() if weight}
 
 
 def capability_scores(
-    scores: Mapping[str, float], formula: str = "paper", wanted: Sequence[str] = RECORDED
+    scores: Mapping[str, float], formula: str = "paper", benchmark_settings: Sequence[str] = RECORDED
 ) -> list[Capability]:
     """Return the scores of the nine capabilities: sum of d s / sum of d, over the games that have been played.
 
@@ -110,17 +94,17 @@ def capability_scores(
         scores: Setting -> human-normalised score.
         formula: One of FORMULAS. "paper": d is the degree; "code": the degree less 1, so that games of degree 1 have no
             weight. With "_capped", s is the score cut to between 0 and 1, which is not published.
-        wanted: The settings that the whole benchmark consists of.
+        benchmark_settings: The settings that the whole benchmark consists of.
     """
     if FORMULAS[formula].capped:
         scores = {setting: min(max(score, 0.0), 1.0) for setting, score in scores.items()}
-    found: list[Capability] = []
+    capabilities: list[Capability] = []
     for name in CAPABILITIES:
-        weighted = capability_weights(name, formula, dict.fromkeys((*wanted, *scores)))
+        weighted = capability_weights(name, formula, dict.fromkeys((*benchmark_settings, *scores)))
         played = [setting for setting in weighted if setting in scores]
         total = fsum(weighted[setting] for setting in played)
         parts = {setting: weighted[setting] * scores[setting] / total for setting in played}
         value = fsum(weighted[setting] * scores[setting] for setting in played) / total if total else None
         missing = tuple(setting for setting in weighted if setting not in scores)
-        found.append(Capability(name, value, tuple(played), missing, parts))
-    return found
+        capabilities.append(Capability(name, value, tuple(played), missing, parts))
+    return capabilities

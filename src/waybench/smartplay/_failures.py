@@ -1,4 +1,4 @@
-"""How an agent fails: thoughts are left out, and what the protocol did for a reply that names no action is not its."""
+"""How an agent fails, thoughts and actions that the protocol took in its place left out."""
 
 from collections.abc import Callable
 
@@ -9,19 +9,19 @@ UNNAMED = FailureKind(
     "unnamed",
     "replies that name no action",
     'In "paper", which takes the first action for them: at least half of the steps were made by replies that name none,'
-    " or most replies that came to nothing name none.",
+    " or most replies without effect name none.",
 )
 
 OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
 
 
-def agent_failure(own: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | None]:
+def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | None]:
     """Return the function that says how an episode of the agent protocol failed.
 
     Where most replies name an action, it is the game's own kind.
 
     Args:
-        own: (record, the general kind by the turns in which an action was asked for) -> the game's kind.
+        game_failure: (record, the general kind by the turns in which an action was requested) -> the game's kind.
     """
 
     def failure(record: EpisodeRecord) -> FailureKind | None:
@@ -32,7 +32,7 @@ def agent_failure(own: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | No
             return UNNAMED if unnamed and general is UNPARSED else general
         if steps and 2 * unnamed >= len(steps):
             return UNNAMED
-        return own(record, general)
+        return game_failure(record, general)
 
     return failure
 

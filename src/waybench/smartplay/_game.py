@@ -24,7 +24,7 @@ THOUGHT = Choice(None)
 
 
 class AgentState(NamedTuple, Generic[I, W]):
-    """A world, and what an agent remembers of how it came to be.
+    """A world, and the history that the agent is shown.
 
     Attributes:
         instance: The instance.
@@ -32,7 +32,7 @@ class AgentState(NamedTuple, Generic[I, W]):
         past: What was seen of the worlds before it, the oldest first, as many as the history holds. It is kept as
             text, which is written once and not again at every step.
         stored: Number of worlds before this one.
-        thinking: Whether a thought is asked for, before the action.
+        thinking: Whether the next reply is a thought, before the action.
     """
 
     instance: I
@@ -67,9 +67,9 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
     def start(self, instance: I) -> AgentState[I, W]:
         """Return the scene at the beginning."""
         world = self.rules.begin(instance)
-        seen = [history_entry(number, told) for number, told in enumerate(self.rules.before(world))]
-        past = tuple(seen[-self._history :]) if self._history else ()
-        return AgentState(instance, world, past, len(seen), self._thinks)
+        entries = [history_entry(number, observation) for number, observation in enumerate(self.rules.before(world))]
+        past = tuple(entries[-self._history :]) if self._history else ()
+        return AgentState(instance, world, past, len(entries), self._thinks)
 
     def legal(self, state: AgentState[I, W]) -> Sequence[Choice]:
         """Return the thought, or the actions that are no mistake."""
@@ -92,13 +92,13 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
         if thinking or number is None or not 0 <= number < len(rules.actions(instance)):
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
         if self._history:
-            seen = history_entry(stored, rules.observe(world))
-            past = (*past, seen) if len(past) < self._history else (*past[1:], seen)
+            entry = history_entry(stored, rules.observe(world))
+            past = (*past, entry) if len(past) < self._history else (*past[1:], entry)
         following, reward, events, outcome = rules.step(world, number, rng)
-        told: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
+        all_events: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
         if not action.named:
             outcome = Outcome.UNPARSED  # what the protocol's own action led to is no outcome of the reply
-        return Transition(AgentState(instance, following, past, stored + 1, self._thinks), reward, told, outcome)
+        return Transition(AgentState(instance, following, past, stored + 1, self._thinks), reward, all_events, outcome)
 
     def forfeit(self, state: AgentState[I, W]) -> AgentState[I, W]:
         """Go on after a reply that cannot be carried out: to the action after a thought, otherwise to the next step.

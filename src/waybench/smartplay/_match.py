@@ -25,16 +25,16 @@ def published_match(reply: str, actions: Sequence[str]) -> int | None:
 def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
     """Return the number of the one action that a reply names; reasoning blocks in it are left out.
 
-    A name has to stand by itself, whatever marks are around it; case, blanks and a period at its end are no matter. No
+    A name has to stand by itself, whatever marks are around it; case, blanks and a period at its end do not matter. No
     other action may be named; the same one may be, several times. Of names that are part of each other the longer one
     is meant.
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
-    found = _names(tuple(actions)).found(_plain(without_reasoning(reply)))
-    if len(found) == 1:
-        return found.pop()
-    if not found:
+    indexes = _names(tuple(actions)).found(_plain(without_reasoning(reply)))
+    if len(indexes) == 1:
+        return indexes.pop()
+    if not indexes:
         return Invalid("The reply names no action of the list.")
     return Invalid("The reply names more than one action: name exactly one.")
 
@@ -69,14 +69,14 @@ class _Names:
         return {self._numbers[name] for name in islice(here, 2)}
 
 
-def _can_share(one: str, other: str) -> bool:
+def _can_share(first: str, second: str) -> bool:
     """Return whether another name can begin within a name, so that both stand by themselves and have a part in common.
 
     Then the one that begins first counts, and of those that begin together the longer one.
     """
-    for at in range(len(one)):
-        if at == 0 or not _is_in_word(one[at - 1]):
-            short, long = sorted((one[at:], other), key=len)
+    for at in range(len(first)):
+        if at == 0 or not _is_in_word(first[at - 1]):
+            short, long = sorted((first[at:], second), key=len)
             if long.startswith(short) and not _is_in_word(long[len(short) : len(short) + 1]):
                 return True
     return False

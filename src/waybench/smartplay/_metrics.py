@@ -20,13 +20,13 @@ def steps_of(record: EpisodeRecord) -> list[Mapping[str, Json]]:
 
 def final_score(record: EpisodeRecord) -> float:
     """Return the score after the last step; 0 before the first."""
-    made = steps_of(record)
-    return float(made[-1]["score"]) if made else 0.0
+    steps = steps_of(record)
+    return float(steps[-1]["score"]) if steps else 0.0
 
 
 def agent_metrics(
     score: Metric,
-    *own: Metric,
+    *game_metrics: Metric,
     steps: Callable[[EpisodeRecord], int],
     reward: Callable[[EpisodeRecord], Range],
 ) -> tuple[Metric, ...]:
@@ -34,7 +34,7 @@ def agent_metrics(
 
     Args:
         score: The score, the headline metric.
-        *own: Further metrics of the game.
+        *game_metrics: Further metrics of the game.
         steps: EpisodeRecord -> most steps of the episode.
         reward: EpisodeRecord -> the least and the greatest sum of rewards.
     """
@@ -59,7 +59,7 @@ def agent_metrics(
             high=1,
             doc="Whether the game was completed; games without an end never are (section 4.2).",
         ),
-        *own,
+        *game_metrics,
         Metric(
             name="played",
             of=lambda record: float(len(steps_of(record))),

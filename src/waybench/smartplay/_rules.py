@@ -1,4 +1,4 @@
-"""What a game of single steps consists of, for the agent protocol to be put around it."""
+"""The rules of a game of single steps, which the agent protocol wraps."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,12 @@ W = TypeVar("W")  # the world: frozen and hashable
 
 
 class Step(NamedTuple, Generic[W]):
-    """What an action did.
+    """The effect of an action.
 
     Attributes:
         world: The world afterwards. It remembers the last action as far as the observation tells of it.
         reward: The step's reward.
-        events: What happened besides, as JSON values.
+        events: Further events, as JSON values.
         outcome: OK, ILLEGAL or UNPRODUCTIVE.
     """
 
@@ -42,7 +42,7 @@ class Rules(ABC, Generic[I, W]):
         """Return the world at the start."""
 
     def before(self, world: W) -> Sequence[str]:
-        """Return what was seen before the start, the oldest first, where the history begins with that."""
+        """Return the observations before the start, the oldest first, where the history begins with them."""
         return ()
 
     @abstractmethod
@@ -71,4 +71,4 @@ class Rules(ABC, Generic[I, W]):
 
     @abstractmethod
     def observe(self, world: W) -> str:
-        """Return what is seen of a world, and told of the action that led to it."""
+        """Return the description of a world and of the action that led to it."""

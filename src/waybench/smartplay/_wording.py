@@ -1,4 +1,4 @@
-"""The words around a game: the manual, what was seen, and the questions (SmartPlay, section 5)."""
+"""The words around a game: the manual, the observations and the questions (SmartPlay, section 5)."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ _PLAIN = "Answer with the exact name of one action of the list, and nothing else
 
 @dataclass(frozen=True, slots=True)
 class PromptStyle:
-    """The questions that a player is asked.
+    """The questions in the prompt.
 
     Attributes:
         name: Its name.
@@ -72,10 +72,10 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
 
     def rules(self, instance: I) -> str:
         """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
-        told = self._rules.manual(instance)
+        manual = self._rules.manual(instance)
         if self._rules.lists_actions:
-            told = manual_text(told, self._rules.actions(instance))
-        return f"{ROLE}\n\n{told}"
+            manual = manual_text(manual, self._rules.actions(instance))
+        return f"{ROLE}\n\n{manual}"
 
     def observe(self, state: AgentState[I, W], last: Transition[AgentState[I, W]] | Invalid | None, turn: int) -> str:
         """Return the history, the present observation and the question; after a thought the next question alone."""
@@ -83,20 +83,20 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         if style.think and not state.thinking:
             return style.choose
         wrong = last.reason if isinstance(last, Invalid) else ""
-        seen = self._rules.observe(state.world)
+        observation = self._rules.observe(state.world)
         if style.chats:
-            parts = (wrong, seen, style.choose)
+            parts = (wrong, observation, style.choose)
         else:
             parts = (
                 history_text(state.past),
                 wrong,
-                f"current step observation: {seen}",
+                f"current step observation: {observation}",
                 style.think or style.choose,
             )
         return "\n\n".join(part for part in parts if part)
 
     def recall(self, state: AgentState[I, W]) -> int:
-        """Return 1 where the second question is asked, so that the thought is shown with it."""
+        """Return 1 for the second question, so that the thought is shown with it."""
         return int(bool(self._style.think) and not state.thinking)
 
     def takes_truncated(self, state: AgentState[I, W]) -> bool:
@@ -109,10 +109,10 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
             return THOUGHT
         actions = self._rules.actions(state.instance)
         if self._published:
-            found = published_match(reply, actions)
-            return Choice(0, named=False) if found is None else Choice(found)
-        read = sound_match(reply, actions)
-        return read if isinstance(read, Invalid) else Choice(read)
+            index = published_match(reply, actions)
+            return Choice(0, named=False) if index is None else Choice(index)
+        result = sound_match(reply, actions)
+        return result if isinstance(result, Invalid) else Choice(result)
 
     def render(self, action: Choice, state: AgentState[I, W]) -> str:
         """Return an action's name, or a thought that says nothing."""

@@ -36,15 +36,15 @@ class Floor:
         """
         closed = ~self.open
         layer, target = 1 << start, 1 << goal
-        found = [layer]
+        layers = [layer]
         closed |= layer
         while not layer & target:
             layer = self._beside(layer) & ~closed
             if not layer:
                 return None
-            found.append(layer)
+            layers.append(layer)
             closed |= layer
-        return found
+        return layers
 
     def distance(self, start: int, goal: int) -> int | None:
         """Return the number of steps of a shortest path; None if there is none."""
@@ -69,20 +69,20 @@ class Floor:
         Of several it is the one that, seen from the goal, goes up, left, right or down as early as it can, in this
         order.
         """
-        found = self.layers(start, goal)
-        if found is None:
+        layers = self.layers(start, goal)
+        if layers is None:
             return None
         path, cell = [goal], goal
-        for layer in found[-2:0:-1]:
+        for layer in layers[-2:0:-1]:
             column = cell % self.width
-            for other, possible in (
+            for neighbour, possible in (
                 (cell - self.width, cell >= self.width),
                 (cell - 1, column > 0),
                 (cell + 1, column < self.width - 1),
                 (cell + self.width, True),
             ):
-                if possible and layer >> other & 1:
-                    cell = other
+                if possible and layer >> neighbour & 1:
+                    cell = neighbour
                     break
             path.append(cell)
         path.reverse()
@@ -90,10 +90,10 @@ class Floor:
 
     def reached_from(self, start: int) -> int:
         """Return all cells that can be reached from a cell, itself included, as bits."""
-        seen = 1 << start
-        layer, closed = seen, ~self.open | seen
+        visited = 1 << start
+        layer, closed = visited, ~self.open | visited
         while layer:
             layer = self._beside(layer) & ~closed
             closed |= layer
-            seen |= layer
-        return seen
+            visited |= layer
+        return visited

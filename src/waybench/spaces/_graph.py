@@ -27,7 +27,7 @@ class Graph:
             lists[u].append(v)
             lists[v].append(u)
         object.__setattr__(self, "neighbours", tuple(map(tuple, lists)))
-        object.__setattr__(self, "masks", tuple(sum(1 << node for node in some) for some in lists))
+        object.__setattr__(self, "masks", tuple(sum(1 << node for node in neighbours) for neighbours in lists))
 
     @property
     def cycles(self) -> int:
@@ -36,10 +36,10 @@ class Graph:
 
     def reached_from(self, node: int) -> int:
         """Return the number of nodes that can be reached from a node, itself included."""
-        seen, todo = {node}, [node]
+        visited, todo = {node}, [node]
         while todo:
-            for other in self.neighbours[todo.pop()]:
-                if other not in seen:
-                    seen.add(other)
-                    todo.append(other)
-        return len(seen)
+            for neighbour in self.neighbours[todo.pop()]:
+                if neighbour not in visited:
+                    visited.add(neighbour)
+                    todo.append(neighbour)
+        return len(visited)

@@ -37,8 +37,8 @@ class Lattice:
         dx, dy = DIRECTIONS[direction]
         x, y = self.position(cell)
         ahead = max(-dx * x, dx * (self.width - 1 - x), -dy * y, dy * (self.height - 1 - y))
-        by = dx + dy * self.width
-        return range(cell + by, cell + by * (ahead + 1), by)
+        offset = dx + dy * self.width
+        return range(cell + offset, cell + offset * (ahead + 1), offset)
 
     def free(self, cell: int, direction: str) -> int:
         """Return how many cells one can go from a cell in a direction before a closed cell or the border."""
@@ -52,9 +52,9 @@ class Lattice:
     def exits(self, cell: int) -> Iterator[tuple[str, int]]:
         """Yield (direction, cell number) of the open neighbours, in the order of `DIRECTIONS`."""
         for direction in DIRECTIONS:
-            other = self.step(cell, direction)
-            if other is not None and self.cells[other]:
-                yield direction, other
+            neighbour = self.step(cell, direction)
+            if neighbour is not None and self.cells[neighbour]:
+                yield direction, neighbour
 
     def distances(self, goal: int) -> tuple[int, ...]:
         """Return the number of moves from every cell to a goal, -1 where there is no way (breadth-first search)."""
@@ -88,9 +88,9 @@ def _distances(lattice: Lattice, goal: int) -> tuple[int, ...]:
         distance += 1
         following: list[int] = []
         for cell in layer:
-            for other in (cell - wide, cell + wide, cell - 1, cell + 1):
-                if framed[other] and far[other] < 0:
-                    far[other] = distance
-                    following.append(other)
+            for neighbour in (cell - wide, cell + wide, cell - 1, cell + 1):
+                if framed[neighbour] and far[neighbour] < 0:
+                    far[neighbour] = distance
+                    following.append(neighbour)
         layer = following
     return tuple(value for y in range(1, lattice.height + 1) for value in far[y * wide + 1 : y * wide + 1 + width])

@@ -28,16 +28,16 @@ def _edge(a: int, b: int) -> Edge:
 def _backtracker(near: Neighbours, rng: Stream) -> list[Edge]:
     """Depth-first search in random order: long corridors, few short dead ends."""
     room = rng.below(len(near))
-    seen = bytearray(len(near))
-    seen[room] = 1
+    visited = bytearray(len(near))
+    visited[room] = 1
     trail, edges = [room], list[Edge]()
     while trail:
-        fresh = [other for other in near[trail[-1]] if not seen[other]]
+        fresh = [neighbour for neighbour in near[trail[-1]] if not visited[neighbour]]
         if not fresh:
             trail.pop()
             continue
         room = fresh[rng.below(len(fresh))] if len(fresh) > 1 else fresh[0]
-        seen[room] = 1
+        visited[room] = 1
         edges.append(_edge(trail[-1], room))
         trail.append(room)
     return edges
@@ -92,7 +92,7 @@ def _prim(near: Neighbours, rng: Stream) -> list[Edge]:
     room = rng.below(len(near))
     while True:
         inside[room] = 1
-        frontier += [(room, other) for other in near[room] if not inside[other]]
+        frontier += [(room, neighbour) for neighbour in near[room] if not inside[neighbour]]
         while frontier:
             pick = rng.below(len(frontier))
             frontier[pick], frontier[-1] = frontier[-1], frontier[pick]
@@ -114,7 +114,7 @@ TREES: dict[str, Callable[[Neighbours, Stream], list[Edge]]] = {
 
 def all_passages(near: Neighbours) -> list[Edge]:
     """Return all pairs of neighbouring rooms, in order."""
-    return [(a, b) for a, others in enumerate(near) for b in sorted(others) if a < b]
+    return [(a, b) for a, neighbours in enumerate(near) for b in sorted(neighbours) if a < b]
 
 
 def spanning_tree(columns: int, rows: int, algorithm: str, rng: Stream) -> tuple[list[Edge], list[Edge]]:
@@ -131,5 +131,5 @@ def spanning_tree(columns: int, rows: int, algorithm: str, rng: Stream) -> tuple
     """
     near = _neighbours(columns, rows)
     tree = TREES[algorithm](near, rng)
-    chosen = set(tree)
-    return tree, [passage for passage in all_passages(near) if passage not in chosen]
+    edges = set(tree)
+    return tree, [passage for passage in all_passages(near) if passage not in edges]

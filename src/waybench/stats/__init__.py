@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from waybench._late import late_names
 from waybench.stats._adaptive import (
-    REACH_CONFIDENCE,
+    HORIZON_CONFIDENCE,
     STOPS,
     Candidate,
     Decision,
@@ -41,8 +41,8 @@ __all__ = [
     "EXACT_CLUSTERS",
     "FEWEST_ITEMS",
     "FEWEST_POINTS",
+    "HORIZON_CONFIDENCE",
     "LEAST",
-    "REACH_CONFIDENCE",
     "STOPS",
     "Array",
     "Candidate",

@@ -1,4 +1,4 @@
-"""What to try next to find a horizon with the fewest tokens, and when to stop."""
+"""Adaptive search for a horizon with the fewest tokens: the next trials, and when to stop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,27 +10,27 @@ import numpy as np
 
 from waybench.stats._curves import Array, Curves, Fit, Shape, Trials
 
-REACH_CONFIDENCE = 0.9  # of the intervals of horizons
+HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
 _FAR = 1.0  # how far beyond the range a horizon counts as far, on the curves' scale: it is no use to know it better
 _SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
 _WORTH = 1e-6  # curves that are less probable, compared with the most probable one, decide nothing
 _EQUAL = 1e-9  # relative: gains that differ by less are the same, whatever the order of sums
-_PRIOR_TRIALS = 2.0  # by how many trials' weight a trial's cost is first taken for what was told of it
+_PRIOR_TRIALS = 2.0  # weight, in trials, of the prior that trials cost what was expected
 
 STOPS = {
     "precision": "the precision is reached",
-    "beyond": "the hardest items are within reach",
-    "below": "not even the easiest items are within reach",
-    "budget": "the budget does not last for another round",
-    "cap": "as many episodes were played as were allowed",
-    "supply": "there are no more items",
+    "beyond": "the horizon is above the hardest items",
+    "below": "the horizon is below the easiest items",
+    "budget": "the rest of the budget is too small for another round",
+    "cap": "the maximum number of episodes was played",
+    "supply": "no items are left",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoppingRule:
-    """How precisely a horizon is to be measured, and at what cost at most.
+    """The precision of a horizon, and the highest cost.
 
     Attributes:
         share: The share of items that is still solved at the horizon.
@@ -78,7 +78,7 @@ class Trial(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What to do next.
+    """The next step of a search.
 
     Attributes:
         candidates: Numbers of the candidates of which an item each is to be tried, in any order; none at the end.
@@ -132,7 +132,7 @@ class Seeker:
         self._ends = lowest, highest
         self._curves = Curves(shape or Shape(), lowest, highest)
         low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
-        self._where = np.clip(self._curves.reaches(rule.share), low - _FAR, high + _FAR)
+        self._places = np.clip(self._curves.reaches(rule.share), low - _FAR, high + _FAR)
 
     def state(self, trials: Sequence[Trial]) -> "State":
         """Return what is known after some trials."""
@@ -146,45 +146,45 @@ class Seeker:
             candidates: What can be tried; `left` without those that have been.
             budget: Most cost of all trials; None for no limit.
         """
-        known, rule = self.state(trials), self.rule
-        stop = known.stop(*self._ends)
+        state, rule = self.state(trials), self.rule
+        stop = state.stop(*self._ends)
         if stop:
             return Decision(stop=stop)
         room = min(rule.batch, rule.most - len(trials))
-        expected = [candidate.cost * known.dearer for candidate in candidates]
-        chosen = self._chosen(known, candidates, expected, room)
-        if not chosen:
+        expected = [candidate.cost * state.dearer for candidate in candidates]
+        numbers = self._choose(state, candidates, expected, room)
+        if not numbers:
             return Decision(stop="supply")
         if budget is not None:
-            spent = np.cumsum([known.spent, *(expected[number] for number in chosen)])[1:]
-            chosen = [number for number, sum_ in zip(chosen, spent, strict=True) if sum_ <= budget]
-        return Decision(tuple(chosen)) if chosen else Decision(stop="budget")
+            spent = np.cumsum([state.spent, *(expected[number] for number in numbers)])[1:]
+            numbers = [number for number, sum_ in zip(numbers, spent, strict=True) if sum_ <= budget]
+        return Decision(tuple(numbers)) if numbers else Decision(stop="budget")
 
-    def _chosen(self, known: "State", candidates: Sequence[Candidate], costs: Sequence[float], room: int) -> list[int]:
-        weights = np.where(known.weights > _WORTH * known.weights.max(), known.weights, 0.0)
+    def _choose(self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], room: int) -> list[int]:
+        weights = np.where(state.weights > _WORTH * state.weights.max(), state.weights, 0.0)
         at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
         left = [room if candidate.left is None else candidate.left for candidate in candidates]
-        chosen: list[int] = []
-        while len(chosen) < room and any(left):
+        numbers: list[int] = []
+        while len(numbers) < room and any(left):
             weights = weights / weights.sum()
             expected, gains = self._gains(weights, at)
             gains = gains / np.array(costs)
-            gains[[not some for some in left]] = -np.inf
+            gains[[not remaining for remaining in left]] = -np.inf
             best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
-            chosen.append(best)
+            numbers.append(best)
             left[best] -= 1
             rate, (success, failure) = float(expected[best]), self._curves.logs(candidates[best].at)
             weights = weights * np.exp(rate * success + (1 - rate) * failure)
-        return chosen
+        return numbers
 
     def _gains(self, weights: Array, at: Array) -> tuple[Array, Array]:
         """Return the expected success rate of a trial at each difficulty, and by how much the variance may then fall.
 
         Args:
-            weights: How probable each curve is.
+            weights: The posterior probability of each curve.
             at: The difficulties.
         """
-        off = self._where - float(weights @ self._where)
+        off = self._places - float(weights @ self._places)
         solved, moved = self._curves.sums(at, np.stack([weights, weights * off]))
         # The variance falls by what the two possible means vary: the mean of `off` is `moved / solved` after a success
         # and `-moved / (1 - solved)` after a failure.
@@ -193,7 +193,7 @@ class Seeker:
 
 @dataclass(frozen=True)
 class State:
-    """What is known after some trials.
+    """The posterior distribution after trials.
 
     Attributes:
         curves: The curves.
@@ -217,24 +217,24 @@ class State:
 
     @property
     def weights(self) -> Array:
-        """How probable each curve is."""
+        """The posterior probability of each curve."""
         return self.fit.weights
 
     @cached_property
-    def reach(self) -> HorizonEstimate:
+    def horizon(self) -> HorizonEstimate:
         """The horizon."""
-        return HorizonEstimate(*self.fit.reach(self.rule.share, REACH_CONFIDENCE))
+        return HorizonEstimate(*self.fit.horizon(self.rule.share, HORIZON_CONFIDENCE))
 
     @cached_property
     def dearer(self) -> float:
-        """How many times as much trials cost as they were thought to."""
-        known = [(trial.cost, trial.expected_cost) for trial in self.trials if trial.cost is not None]
-        first = _PRIOR_TRIALS * (np.mean([told for _, told in known]) if known else 1.0)
-        return float((fsum(cost for cost, _ in known) + first) / (fsum(told for _, told in known) + first))
+        """The ratio of actual to expected costs of trials."""
+        costs = [(trial.cost, trial.expected_cost) for trial in self.trials if trial.cost is not None]
+        first = _PRIOR_TRIALS * (np.mean([expected for _, expected in costs]) if costs else 1.0)
+        return float((fsum(cost for cost, _ in costs) + first) / (fsum(expected for _, expected in costs) + first))
 
     @property
     def spent(self) -> float:
-        """What the trials cost; those of which that is not known as much as they are thought to."""
+        """The cost of the trials; where it is not known, the expected cost."""
         return fsum(trial.expected_cost * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
 
     def stop(self, lowest: float, highest: float) -> str:
@@ -245,11 +245,15 @@ class State:
             highest: The greatest one.
         """
         if len(self.trials) >= FEWEST:
-            if lowest <= self.reach.low and self.reach.high <= highest and self.reach.precision <= self.rule.precision:
+            if (
+                lowest <= self.horizon.low
+                and self.horizon.high <= highest
+                and self.horizon.precision <= self.rule.precision
+            ):
                 return "precision"
             low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
-            where = self.curves.reaches(self.rule.share)
-            for stop, outside in (("beyond", where > high), ("below", where < low)):
+            places = self.curves.reaches(self.rule.share)
+            for stop, outside in (("beyond", places > high), ("below", places < low)):
                 if float(self.weights[outside].sum()) >= _SURE:
                     return stop
         return "cap" if len(self.trials) >= self.rule.most else ""

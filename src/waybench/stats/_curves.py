@@ -1,4 +1,4 @@
-"""How success falls with difficulty: a curve with an upper end below 1, known up to a distribution of curves."""
+"""Success by difficulty: a distribution over psychometric curves with an upper asymptote below 1."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is taken for granted of curves.
+    """The prior assumptions about curves.
 
     Attributes:
         links: Names of the distributions whose upper tail a curve may be, each as probable as the others: "logistic",
@@ -125,27 +125,27 @@ class Curves:
         around: Array = (self.middle - (low + high) / 2) / (1.5 * width)
         self._prior: Array = chance - (around**2 + (steep / shape.spread) ** 2) / 2
         # Whoever seeks asks for the same difficulties and the same share many times.
-        self._known: dict[float, tuple[Array, Array]] = {}
+        self._logs_cache: dict[float, tuple[Array, Array]] = {}
         # Adds up what belongs to one link, of curves that differ in lapse and link: these lie beside each other.
         spans = np.array([1 - shape.guess - lapse for lapse in lapses], dtype=np.float64)
         self._lapsed: Array = np.kron(spans[:, None], np.eye(len(shape.links))).astype(np.float64)
         self._tails: tuple[bytes, Array] = b"", np.empty(0)
         self._reaches: dict[float, Array] = {}
 
-    def rates(self, at: Array, some: NDArray[np.bool_] | None = None) -> Array:
+    def rates(self, at: Array, selection: NDArray[np.bool_] | None = None) -> Array:
         """Return the success rates of curves (rows) at some difficulties (columns).
 
         Args:
             at: The difficulties.
-            some: Which curves; all if None.
+            selection: Which curves; all if None.
         """
-        chosen = np.ones(len(self.middle), dtype=np.bool_) if some is None else some
-        tails = self.slope[chosen, None] * (self.shape.scale(at)[None] - self.middle[chosen, None])
+        selected = np.ones(len(self.middle), dtype=np.bool_) if selection is None else selection
+        tails = self.slope[selected, None] * (self.shape.scale(at)[None] - self.middle[selected, None])
         for number, link in enumerate(self.shape.links):
-            own = self._link[chosen] == number
-            tails[own] = _tail(link, tails[own])
+            of_link = self._link[selected] == number
+            tails[of_link] = _tail(link, tails[of_link])
         guess = self.shape.guess
-        return guess + (1 - guess - self.lapse[chosen])[:, None] * tails
+        return guess + (1 - guess - self.lapse[selected])[:, None] * tails
 
     def sums(self, at: Array, weights: Array) -> Array:
         """Return the sums of all curves' success rates at some difficulties (columns) by some weights (rows).
@@ -165,10 +165,12 @@ class Curves:
         parts = weights.reshape(-1, len(self._lapsed)) @ self._lapsed
         return guess * weights.sum(axis=1)[:, None] + parts.reshape(-1, len(tails)) @ tails
 
-    def after(self, tried: Trials) -> Array:
+    def after(self, trials_done: Trials) -> Array:
         """Return how probable each curve is after what was tried; the sum is 1."""
         log = self._prior.copy()
-        for at, solved, trials in zip(tried.at.tolist(), tried.solved.tolist(), tried.trials.tolist(), strict=True):
+        for at, solved, trials in zip(
+            trials_done.at.tolist(), trials_done.solved.tolist(), trials_done.trials.tolist(), strict=True
+        ):
             success, failure = self.logs(at)
             log += success * solved + failure * (trials - solved)
         weights = np.exp(log - log.max())
@@ -176,10 +178,10 @@ class Curves:
 
     def logs(self, at: float) -> tuple[Array, Array]:
         """Return the logarithms of the curves' rates of success and failure at a difficulty."""
-        if at not in self._known:
+        if at not in self._logs_cache:
             rates = np.clip(self.rates(np.array([at]))[:, 0], 1e-9, 1 - 1e-9)
-            self._known[at] = np.log(rates), np.log1p(-rates)
-        return self._known[at]
+            self._logs_cache[at] = np.log(rates), np.log1p(-rates)
+        return self._logs_cache[at]
 
     def reaches(self, share: float) -> Array:
         """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
@@ -187,27 +189,27 @@ class Curves:
             return self._reaches[share]
         guess = self.shape.guess
         part = (share - guess) / (1 - guess - self.lapse)
-        found = np.full(part.shape, -np.inf)
+        places = np.full(part.shape, -np.inf)
         for number, link in enumerate(self.shape.links):
-            met = (self._link == number) & (part < 1) & (part > 0)
-            found[met] = self.middle[met] + _place(link, part[met]) / self.slope[met]
-        found.flags.writeable = False  # it is kept
-        self._reaches[share] = found
-        return found
+            is_reached = (self._link == number) & (part < 1) & (part > 0)
+            places[is_reached] = self.middle[is_reached] + _place(link, part[is_reached]) / self.slope[is_reached]
+        places.flags.writeable = False  # it is kept
+        self._reaches[share] = places
+        return places
 
 
 def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[float]:
     """Return quantiles of a distribution on a grid of values, linear between them."""
-    some = weights > _NO_WEIGHT * weights.max()
-    values, weights = values[some], weights[some]
+    relevant = weights > _NO_WEIGHT * weights.max()
+    values, weights = values[relevant], weights[relevant]
     order = np.argsort(values)
     below = np.cumsum(weights[order]) - weights[order] / 2
-    known = np.isfinite(values[order])
-    if not known.any():
+    finite = np.isfinite(values[order])
+    if not finite.any():
         return [-np.inf for _ in shares]
-    found = np.interp(shares, below[known], values[order][known])
-    hidden = float(weights[order][~known].sum())  # of curves that are nowhere above the share
-    return [-np.inf if share < hidden else float(value) for share, value in zip(shares, found, strict=True)]
+    interpolated = np.interp(shares, below[finite], values[order][finite])
+    hidden = float(weights[order][~finite].sum())  # of curves that are nowhere above the share
+    return [-np.inf if share < hidden else float(value) for share, value in zip(shares, interpolated, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -216,18 +218,18 @@ class Fit:
 
     Attributes:
         curves: The curves.
-        tried: What was tried.
+        trials_done: What was tried.
         design: By how much trials that were drawn together say less than as many apart (the design effect).
     """
 
     curves: Curves
-    tried: Trials
+    trials_done: Trials
     design: float = 1.0
 
     @cached_property
     def weights(self) -> Array:
-        """How probable each curve is."""
-        return self.curves.after(self.tried.weighted(1 / self.design))
+        """The posterior probability of each curve."""
+        return self.curves.after(self.trials_done.weighted(1 / self.design))
 
     def rate(self, at: Array) -> Array:
         """Return the expected success rate at some difficulties."""
@@ -243,17 +245,17 @@ class Fit:
             confidence: Of each interval.
         """
         rest = (1 - confidence) / 2
-        some = self.weights > _NO_WEIGHT * self.weights.max()
-        cells = np.minimum(self.curves.rates(at, some) * _CELLS, _CELLS - 1).astype(np.intp)
+        relevant = self.weights > _NO_WEIGHT * self.weights.max()
+        cells = np.minimum(self.curves.rates(at, relevant) * _CELLS, _CELLS - 1).astype(np.intp)
         # Sums by cell, for to sort all rates at every difficulty takes several times as long.
         ends = np.empty((2, len(at)))
         for number in range(len(at)):
-            below = np.cumsum(np.bincount(cells[:, number], weights=self.weights[some], minlength=_CELLS))
+            below = np.cumsum(np.bincount(cells[:, number], weights=self.weights[relevant], minlength=_CELLS))
             ends[:, number] = np.searchsorted(below, np.array([rest, 1 - rest]) * below[-1])
         low, high = (ends + 0.5) / _CELLS
         return low, high
 
-    def reach(self, share: float, confidence: float) -> tuple[float, float, float]:
+    def horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return the median of the difficulty at which a share is solved, and the ends of its interval.
 
         Args:
@@ -261,8 +263,8 @@ class Fit:
             confidence: Of the interval.
         """
         rest = (1 - confidence) / 2
-        found = quantiles(self.curves.reaches(share), self.weights, (0.5, rest, 1 - rest))
-        median, low, high = (self.curves.shape.back(each) for each in found)
+        bounds = quantiles(self.curves.reaches(share), self.weights, (0.5, rest, 1 - rest))
+        median, low, high = (self.curves.shape.back(bound) for bound in bounds)
         return median, low, high
 
 
@@ -282,9 +284,11 @@ def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], size
         sizes: Number of attempts that each trial is the mean of; 1 by default.
     """
     places, where = np.unique(at, return_inverse=True)
-    tried = Trials(places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64))
+    trials_done = Trials(
+        places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64)
+    )
     curves = Curves(shape, float(places[0]), float(places[-1]))
-    plain = Fit(curves, tried)
+    plain = Fit(curves, trials_done)
     groups = max(clusters) + 1
     least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
     if groups == len(at) and least == 1:
@@ -293,4 +297,4 @@ def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], size
     residuals = np.bincount(clusters, weights=solved - rate)
     expected = float((rate * (1 - rate)).sum())
     design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
-    return Fit(curves, tried, max(least, design))
+    return Fit(curves, trials_done, max(least, design))

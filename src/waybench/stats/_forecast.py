@@ -1,4 +1,4 @@
-"""What a search for a horizon may take, before it begins."""
+"""Forecasts of the cost of a search for a horizon."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _SLOPE = 3.0  # success falls from 90 to 10 % within one and a half doublings of
 
 
 class Forecast(NamedTuple):
-    """What a search of one player takes.
+    """The trials and cost of a search of one player.
 
     Attributes:
         trials: Episodes.
@@ -27,7 +27,7 @@ class Forecast(NamedTuple):
 def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Forecast]:
     """Return what searches of simulated players take, of horizons all over the range, the cheapest first.
 
-    They are of one usual shape, and episodes cost what is told of them; there is no budget.
+    The players' curves have one usual shape, episodes cost what was expected, and there is no budget.
 
     Args:
         rule: When the search stops.
@@ -35,19 +35,19 @@ def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Foreca
     """
     low, high = (math.log2(candidates[end].at) for end in (0, -1))
     seeker = Seeker(rule, candidates[0].at, candidates[-1].at)
-    found: list[Forecast] = []
+    forecasts: list[Forecast] = []
     for number in range(_PLAYERS):
         middle = low + (high - low) * (number + 0.5) / _PLAYERS
         rates = 1 / (1 + np.exp(_SLOPE * (np.log2([candidate.at for candidate in candidates]) - middle)))
         trials, _ = simulated(seeker, candidates, rates.tolist(), np.random.default_rng(number))
-        found.append(Forecast(len(trials), sum(trial.expected_cost for trial in trials)))
-    return sorted(found, key=lambda each: each.cost)
+        forecasts.append(Forecast(len(trials), sum(trial.expected_cost for trial in trials)))
+    return sorted(forecasts, key=lambda forecast_: forecast_.cost)
 
 
 def simulated(
     seeker: Seeker, candidates: Sequence[Candidate], rates: Sequence[float], rng: np.random.Generator
 ) -> tuple[list[Trial], str]:
-    """Let a simulated player be searched; return its trials, which cost what is told of them, and why it stopped.
+    """Let a simulated player be searched; return its trials, which cost what was expected, and why it stopped.
 
     Args:
         seeker: The search.

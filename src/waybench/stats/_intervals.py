@@ -58,7 +58,7 @@ def clustered_mean(
 
     Args:
         values: The values.
-        clusters: Of each value, what it was drawn with: values of the same cluster may depend on each other.
+        clusters: The cluster of each value: values of the same cluster may depend on each other.
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
         sizes: What each value is a share of, 0 or more and not all 0; by default 1, and then the ratio is the mean.
@@ -106,7 +106,7 @@ def jackknifed(
 
     Args:
         values: Of each item the values of which means are taken, all of one length.
-        clusters: Of each item, what it was drawn with.
+        clusters: The cluster of each item.
         of: The means -> the number.
         low: The least number possible, None if unbounded.
         high: The greatest number possible, None if unbounded.

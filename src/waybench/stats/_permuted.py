@@ -34,7 +34,7 @@ def sign_flipped(differences: Sequence[float], clusters: Sequence[Hashable]) -> 
 
     Args:
         differences: The differences.
-        clusters: Of each, what it was drawn with.
+        clusters: The cluster of each.
 
     Returns:
         The p value; 1 where the sums of all clusters, or of all but one, are 0.
@@ -42,7 +42,7 @@ def sign_flipped(differences: Sequence[float], clusters: Sequence[Hashable]) -> 
     flipped = cluster_sums(differences, clusters)
     if len(flipped) < 2:
         return 1.0
-    found = stats.permutation_test(
+    result = stats.permutation_test(
         (flipped,),
         _total,
         permutation_type="samples",
@@ -51,7 +51,7 @@ def sign_flipped(differences: Sequence[float], clusters: Sequence[Hashable]) -> 
         batch=_AT_A_TIME,
         rng=np.random.default_rng(Stream("analysis", "sign-flip").word()),
     )
-    return min(1.0, float(found.pvalue))
+    return min(1.0, float(result.pvalue))
 
 
 def _total(sample: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

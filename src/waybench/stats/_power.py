@@ -48,7 +48,7 @@ class PowerAssumptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemsNeeded:
-    """How many items a comparison takes.
+    """The number of items for a comparison.
 
     Attributes:
         items: Items, each given to both models.
@@ -101,14 +101,14 @@ def assume_shares(
         return p * (1 - p) * (1 + (attempts - 1) * within) / attempts
 
     def apart(delta: float) -> float:
-        return (alone(rate) + alone(_other(rate, delta))) / 2
+        return (alone(rate) + alone(_second_rate(rate, delta))) / 2
 
     def spread(delta: float) -> float:
         if disagree is not None:
             return disagree - delta**2
-        other = _other(rate, delta)
-        together = correlation * math.sqrt(rate * (1 - rate) * other * (1 - other))
-        return alone(rate) + alone(other) - 2 * together
+        second_rate = _second_rate(rate, delta)
+        together = correlation * math.sqrt(rate * (1 - rate) * second_rate * (1 - second_rate))
+        return alone(rate) + alone(second_rate) - 2 * together
 
     def differing(delta: float) -> float:
         return _possible(rate, delta, spread(delta) + delta**2)
@@ -130,16 +130,16 @@ def assume_shares(
     )
 
 
-def _other(rate: float, delta: float) -> float:
-    other = rate + delta if rate + delta <= 1 else rate - delta
-    if other < 0:
+def _second_rate(rate: float, delta: float) -> float:
+    second_rate = rate + delta if rate + delta <= 1 else rate - delta
+    if second_rate < 0:
         raise ValueError(f"a difference of {delta:g} from a share of {rate:g} is beyond 0 and 1: choose another --rate")
-    return other
+    return second_rate
 
 
 def _possible(rate: float, delta: float, disagree: float) -> float:
-    """Return a share of disagreement if there can be such: of both who is right alone is a share of who is right."""
-    low, high = sorted((rate, _other(rate, delta)))
+    """Return a share of disagreement if it is possible: one model cannot alone solve more than it solves."""
+    low, high = sorted((rate, _second_rate(rate, delta)))
     least, most = high - low, min(low + high, 2 - low - high)
     if not least <= disagree <= most + 1e-12:
         raise ValueError(
@@ -260,15 +260,18 @@ def pilot_assumptions(
         correlation: The correlation that is assumed if there is a single model.
         single: Whether there is at most one attempt at each item.
     """
-    spread = fmean(_at_most(pvariance(one.values()), len(one)) for one in values if len(one) >= FEWEST_ITEMS)
-    two_valued = single and all(value in (0, 1) for one in values for value in one.values())
+    spread = fmean(
+        _at_most(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS
+    )
+    two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
     pairs = [
-        [(cluster(key), one[key] - other[key]) for key in one if key in other] for one, other in combinations(values, 2)
+        [(cluster(key), first[key] - second[key]) for key in first if key in second]
+        for first, second in combinations(values, 2)
     ]
     pairs = [pair for pair in pairs if len(pair) >= FEWEST_ITEMS]
     if pairs:
-        each = [_of_pair(pair) for pair in pairs]
-        variance, disagree, effect, size = (fmean(numbers) for numbers in zip(*each, strict=True))
+        estimates = [_of_pair(pair) for pair in pairs]
+        variance, disagree, effect, size = (fmean(numbers) for numbers in zip(*estimates, strict=True))
         description = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "two models"
     else:
         most = max(values, key=len)
@@ -321,6 +324,8 @@ def _of_pair(pair: Sequence[tuple[Hashable, float]]) -> tuple[float, float, floa
     spread = pvariance(numbers)
     effect = 1.0
     if 1 < groups < count and spread:
-        residuals = math.fsum(math.fsum(value - average for value in some) ** 2 for some in clusters.values())
+        residuals = math.fsum(
+            math.fsum(value - average for value in differences) ** 2 for differences in clusters.values()
+        )
         effect = max(1.0, groups / (groups - 1) * residuals / (count * spread))
     return variance(numbers), fmean(value != 0 for value in numbers), effect, count / groups

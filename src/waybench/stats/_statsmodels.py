@@ -1,4 +1,4 @@
-"""What is asked of statsmodels. It takes seconds to import, so that it is when it is needed, and carries no types."""
+"""The functions of statsmodels in use. It takes seconds to import, so they import it on demand, and has no types."""
 
 from collections.abc import Sequence
 from importlib import import_module

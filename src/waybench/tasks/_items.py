@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core import Dataset, Environment, Item, Json, UsageError
-from waybench.data import dataset, locate
+from waybench.data import find_download, locate
 from waybench.envs import registry
 from waybench.tasks._entry import Part
 from waybench.tasks._parameters import GENERATED_ITEMS, parameters
@@ -38,7 +38,7 @@ class _Files:
         return locate(name, file, self.folder)
 
     def names(self, name: str, /) -> Sequence[str]:
-        return [file.path for file in dataset(name).files]
+        return [file.path for file in find_download(name).files]
 
 
 def played_parts(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Played]:

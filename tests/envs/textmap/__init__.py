@@ -15,10 +15,10 @@ def edge(source: str, action: str, target: str, forward: int = NEVER, reverse: i
 
 def of_edges(name: str, edges: Sequence[Edge], places: Sequence[str] = (), last: int = 9) -> PlaceMap:
     """Return the map of some moves."""
-    told = tuple(dict.fromkeys([*places, *(end for each in edges for end in (each.source, each.target))]))
+    all_places = tuple(dict.fromkeys([*places, *(end for each in edges for end in (each.source, each.target))]))
     actions = tuple(dict.fromkeys(each.action for each in edges))
     steps = tuple(Step(number, "wait" if number else "Init", f"Tick {number}.\n") for number in range(last + 1))
-    return PlaceMap(name, told, actions, tuple(edges), steps)
+    return PlaceMap(name, all_places, actions, tuple(edges), steps)
 
 
 # The attic can be left by two ways; the cellar only be entered; the garden has a path that comes back to it.

@@ -10,7 +10,7 @@ from waybench.core import Episode, EpisodeRecord
 NEVER = 9999
 
 
-def record(env: str, edges: list[tuple[str, str, str, int, int]], **asked: Any) -> EpisodeRecord:
+def record(env: str, edges: list[tuple[str, str, str, int, int]], **question_fields: Any) -> EpisodeRecord:
     """Return the record of a question about a map of moves: from, to, action, steps when made and when inferred."""
     places = sorted({place for source, target, *_ in edges for place in (source, target)})
     environment = waybench.load(f"textmap/{env}")
@@ -23,7 +23,7 @@ def record(env: str, edges: list[tuple[str, str, str, int, int]], **asked: Any) 
             "steps": [["look", f"Step {number}."] for number in range(10)],
         },
         "cutoff": 9,
-        **asked,
+        **question_fields,
     }
     return Episode(environment, environment.item(instance), {}).record()
 

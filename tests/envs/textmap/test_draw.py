@@ -23,7 +23,7 @@ from tests.envs.textmap import test_minigame as minigame
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item, reply
 from waybench.core import Episode, Item, TurnRecord, play_out, policy
 from waybench.envs.textmap import Edge, Extraction, MapQuestion, Minigame, PlaceMap, load_map
-from waybench.envs.textmap.drawing._board import _board, board
+from waybench.envs.textmap.drawing._board import _cached_board, map_board
 from waybench.envs.textmap.drawing._draw import draw, draw_frames
 from waybench.envs.textmap.drawing._layout import bearing, layout
 
@@ -49,7 +49,7 @@ def numbers(text: str) -> list[float]:
 
 def ends(place_map: PlaceMap, svg: str, name: str) -> list[tuple[str, str]]:
     """Return the places between which the lines of a class are drawn, as far as they reach a place; "" if not."""
-    where = {(round(x), round(y)): place for place, (x, y) in board(place_map).at.items()}
+    where = {(round(x), round(y)): place for place, (x, y) in map_board(place_map).at.items()}
     found: list[tuple[str, str]] = []
     for part in parts(svg, name):
         for path in part.iter("path"):
@@ -68,8 +68,8 @@ def at(place_map: PlaceMap, part: ElementTree.Element) -> str:
         numbers(part.get("d", "")[1:])[:2] if part.tag == "path" else (float(part.get(key, "")) for key in ("cx", "cy"))
     )
     return min(
-        board(place_map).at,
-        key=lambda place: abs(board(place_map).at[place][0] - x) + abs(board(place_map).at[place][1] - y),
+        map_board(place_map).at,
+        key=lambda place: abs(map_board(place_map).at[place][0] - x) + abs(map_board(place_map).at[place][1] - y),
     )
 
 
@@ -77,7 +77,7 @@ def written(svg: str) -> str:
     return " ".join(ElementTree.fromstring(svg).itertext())
 
 
-def told(svg: str) -> str:
+def caption(svg: str) -> str:
     (part,) = parts(svg, "textmap-told")
     return part.text or ""
 
@@ -124,7 +124,7 @@ def test_places_of_published_maps(data_dir: Callable[..., Path]) -> None:
     for place_map in published(data_dir):
         found = cells(place_map)
         assert len(set(found.values())) == len(place_map.places) == len(found)
-        where = board(place_map)
+        where = map_board(place_map)
         points = list(where.at.values())
         apart = [abs(x - u) + abs(y - v) for i, (x, y) in enumerate(points) for u, v in points[:i]]
         assert min(apart) > 4 * where.radius
@@ -140,7 +140,7 @@ def test_places_of_published_maps(data_dir: Callable[..., Path]) -> None:
 
 def test_names_cover_neither_places_nor_names(data_dir: Callable[..., Path]) -> None:
     for place_map in published(data_dir):
-        where = board(place_map)
+        where = map_board(place_map)
         names = where.names(place_map.places)
         fitting = [names[place].box for place in place_map.places if names[place] in where._names.fitting.values()]
         assert len(fitting) >= 0.7 * len(place_map.places)
@@ -172,7 +172,7 @@ def test_the_same_in_every_process() -> None:
 def test_a_map_is_laid_out_once_for_all_its_questions() -> None:
     place_map = corridor("once", 9)
     layout.cache_clear()
-    _board.cache_clear()
+    _cached_board.cache_clear()
     for number, question in enumerate(corridor_questions(place_map)):
         draw(replace(question, cutoff=number % 8))
     assert number > 60
@@ -210,20 +210,20 @@ def test_the_route_that_is_answered() -> None:
         assert [at(HOUSE, ring) for ring in parts(svg, "tiles-start")] == ["attic"]
         (band,) = (ends(HOUSE, svg, "textmap-band"),)
         assert band == [("attic", "hall"), ("hall", "garden")]
-    assert told(svg) == "From attic to garden: right, 4 moves where 2 would do"
+    assert caption(svg) == "From attic to garden: right, 4 moves where 2 would do"
 
 
 def test_a_route_that_leaves_the_map_or_ends_elsewhere_gets_a_cross() -> None:
     leaves = draw(TO_GARDEN, turns_of(TO_GARDEN, reply(RIGHT[0], ("hall", "dig", "garden"), RIGHT[1])))
     assert ends(HOUSE, leaves, "tiles-trail") == [("attic", "hall")]
     assert [at(HOUSE, cross) for cross in parts(leaves, "maze-hit")] == ["hall"]
-    assert told(leaves) == "From attic to garden: move 2 of 3 leads nowhere"
+    assert caption(leaves) == "From attic to garden: move 2 of 3 leads nowhere"
     elsewhere = draw(TO_GARDEN, turns_of(TO_GARDEN, reply(*RIGHT, ("garden", "dig", "cellar"))))
     assert [at(HOUSE, cross) for cross in parts(elsewhere, "maze-hit")] == ["cellar"]
-    assert told(elsewhere) == "From attic to garden: wrong, 3 moves that lead elsewhere"
+    assert caption(elsewhere) == "From attic to garden: wrong, 3 moves that lead elsewhere"
     for unread in ("", "I do not know."):
         svg = draw(TO_GARDEN, turns_of(TO_GARDEN, unread))
-        assert told(svg) == "From attic to garden: nothing could be read"
+        assert caption(svg) == "From attic to garden: nothing could be read"
         assert not parts(svg, "tiles-trail") + parts(svg, "maze-hit")
 
 
@@ -244,11 +244,11 @@ def test_what_was_put_in_place_of_an_answer_is_drawn() -> None:
 
 def test_the_destination_that_is_answered() -> None:
     right = draw(FROM_ATTIC, turns_of(FROM_ATTIC, reply(*RIGHT)))
-    assert told(right) == "From attic by 2 moves: garden, right"
+    assert caption(right) == "From attic by 2 moves: garden, right"
     assert ends(HOUSE, right, "tiles-trail") == [("attic", "hall"), ("hall", "garden")]
     assert not parts(right, "maze-hit")
     wrong = draw(FROM_ATTIC, turns_of(FROM_ATTIC, reply(RIGHT[0], ("hall", "out", "cellar"))))
-    assert told(wrong) == "From attic by 2 moves: cellar, wrong"
+    assert caption(wrong) == "From attic by 2 moves: cellar, wrong"
     assert ends(HOUSE, wrong, "tiles-trail") == [("attic", "hall")]
     made_up, cross = parts(wrong, "maze-hit")
     assert ends(HOUSE, f"<svg>{ElementTree.tostring(made_up, encoding='unicode')}</svg>", "maze-hit") == [
@@ -267,17 +267,17 @@ def test_a_destination_that_any_of_several_places_is_right_for() -> None:
     either = of_edges("either", [edge("a", "north", "b", 1), edge("a", "north", "c", 2), edge("b", "up", "c", 3)])
     question = MapQuestion(either, 9, "a", "b", (either.edges[0],))
     answer = reply(("a", "north", "c"))
-    assert told(draw(question, turns_of(question, answer, protocol="sound"))).endswith("c, right")
-    assert told(draw(question, turns_of(question, answer, protocol="paper"))).endswith("c, wrong")
+    assert caption(draw(question, turns_of(question, answer, protocol="sound"))).endswith("c, right")
+    assert caption(draw(question, turns_of(question, answer, protocol="paper"))).endswith("c, wrong")
 
 
 def test_the_question_is_drawn_before_its_answer() -> None:
-    for question, asked in ((TO_GARDEN, "From attic to garden"), (FROM_ATTIC, "From attic by 2 moves")):
+    for question, question_caption in ((TO_GARDEN, "From attic to garden"), (FROM_ATTIC, "From attic by 2 moves")):
         turns = turns_of(question, reply(RIGHT[0], ("hall", "dig", "cellar")))
         start, end = draw_frames(question, turns, [0, 1])
         assert (start, end) == (draw(question), draw(question, turns))
-        assert told(start) == asked
-        assert told(end).startswith(f"{asked}: ")
+        assert caption(start) == question_caption
+        assert caption(end).startswith(f"{question_caption}: ")
         assert not parts(start, "tiles-trail") + parts(start, "tiles-stop") + parts(start, "maze-hit")
         assert box(start) == box(end)
 
@@ -293,12 +293,12 @@ def test_a_minigame() -> None:
     game = minigame.GAME
     here, goal = game.move.source, game.move.target
     start = draw(game)
-    assert told(start) == f"Step 7, at {here}: what is next?"
+    assert caption(start) == f"Step 7, at {here}: what is next?"
     assert set(ends(game.map, start, "textmap-came")) <= {edge[:2] for edge in game.map.edges}
     assert ends(game.map, start, "textmap-came")[-1][1] == here
     right = draw(game, turns_of(game, game.move.action))
     assert ends(game.map, right, "tiles-trail") == ends(game.map, right, "textmap-band") == [(here, goal)]
-    assert told(right).endswith(f": {game.move.action}, right")
+    assert caption(right).endswith(f": {game.move.action}, right")
     assert not parts(right, "maze-hit")
     wrong = draw(game, turns_of(game, "up"))
     assert ends(game.map, wrong, "tiles-trail") == [("Forest Path", "Up a Tree")]
@@ -308,7 +308,7 @@ def test_a_minigame() -> None:
     assert [at(game.map, cross) for cross in parts(idle, "maze-hit")] == [here]
     (turn,) = turns_of(game, "up")
     other = draw(game, [turn._replace(action=HOSTILE)])
-    assert told(other).endswith(": an action that is not listed, wrong")
+    assert caption(other).endswith(": an action that is not listed, wrong")
 
 
 TASK = Extraction(extract.HOUSE, 9, (MapQuestion(extract.HOUSE, 9, "hall", "garden"),))
@@ -323,7 +323,7 @@ def test_an_extraction_step_by_step() -> None:
     answers = [*said(extract.TRUTH[5], wrong), "nothing", *said(extract.TRUTH[8])]
     turns = turns_of(TASK, *answers)
     frames = list(draw_frames(TASK, turns, range(5)))
-    assert [told(frame) for frame in frames] == [
+    assert [caption(frame) for frame in frames] == [
         "Step 5 of 9",
         "Step 6 of 9: 1 of 1 triplet right",
         "Step 7 of 9: 1 of 2 triplets right",
@@ -351,7 +351,7 @@ def test_an_extraction_step_by_step() -> None:
 
 def test_an_extraction_that_was_broken_off() -> None:
     svg = draw(TASK, turns_of(TASK, *said(extract.TRUTH[5])))
-    assert told(svg) == "Step 6 of 9: 1 of 1 triplet right"
+    assert caption(svg) == "Step 6 of 9: 1 of 1 triplet right"
 
 
 @pytest.mark.parametrize(("protocol", "right"), [("paper", 2), ("sound", 7)])
@@ -360,10 +360,10 @@ def test_an_extraction_at_once(protocol: str, right: int) -> None:
     left = [*extract.TRUTH[:2], *extract.TRUTH[3:8]]
     turns = turns_of(TASK, f"[{', '.join(said(*left))}]", mode="whole", protocol=protocol)
     svg = draw(TASK, turns)
-    assert told(svg) == f"9 steps at once: {right} of 9 triplets right"
+    assert caption(svg) == f"9 steps at once: {right} of 9 triplets right"
     assert len(ends(extract.HOUSE, svg, "tiles-trail")) == (1 if protocol == "paper" else 4)
     unread = draw(TASK, turns_of(TASK, "nothing", mode="whole", protocol=protocol))
-    assert told(unread) == "9 steps at once: 0 of 9 triplets right, nothing could be read"
+    assert caption(unread) == "9 steps at once: 0 of 9 triplets right, nothing could be read"
 
 
 def hostile_map() -> PlaceMap:
@@ -411,7 +411,7 @@ def test_nothing_of_a_reply_is_drawn() -> None:
     (turn,) = turns_of(FROM_ATTIC, reply(*RIGHT))
     forged = turn._replace(action=[["attic", "down", secret]], events={"success": secret}, reply=secret)
     assert "XYZZY" not in draw(FROM_ATTIC, [forged])
-    assert told(draw(FROM_ATTIC, [forged])).endswith(": a place that is not on the map")
+    assert caption(draw(FROM_ATTIC, [forged])).endswith(": a place that is not on the map")
 
 
 def test_a_map_of_hundreds_of_tangled_places_is_drawn(watchdog: None) -> None:

@@ -12,7 +12,7 @@ from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import DataError, Episode, Item, Reply, Stream, play_out, policy
 from waybench.envs.textmap import Extraction, MapQuestion, PlaceMap, Step, extractions, load_map
-from waybench.envs.textmap.extract._instance import decode_extraction, named_extraction
+from waybench.envs.textmap.extract._instance import decode_extraction, resolve_extraction
 from waybench.envs.textmap.extract._triplet_graph import TripletGraph, result
 from waybench.envs.textmap.questions._answer import Hop
 from waybench.envs.textmap.questions._score import PAPER, SOUND
@@ -21,7 +21,7 @@ ENV = waybench.load("textmap/extract")
 PAPERS_GAMES = ("zork1", "night", "partyfoul", "plundered", "spirit", "temple")
 
 # A hall with an attic, a garden and a slide into the cellar, from which one climbs out into the garden.
-_TOLD = (
+_STEPS = (
     ("Init", "Hall"),
     ("up", "Attic"),
     ("look", "Attic"),
@@ -45,7 +45,7 @@ HOUSE = PlaceMap(
         edge("hall", "slide", "cellar", forward=8),
         edge("cellar", "climb", "garden", forward=9),
     ),
-    tuple(Step(number, action, f"{told}\n") for number, (action, told) in enumerate(_TOLD)),
+    tuple(Step(number, action, f"{observation}\n") for number, (action, observation) in enumerate(_STEPS)),
 )
 TRUTH = (
     Hop("hall", "up", "attic"),
@@ -98,9 +98,9 @@ def test_the_graph_of_triplets() -> None:
         ("garden", "in", "hall"),
     }
     # What is said of a move counts more than what follows from another one.
-    told = TripletGraph([TRUTH[0], Hop("attic", "down", "cellar")], opposites=True)
-    assert ("attic", "down", "cellar") in told.edges
-    assert ("attic", "down", "hall") not in told.edges
+    graph = TripletGraph([TRUTH[0], Hop("attic", "down", "cellar")], opposites=True)
+    assert ("attic", "down", "cellar") in graph.edges
+    assert ("attic", "down", "hall") not in graph.edges
 
 
 def test_the_search() -> None:
@@ -121,7 +121,7 @@ def test_what_comes_of_triplets() -> None:
     best = result(TASK, TRUTH, "whole", SOUND)
     assert (best.success, best.triplets, best.moving, best.recall) == (1.0, 1.0, 1.0, 1.0)
     assert best.precision == 1.0  # nobody knows the opposites of sliding and climbing by their words
-    assert [each.kind for each in best.answered] == ["route", "destination"]
+    assert [each.kind for each in best.questions] == ["route", "destination"]
 
 
 def test_precision_counts_what_the_map_does_not_have() -> None:
@@ -144,8 +144,8 @@ def test_one_that_is_left_out_moves_all_that_follow() -> None:
 
 def test_similar_names_have_credit_in_paper() -> None:
     said = (*TRUTH[:8], Hop("cellar", "climb", "gardens"))
-    assert result(TASK, said, "whole", SOUND).answered[1].success == 0.0
-    assert result(TASK, said, "whole", PAPER).answered[1].success == pytest.approx(6 / 7)
+    assert result(TASK, said, "whole", SOUND).questions[1].success == 0.0
+    assert result(TASK, said, "whole", PAPER).questions[1].success == pytest.approx(6 / 7)
 
 
 def test_steps_are_turns() -> None:
@@ -161,7 +161,7 @@ def test_every_prompt_has_the_examples_and_one_step() -> None:
     episode = played([triplet(TRUTH[5])])
     [message] = episode.messages
     assert all(triplet(hop) in message.text for hop in TRUTH[:5])
-    assert "NUM: 6" in message.text  # the step before, with what it told
+    assert "NUM: 6" in message.text  # the step before, with its observation
     assert "You find nothing." in message.text
     assert "NUM: 7" in message.text
     assert "NUM: 8" not in message.text
@@ -308,9 +308,11 @@ def test_a_published_game_by_name() -> None:
     def locate(data_set: str, file: str) -> Path:
         return shared("WAYBENCH_DATA", "data", "mango", file)
 
-    task = decode_extraction(named_extraction({"game": "905", "cutoff": 70}, locate))
+    task = decode_extraction(resolve_extraction({"game": "905", "cutoff": 70}, locate))
     assert (task.map.name, task.cutoff) == ("905", 22)
-    asked = {"game": "zork1", "cutoff": 20, "questions": [{"src": "attic", "dst": "kitchen"}]}
-    assert [question.target for question in decode_extraction(named_extraction(asked, locate)).questions] == ["kitchen"]
+    data = {"game": "zork1", "cutoff": 20, "questions": [{"src": "attic", "dst": "kitchen"}]}
+    assert [question.target for question in decode_extraction(resolve_extraction(data, locate)).questions] == [
+        "kitchen"
+    ]
     with pytest.raises(DataError, match="from 6 to 70"):
-        named_extraction({"game": "zork1", "cutoff": 71}, locate)
+        resolve_extraction({"game": "zork1", "cutoff": 71}, locate)

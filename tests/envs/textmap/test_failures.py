@@ -26,9 +26,9 @@ def kind(env_id: str, case: Any, reply: str, **options: Any) -> str | None:
     return found and found.name
 
 
-def asked(kind: str, source: int, target: int) -> MapQuestion:
-    wanted = f"room {source}", f"room {target}"
-    return next(each for each in questions(ROOMS, kind) if (each.source, each.target) == wanted)
+def make_question(kind: str, source: int, target: int) -> MapQuestion:
+    expected = f"room {source}", f"room {target}"
+    return next(each for each in questions(ROOMS, kind) if (each.source, each.target) == expected)
 
 
 def answer(*hops: tuple[str, str, str]) -> str:
@@ -46,7 +46,7 @@ def walk(source: int, *ways: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("reply", "wanted"),
+    ("reply", "expected"),
     [
         (walk(1, "east", "east"), None),
         ("I do not know", "unparsed"),
@@ -58,12 +58,12 @@ def walk(source: int, *ways: str) -> str:
         (walk(1, "east", "west"), "elsewhere"),  # back where it began, after as many moves as were needed
     ],
 )
-def test_routes(reply: str, wanted: str | None) -> None:
-    assert kind("route", asked("route", 1, 3), reply, protocol="sound") == wanted
+def test_routes(reply: str, expected: str | None) -> None:
+    assert kind("route", make_question("route", 1, 3), reply, protocol="sound") == expected
 
 
 @pytest.mark.parametrize(
-    ("place", "wanted"),
+    ("place", "expected"),
     [
         ("room 4", None),
         ("the moon", "no_place"),
@@ -74,20 +74,20 @@ def test_routes(reply: str, wanted: str | None) -> None:
     ],
 )
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
-def test_destinations(place: str, wanted: str | None, protocol: str) -> None:
+def test_destinations(place: str, expected: str | None, protocol: str) -> None:
     reply = answer(("room 1", "east", "room 2"), ("room 2", "east", "room 3"), ("room 3", "east", place))
-    assert kind("destination", asked("destination", 1, 4), reply, protocol=protocol) == wanted
+    assert kind("destination", make_question("destination", 1, 4), reply, protocol=protocol) == expected
 
 
 def test_a_question_that_cannot_be_answered_is_no_wrong_answer() -> None:
     # Two steps are shown, so that nobody can know of rooms 3 to 5.
-    question = replace(asked("route", 0, 5), cutoff=2)
+    question = replace(make_question("route", 0, 5), cutoff=2)
     assert kind("route", question, walk(0, "east"), protocol="sound") == "unanswerable"
     assert kind("route", question, "I do not know", protocol="sound") == "unparsed"
 
 
 @pytest.mark.parametrize(
-    ("reply", "wanted"),
+    ("reply", "expected"),
     [
         ("south", None),
         ("what?", "unparsed"),
@@ -97,8 +97,8 @@ def test_a_question_that_cannot_be_answered_is_no_wrong_answer() -> None:
         ("west", "back"),  # the altar is where it all began
     ],
 )
-def test_minigames(reply: str, wanted: str | None) -> None:
-    assert kind("minigame", GAME, reply) == wanted
+def test_minigames(reply: str, expected: str | None) -> None:
+    assert kind("minigame", GAME, reply) == expected
 
 
 def test_minigames_that_lead_elsewhere() -> None:

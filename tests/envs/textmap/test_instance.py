@@ -15,8 +15,8 @@ from waybench.envs.textmap.questions._instance import (
     cut,
     decode_destination,
     decode_route,
-    named,
     published_map,
+    resolve_game,
     size_class,
 )
 
@@ -59,24 +59,24 @@ def test_levels_are_size_classes(places: int, level: int) -> None:
 
 
 def test_a_destination_that_follows_can_be_left_out() -> None:
-    told = data(DESTINATION)
-    del told["dst"], told["path"]
-    assert decode_destination(told) == DESTINATION
+    question_data = data(DESTINATION)
+    del question_data["dst"], question_data["path"]
+    assert decode_destination(question_data) == DESTINATION
 
 
 def test_moves_that_can_lead_to_several_places() -> None:
-    asked = {**data(MapQuestion(FORKED, 9, "fork", "end")), "actions": ["north"]}
+    question_data = {**data(MapQuestion(FORKED, 9, "fork", "end")), "actions": ["north"]}
     with pytest.raises(DataError, match="these moves can lead to several places"):
-        decode_destination({key: value for key, value in asked.items() if key != "dst"})
-    assert decode_destination({**asked, "dst": "left"}).path == (FORKED.edges[0],)
-    both = {**asked, "dst": "end", "actions": ["north", "east"]}
+        decode_destination({key: value for key, value in question_data.items() if key != "dst"})
+    assert decode_destination({**question_data, "dst": "left"}).path == (FORKED.edges[0],)
+    both = {**question_data, "dst": "end", "actions": ["north", "east"]}
     # Of two paths to one place the one that can be asked about first.
     assert [move.target for move in decode_destination(both).path] == ["right", "end"]
     assert [move.target for move in decode_destination({**both, "path": ["left", "end"]}).path] == ["left", "end"]
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"src": "atic"}, "src: unknown place 'atic': did you mean 'attic'"),
         ({"dst": None}, "dst: give a place's name"),
@@ -92,14 +92,14 @@ def test_moves_that_can_lead_to_several_places() -> None:
         ({"map": {**data(ROUTE)["map"], "steps": [["Init", "\ud800"]]}}, "half a character"),
     ],
 )
-def test_what_is_no_question(change: dict[str, Any], told: str) -> None:
-    with pytest.raises(DataError, match=told) as caught:
+def test_what_is_no_question(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
         decode_route({**data(ROUTE), **change})
     assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"actions": []}, "actions: 0 moves"),
         ({"actions": ["up", "up"]}, "no simple path of the map makes these moves"),
@@ -109,8 +109,8 @@ def test_what_is_no_question(change: dict[str, Any], told: str) -> None:
         ({"path": ["hall"]}, "no simple path"),
     ],
 )
-def test_what_is_no_question_for_a_destination(change: dict[str, Any], told: str) -> None:
-    with pytest.raises(DataError, match=told):
+def test_what_is_no_question_for_a_destination(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
         decode_destination({**data(DESTINATION), **change})
 
 
@@ -129,8 +129,8 @@ def write(place_map: PlaceMap, folder: Path) -> None:
         }
         for move in place_map.edges
     ]
-    for part, told in (("edges", records), ("locations", place_map.places), ("actions", place_map.actions)):
-        (folder / f"{place_map.name}.{part}.json").write_text(json.dumps(told))
+    for part, content in (("edges", records), ("locations", place_map.places), ("actions", place_map.actions)):
+        (folder / f"{place_map.name}.{part}.json").write_text(json.dumps(content))
     (folder / f"{place_map.name}.walkthrough").write_text(walkthrough_text(place_map.steps))
 
 
@@ -143,17 +143,19 @@ def test_a_published_game_can_be_named(tmp_path: Path) -> None:
 
     assert published_map("house", locate) == HOUSE
     short = {"game": "house", "src": "attic", "dst": "garden", "cutoff": 5}
-    assert decode_route(named(short, locate)) == ROUTE
-    asked = named({**short, "actions": ["jump", "out"], "cutoff": 9}, locate)
-    assert decode_destination(asked) == DESTINATION
-    assert named(data(ROUTE), locate) == data(ROUTE)
+    assert decode_route(resolve_game(short, locate)) == ROUTE
+    question_data = resolve_game({**short, "actions": ["jump", "out"], "cutoff": 9}, locate)
+    assert decode_destination(question_data) == DESTINATION
+    assert resolve_game(data(ROUTE), locate) == data(ROUTE)
     for wrong in ("../house", "", 7, "house/house", "maison\n"):
         with pytest.raises(DataError, match="game: give the name of a published game"):
-            named({**short, "game": wrong}, locate)
+            resolve_game({**short, "game": wrong}, locate)
 
 
 def test_a_game_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
     from waybench.data import locate
 
     with pytest.raises(UsageError, match="waybench data fetch mango"):
-        named({"game": "zork1", "src": "attic", "dst": "kitchen", "cutoff": 70}, lambda *of: locate(*of, tmp_path))
+        resolve_game(
+            {"game": "zork1", "src": "attic", "dst": "kitchen", "cutoff": 70}, lambda *of: locate(*of, tmp_path)
+        )

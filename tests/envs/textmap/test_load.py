@@ -49,9 +49,9 @@ def changed(folder: Path, kind: str, change: Callable[[Any], Any]) -> str:
         load_map(folder, "house")
     message = str(caught.value)
     assert "\n" not in message and len(message) < 400 + len(str(folder))
-    where, told = message.split(": ", 1)
+    where, description = message.split(": ", 1)
     assert where == str(path)
-    return told
+    return description
 
 
 def field(key: str, value: Any) -> Callable[[Any], Any]:
@@ -171,8 +171,8 @@ _TEXT = st.text().filter(lambda text: "=" * 11 not in text)
 
 
 @given(st.lists(st.tuples(_TEXT.filter(lambda text: "\n" not in text), _TEXT), min_size=1))
-def test_walkthroughs_keep_every_byte(told: list[tuple[str, str]]) -> None:
-    steps = tuple(Step(number, action, observation) for number, (action, observation) in enumerate(told))
+def test_walkthroughs_keep_every_byte(pairs: list[tuple[str, str]]) -> None:
+    steps = tuple(Step(number, action, observation) for number, (action, observation) in enumerate(pairs))
     text = walkthrough_text(steps)
     assert read_walkthrough(text, "text") == steps
     for upto in range(len(steps)):

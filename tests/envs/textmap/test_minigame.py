@@ -15,15 +15,15 @@ from tests.envs.textmap import edge
 from waybench.core import DataError, Invalid, Item, Stream, UsageError, play_out, policy
 from waybench.envs.textmap import NEVER, Minigame, PlaceMap, Step, load_map, minigames, opposite
 from waybench.envs.textmap.map._prefix import walkthrough
-from waybench.envs.textmap.minigame._instance import decode_minigame, named_minigame
+from waybench.envs.textmap.minigame._instance import decode_minigame, resolve_minigame
 from waybench.envs.textmap.questions import AnswerState
-from waybench.envs.textmap.worlds._items import drawn_world, size_stream
+from waybench.envs.textmap.worlds._items import draw_world, size_stream
 from waybench.envs.textmap.worlds._play import Play
 
 ENV = waybench.load("textmap/minigame")
 
-# The forest of the paper's Example 9. "Altar" is told as reached before, as the example has it.
-_TOLD = (
+# The forest of the paper's Example 9. "Altar" is shown as reached before, as the example has it.
+_STEPS = (
     ("Init", "Altar"),
     ("east", "Forest Path"),
     ("up", "Up a Tree\nOn the branch is a jewelled egg."),
@@ -45,7 +45,7 @@ FOREST = PlaceMap(
         edge("Up a Tree", "down", "Forest Path", forward=4, reverse=2),
         edge("Forest Path", "west", "Altar", reverse=1),
     ),
-    tuple(Step(number, action, f"{told}\n") for number, (action, told) in enumerate(_TOLD)),
+    tuple(Step(number, action, f"{observation}\n") for number, (action, observation) in enumerate(_STEPS)),
 )
 LISTED = (
     *("up", "take on egg", "put down egg", "go around forest", "throw egg at tree", "open egg with all"),
@@ -94,10 +94,10 @@ def test_example_9_is_the_paper_s(paper: Callable[[str], str]) -> None:
 
 @pytest.mark.parametrize("wording", ["printed", "plain"])
 def test_the_prompt_has_nothing_of_what_comes_later(wording: str) -> None:
-    told = prompt(replace(GAME, cutoff=3, move=FOREST.edges[4]), wording=wording, local_map=True)
-    assert "NUM: 3" in told
-    assert "NUM: 4" not in told
-    assert "North of House" not in told
+    observation = prompt(replace(GAME, cutoff=3, move=FOREST.edges[4]), wording=wording, local_map=True)
+    assert "NUM: 3" in observation
+    assert "NUM: 4" not in observation
+    assert "North of House" not in observation
 
 
 def test_the_local_map_has_what_a_reader_can_know() -> None:
@@ -234,7 +234,7 @@ def test_worlds_list_what_their_game_understands(level: int) -> None:
     options = {option.name: option.default for option in ENV.source_options}
     for index, found in enumerate(ENV.source("worlds", level).head(30)):
         game = found.instance
-        place_map, world = drawn_world(
+        place_map, world = draw_world(
             "worlds", level, options, index // 10, 0, size_stream("worlds", level, index // 10, 0)
         )
         assert place_map.steps[: game.step + 1] == game.map.steps
@@ -297,15 +297,15 @@ def test_a_published_game_by_name() -> None:
     def locate(data_set: str, file: str) -> Path:
         return _published() / file
 
-    data = named_minigame({"game": "zork1", "step": 12}, locate)
+    data = resolve_minigame({"game": "zork1", "step": 12}, locate)
     game = decode_minigame(data)
     assert (game.map.name, game.cutoff, game.move[:3]) == ("zork1", 11, ("kitchen", "living room", "west"))
     place_map = load_map(_published() / "zork1", "zork1")
     assert game in minigames(place_map, 70, 99, Stream("any"))
-    assert named_minigame(data, locate) is data
+    assert resolve_minigame(data, locate) is data
     with pytest.raises(DataError, match="from 1 to 70"):
-        named_minigame({"game": "zork1", "step": 71}, locate)
+        resolve_minigame({"game": "zork1", "step": 71}, locate)
     with pytest.raises(DataError, match="makes no move"):
-        named_minigame({"game": "zork1", "step": 4}, locate)
+        resolve_minigame({"game": "zork1", "step": 4}, locate)
     with pytest.raises((DataError, UsageError), match="name of a published game"):
-        named_minigame({"game": "../zork1", "step": 4}, locate)
+        resolve_minigame({"game": "../zork1", "step": 4}, locate)

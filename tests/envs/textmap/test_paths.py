@@ -275,14 +275,14 @@ def test_numba_waits_until_it_is_needed() -> None:
 
 
 def test_it_compiles_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, bool]] = []
+    compile_options: list[dict[str, bool]] = []
 
     def njit(**options: bool) -> object:
-        asked.append(options)
+        compile_options.append(options)
         if options.get("cache"):
             raise RuntimeError("cannot cache function 'walk': no locator available")
         return lambda function: function
 
     monkeypatch.setattr(_compile, "import_module", lambda name: SimpleNamespace(njit=njit))
     assert _paths._compiled.__wrapped__() is _kernel.walk
-    assert asked == [{"cache": True, "nogil": True}, {"nogil": True}]
+    assert compile_options == [{"cache": True, "nogil": True}, {"nogil": True}]

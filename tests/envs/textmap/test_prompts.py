@@ -140,16 +140,16 @@ DESTINATION = Ask("attic", "aunt's lair", ("down", "east"))
 
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
 def test_an_opening_tells_the_same_whatever_is_asked(template: Template) -> None:
-    text = opening(template, walkthrough(MAP.steps, 6), seen_names(MAP, 6))
-    assert walkthrough(MAP.steps, 6) in text  # braces in a game's text are left alone
-    assert "lair" in text and "hall" not in text
+    beginning = opening(template, walkthrough(MAP.steps, 6), seen_names(MAP, 6))
+    assert walkthrough(MAP.steps, 6) in beginning  # braces in a game's text are left alone
+    assert "lair" in beginning and "hall" not in beginning
     for question in (ROUTE, DESTINATION):
-        asked = question_text(template, question)
-        assert asked.endswith(template.lead)
-        assert question.source in asked
-        assert ("aunt's lair" in asked) == (question is ROUTE)  # the answer is not told
-        assert all(key in asked for key in template.keys)
-        assert "{" not in asked.replace("[{'", "").replace('[{"', "")
+        text = question_text(template, question)
+        assert text.endswith(template.lead)
+        assert question.source in text
+        assert ("aunt's lair" in text) == (question is ROUTE)  # the answer is not shown
+        assert all(key in text for key in template.keys)
+        assert "{" not in text.replace("[{'", "").replace('[{"', "")
 
 
 def test_the_templates_of_the_examples() -> None:

@@ -107,21 +107,21 @@ def test_questions_agree_with_the_definition(place_map: PlaceMap) -> None:
 @given(maps(), st.integers(0, 12), st.sampled_from(RULES))
 def test_counts_agree_with_the_questions(place_map: PlaceMap, cutoff: int, rule: Rule) -> None:
     paths = list(destination_questions(place_map))
-    asked = [each for each in paths if each.difficulty(cutoff, rule)]
-    kinds = [each.difficulty(cutoff, rule) for each in asked]
+    answerable = [each for each in paths if each.difficulty(cutoff, rule)]
+    kinds = [each.difficulty(cutoff, rule) for each in answerable]
     routes = [each.difficulty(cutoff, rule) for each in route_questions(place_map)]
     known = [each for each in place_map.edges if (each.known_named if rule == "released" else each.counted) <= cutoff]
     assert count_questions(place_map, cutoff, rule) == Counts(
         len({place for each in known for place in (each.source, each.target)}),
         len(known),
-        sum(each.step_count for each in asked) / len(asked) if asked else 0,
+        sum(each.step_count for each in answerable) / len(answerable) if answerable else 0,
         cutoff,
         kinds.count("easy"),
         kinds.count("hard"),
         routes.count("easy"),
         routes.count("hard"),
     )
-    assert sorted(destination_questions(place_map, cutoff=cutoff, rule=rule)) == sorted(asked)
+    assert sorted(destination_questions(place_map, cutoff=cutoff, rule=rule)) == sorted(answerable)
 
 
 def test_samples_are_of_the_difficulty_that_was_asked_for() -> None:

@@ -147,25 +147,25 @@ def test_lists_tell_nothing_of_what_comes_later_in_sound() -> None:
     early = MapQuestion(cut(HOUSE, 3), 3, "attic", "garden")
     assert "'cellar'" in text_of(early)
     assert "'dig'" in text_of(early)
-    for told in (text_of(early, protocol="sound"), text_of(early, lists="seen")):
-        assert "['attic', 'hall', 'garden']" in told.replace(
+    for prompt in (text_of(early, protocol="sound"), text_of(early, lists="seen")):
+        assert "['attic', 'hall', 'garden']" in prompt.replace(
             "['hall', 'attic', 'garden']", "['attic', 'hall', 'garden']"
         )
-        assert "dig" not in told
-        assert "cellar" not in told
+        assert "dig" not in prompt
+        assert "cellar" not in prompt
     assert "'cellar'" in text_of(early, protocol="sound", lists="all")
 
 
 def test_observations_can_be_names_alone() -> None:
-    told = text_of(MapQuestion(cut(HOUSE, 3), 3, "attic", "garden"), observations="names")
-    assert "Tick" not in told
-    assert "==>STEP NUM: 3\n==>ACT: wait\n==>OBSERVATION: garden\n" in told
+    prompt = text_of(MapQuestion(cut(HOUSE, 3), 3, "attic", "garden"), observations="names")
+    assert "Tick" not in prompt
+    assert "==>STEP NUM: 3\n==>ACT: wait\n==>OBSERVATION: garden\n" in prompt
 
 
 def test_nothing_beyond_the_cutoff_is_shown() -> None:
-    told = text_of(MapQuestion(cut(HOUSE, 3), 3, "attic", "garden"))
-    assert "Tick 3." in told
-    assert "Tick 4." not in told
+    prompt = text_of(MapQuestion(cut(HOUSE, 3), 3, "attic", "garden"))
+    assert "Tick 3." in prompt
+    assert "Tick 4." not in prompt
 
 
 LANE = of_edges(

@@ -13,11 +13,11 @@ from waybench.envs.textmap.questions._answer import Hop
 from waybench.envs.textmap.questions._score import (
     PAPER,
     SOUND,
-    Ground,
+    MoveIndex,
     Rules,
     destinations,
-    ground,
     length_weight,
+    move_index,
     normal,
     reasoning,
     success,
@@ -117,20 +117,20 @@ def test_a_route_by_an_ambiguous_move_succeeds_if_it_can() -> None:
 
 
 def test_of_equally_close_moves_the_one_that_leads_on_is_taken() -> None:
-    here = ground(MAP)
+    index = move_index(MAP)
     actions = ("down", "east", "enter car", "up")
-    assert set(actions) <= set(here.actions)
+    assert set(actions) <= set(index.actions)
     # An "n" is in two of them, and nearest to the shorter one.
-    assert here.meant("n", ["attic"], PAPER) == "down"
-    assert here.meant("enter car", ["attic"], PAPER) == "enter car"  # said as it is, though it leads nowhere
-    assert here.meant("n", ["attic"], SOUND) is None
+    assert index.resolve_action("n", ["attic"], PAPER) == "down"
+    assert index.resolve_action("enter car", ["attic"], PAPER) == "enter car"  # said as it is, though it leads nowhere
+    assert index.resolve_action("n", ["attic"], SOUND) is None
     # What has nothing in common with any action is none, wherever one is.
     for said in ("", "xx"):
-        assert all(similarity(said, action) == 0 for action in here.actions)
-        assert all(here.meant(said, [place], PAPER) is None for place in PLACES)
+        assert all(similarity(said, action) == 0 for action in index.actions)
+        assert all(index.resolve_action(said, [place], PAPER) is None for place in PLACES)
     shuffled = list(EDGES)
     random.Random(5).shuffle(shuffled)
-    assert Ground(PlaceMap("house", PLACES, (), tuple(shuffled), ())).actions == here.actions
+    assert MoveIndex(PlaceMap("house", PLACES, (), tuple(shuffled), ())).actions == index.actions
 
 
 def test_a_map_without_moves() -> None:

@@ -24,8 +24,10 @@ def test_questions_come_in_turn_and_each_once(environment: Any) -> None:
     found = drawn(environment, 3, 40, questions=20)
     assert [item.proof["difficulty"] for item in found[:20]] == ["easy", "hard"] * 10
     assert len({item.instance.map.name for item in found}) == 2
-    asked = [(item.instance.map.name, item.instance.source, item.instance.target, item.instance.path) for item in found]
-    assert len(set(asked)) == 40
+    questions = [
+        (item.instance.map.name, item.instance.source, item.instance.target, item.instance.path) for item in found
+    ]
+    assert len(set(questions)) == 40
     assert all(item.proof["answerable"] for item in found)
 
 

@@ -12,7 +12,7 @@ from waybench.core import Stream, UsageError, resolve
 from waybench.envs.textmap import NEVER, PlaceMap, Step
 from waybench.envs.textmap.map._load import read_walkthrough, walkthrough_text
 from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, World, WorldStyle, opposite
-from waybench.envs.textmap.worlds._map import map_of
+from waybench.envs.textmap.worlds._map import learn_map
 from waybench.envs.textmap.worlds._play import Play, Situation
 from waybench.envs.textmap.worlds._source import WORLD_OPTIONS, world_item
 from waybench.envs.textmap.worlds._walk import walk
@@ -175,7 +175,7 @@ def test_a_name_that_is_not_told_again_is_known_from_the_move() -> None:
         for number, action in enumerate(actions, 1):
             turn = play.act(turn.after, action)
             steps.append(Step(number, action, turn.text))
-        place_map = map_of(world, steps)
+        place_map = learn_map(world, steps)
         found = [place_map.edge(*move).forward_named for move in (("a", "east", "b"), ("b", "south", "a"))]
         assert tuple(found) == named
         assert all(edge.reverse == NEVER for edge in place_map.edges)
@@ -248,7 +248,7 @@ def test_the_walkthrough_is_the_published_form() -> None:
         assert text.startswith("===========\n==>STEP NUM: 0\n==>ACT: Init\n==>OBSERVATION: ")
         assert text.endswith("\n\n===========\n")
         assert text.isascii() and "{" not in text and "  " not in text
-        assert map_of(world, place_map.steps) == place_map
+        assert learn_map(world, place_map.steps) == place_map
 
 
 def test_what_changes_nothing_is_there_too() -> None:
@@ -300,7 +300,7 @@ def test_a_walkthrough_of_another_world_is_refused() -> None:
     (place_map, _), (_, other) = item(9), item(9, 1)
     for steps in (place_map.steps, ()):
         with pytest.raises(UsageError, match=r"world 9-1: step 0 is not what the world answers"):
-            map_of(other, steps)
+            learn_map(other, steps)
 
 
 def test_bounds() -> None:
@@ -330,5 +330,5 @@ def test_items_differ_by_key_index_and_options() -> None:
 @pytest.mark.parametrize("place", PINNED, ids=str)
 def test_pinned(place: tuple[int, int]) -> None:
     place_map, _ = item(*place, key="public")
-    told = [walkthrough_text(place_map.steps), *map(repr, (place_map.places, place_map.actions, place_map.edges))]
-    assert hashlib.sha256("\n".join(told).encode()).hexdigest() == PINNED[place]
+    map_texts = [walkthrough_text(place_map.steps), *map(repr, (place_map.places, place_map.actions, place_map.edges))]
+    assert hashlib.sha256("\n".join(map_texts).encode()).hexdigest() == PINNED[place]

@@ -13,7 +13,7 @@ from waybench.core import UsageError
 from waybench.envs.voxel import terrain
 from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
 from waybench.envs.voxel.engines import ENGINES, _generate
-from waybench.envs.voxel.engines._own import OwnTerrain, wanted
+from waybench.envs.voxel.engines._own import OwnTerrain, goal_mask
 
 SEED = 20_231_001
 PLACES = [(x, z) for x in (-90, -17, -16, -1, 0, 15, 16, 200) for z in (-33, 0, 31)]
@@ -148,7 +148,7 @@ def test_every_biome_is_in_the_world() -> None:
 def test_goals_contain_the_word() -> None:
     assert ENGINES["own"].fitting("plains") == ("plains", "ice plains")
     assert ENGINES["own"].fitting("ice spikes") == ("ice spikes",)
-    assert list(np.nonzero(wanted(ENGINES["own"].fitting("beach")))[0]) == [_generate.BEACH, _generate.COLD_BEACH]
+    assert list(np.nonzero(goal_mask(ENGINES["own"].fitting("beach")))[0]) == [_generate.BEACH, _generate.COLD_BEACH]
 
 
 def test_there_is_no_other_engine() -> None:

@@ -227,10 +227,10 @@ def _paired(
 def with_tests(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Test comparisons, and adjust the p values by Holm's procedure within each family; their order is kept."""
     found = list(comparisons)
-    for places in grouped(range(len(found)), lambda place: found[place].family).values():
-        tests = [found[place].run_test() for place in places]
-        for place, test, p in zip(places, tests, holm([test.p for test in tests]), strict=True):
-            found[place] = replace(found[place], test=test, adjusted=p, family_size=len(places))
+    for indices in grouped(range(len(found)), lambda index: found[index].family).values():
+        tests = [found[index].run_test() for index in indices]
+        for index, test, p in zip(indices, tests, holm([test.p for test in tests]), strict=True):
+            found[index] = replace(found[index], test=test, adjusted=p, family_size=len(indices))
     return found
 
 

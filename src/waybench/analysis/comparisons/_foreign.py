@@ -38,7 +38,7 @@ def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | N
 
     Args:
         *directories: Folders with logs, in any depth.
-        on_problem: Is told of each file that is passed over, and why; by default stderr is, in one line.
+        on_problem: Is called with each file that is skipped, and the reason; prints to stderr by default.
 
     Raises:
         UsageError: If a directory does not exist.
@@ -89,7 +89,7 @@ def _of_scorers(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iter
             test=(task, name),
             name=task,
             settings=settings_of_any(header),
-            metric=Metric(name=name, of=_none, title=name, doc="A score of a task that is not ours."),
+            metric=Metric(name=name, of=_none, title=name, doc="A score of another package's task."),
             inferred=True,
             values=values,
             missing=missing,
@@ -103,7 +103,7 @@ def _of_scorers(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iter
                 for key, some in items.items()
             },
             attempts={key: len(some) for key, some in known.items()},
-            inputs={key: some[0].seen.asked for key, some in items.items()},
+            inputs={key: some[0].seen.input_hash for key, some in items.items()},
             logs=frozenset(one.log.location for some in items.values() for one in some),
         )
 

@@ -17,8 +17,9 @@ from waybench.stats import LEAST, Mean
 SCHEMA = 1
 _LEGEND = {
     Verdict.TIED: "tied: the 90 % interval is within ±{margin:g} of the range (two one-sided tests at 5 %)",
-    Verdict.NOT_SHOWN: "not shown: no difference is shown, which is no tie, for it could be anything in the interval",
-    Verdict.TOO_FEW: "too few: with fewer than 6 independent items, or maps, no test at 5 % can show a difference",
+    Verdict.NOT_SHOWN: "not shown: no significant difference, but not a tie either: any value in the interval is "
+    "possible",
+    Verdict.TOO_FEW: "too few: with fewer than 6 independent items (or maps), no difference can be significant at 5 %",
 }
 _SHORT = {
     Verdict.FIRST: "A {merit}",
@@ -30,7 +31,7 @@ _SHORT = {
 
 
 def comparisons_text(
-    found: Sequence[Comparison], left: Iterable[Unpaired], margin: float, places: tuple[str, str]
+    found: Sequence[Comparison], left: Iterable[Unpaired], margin: float, origins: tuple[str, str]
 ) -> str:
     """Return comparisons as aligned tables of plain text, one for each two models, and what is to be said of each.
 
@@ -38,14 +39,14 @@ def comparisons_text(
         found: The comparisons.
         left: What could not be compared.
         margin: The margin of ties, as a share of a metric's range.
-        places: Where each side comes from, to be told beside its model's name; "" for nothing.
+        origins: Where each side comes from, shown beside its model's name; "" for nothing.
     """
     blocks: list[str] = []
     several = len(found) > 1
     for models, some in grouped(found, lambda one: (one.first.model, one.second.model)).items():
         sides = (
-            f"{letter}: {_name(model)}{f' in {place}' if place else ''}"
-            for letter, model, place in zip("AB", models, places, strict=True)
+            f"{letter}: {_name(model)}{f' in {origin}' if origin else ''}"
+            for letter, model, origin in zip("AB", models, origins, strict=True)
         )
         blocks += ["\n".join(sides), _table(some, several)]
         blocks += ["\n".join([_title(one), *(f"  {line}" for line in comparison_lines(one))]) for one in some]
@@ -181,8 +182,8 @@ def comparison_lines(one: Comparison, *, settings: bool = True) -> Iterator[str]
     yield from _left_out(one)
     if one.other_words:
         yield (
-            f"Note: {one.other_words} of {len(one.keys)} samples have the same id and another input: compare "
-            "them only if they ask the same."
+            f"Note: {one.other_words} of {len(one.keys)} samples have the same id but different inputs: compare them "
+            f"only if they pose the same task."
         )
     yield from _failing(one)
 
@@ -218,11 +219,15 @@ def _left_out(one: Comparison) -> Iterator[str]:
     first, second = one.first, one.second
     for letter, side, other in (("A", first, second), ("B", second, first)):
         if alone := side.item_keys - other.item_keys:
-            yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was asked{_levels(alone)}."
+            yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was given{_levels(alone)}."
     common = one.common
     for reason, mine, theirs in (
-        ("missing for infrastructure errors", first.missing & common, second.missing & common),
-        ("without a value, as where no answer could be read", first.undefined & common, second.undefined & common),
+        ("missing due to infrastructure errors", first.missing & common, second.missing & common),
+        (
+            "without a value, for example because no answer could be read",
+            first.undefined & common,
+            second.undefined & common,
+        ),
     ):
         if mine or theirs:
             sides = f"A {count_items(mine):,}, B {count_items(theirs):,}"

@@ -21,16 +21,16 @@ _OWN = ("setting", "steps")  # what the settings differ in; with other steps tha
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A model as it was asked in all games.
+    """A model with one set of settings, over all games.
 
     Attributes:
         model: The model.
         embedded: Whether the player is one of waybench's own.
-        settings: How it was asked, as (name, value).
+        settings: The model's settings, as (name, value).
         groups: For each published setting that it has played the group of that.
         scores: For each of these the human-normalised score.
         capabilities: By the formula's name the nine scores.
-        ranges: By the formula's name the 95 % interval of each of the nine; None where it cannot be told.
+        ranges: By the formula's name the 95 % interval of each of the nine; None where it cannot be estimated.
     """
 
     model: str
@@ -61,13 +61,13 @@ class Agent:
 def agents(all_rows: Iterable[Row]) -> list[Agent]:
     """Return every model that has played published settings with human scores; the best agents first, models before.
 
-    Games that were played with other options than the published ones, but for how is asked, are other agents. Where
-    the same setting was played as several sets of items, the largest set counts.
+    Groups with different options, those of the prompt included, are separate agents. Where the same setting was played
+    with several sets of items, the largest set counts.
     """
     known = [row for row in all_rows if row.setting in HUMANS]
     found: list[Agent] = []
-    asked = cache(_agent)  # there are far fewer groups than rows
-    for (model, embedded, settings), own in grouped(known, lambda row: asked(row.group)).items():
+    agent_key = cache(_agent_key)  # there are far fewer groups than rows
+    for (model, embedded, settings), own in grouped(known, lambda row: agent_key(row.group)).items():
         by_setting: dict[str, tuple[Group, HumanScore]] = {}
         for (setting, group), some in grouped(own, lambda row: (row.setting, row.group)).items():
             human = _human(some)
@@ -75,19 +75,19 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
                 by_setting[setting] = (group, human)
         if by_setting:
             ordered = {setting: by_setting[setting] for setting in RECORDED if setting in by_setting}
-            found.append(_made(model, embedded, settings, ordered))
+            found.append(_built(model, embedded, settings, ordered))
     return sorted(found, key=lambda agent: (agent.embedded, -_merit(agent), agent.model))
 
 
-def _agent(group: Group) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
+def _agent_key(group: Group) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
     """Return what the groups of one agent have in common."""
     defaults = {option.name: option.default for option in declared(group.env)}
-    kept = [
+    settings = [
         (name, value)
         for name, value in group.options
         if name in _SAME or name not in defaults or (name not in _OWN and value != defaults[name])
     ]
-    return group.model, group.embedded, tuple(sorted(kept, key=lambda pair: pair[0]))
+    return group.model, group.embedded, tuple(sorted(settings, key=lambda pair: pair[0]))
 
 
 class HumanScore(NamedTuple):
@@ -118,7 +118,7 @@ def _human(some: Sequence[Row]) -> HumanScore | None:
     return None if mean is None or free is None else HumanScore(mean, free, (low, high))
 
 
-def _made(
+def _built(
     model: str, embedded: bool, settings: tuple[tuple[str, Json], ...], found: Mapping[str, tuple[Group, HumanScore]]
 ) -> Agent:
     humans = {setting: human for setting, (_, human) in found.items()}

@@ -14,7 +14,7 @@ from waybench.stats import Mean
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The headline metric, or the mean of the first series where a teacher played and the player was only asked.
+    """The headline metric, or the mean of the first series where a teacher played in place of the player.
 
     Attributes:
         metric: Its title, bounds, unit and direction.

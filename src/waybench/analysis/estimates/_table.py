@@ -10,9 +10,9 @@ from waybench.analysis.results import Group, grouped, labels, settings_order
 from waybench.core import Environment, plural
 from waybench.envs import registry
 
-_STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
-_BOUNDED = 5  # starred cells of which more is told
-_UNDEFINED = f"{NOTHING} no attempt has a value, as where no answer could be read; that is no infrastructure error"
+_STAR = "* infrastructure errors: some items are missing or have fewer attempts"
+_BOUNDED = 5  # starred cells whose bounds are printed
+_UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
@@ -78,10 +78,10 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 marks.append("embedded" if group.embedded else "model")
             tables += [aligned(block, marks) for block in _blocks(lines, columns)]
             between += [
-                told
+                line
                 for cells in groups.values()
                 for cell in cells.values()
-                if (told := _between(_title(registry.load(env), measured, apart), cell, measured))
+                if (line := _between(_title(registry.load(env), measured, apart), cell, measured))
             ]
             starred += [
                 _missed(names[group], cell, measured)
@@ -97,11 +97,11 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
 
 def _title(env: Environment[Any, Any, Any], measured: Measure, apart: Sequence[str]) -> str:
     name = ", ".join((env.title, *apart))
-    told = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
+    description = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
     if measured.series:
-        return f"{name}, with a teacher: {told}"
+        return f"{name}, with a teacher: {description}"
     plain = measured.metric.better == "higher" and not measured.aggregate
-    return name if plain else f"{name}: {told}"
+    return name if plain else f"{name}: {description}"
 
 
 def _cell(estimate: Estimate | None, measured: Measure) -> str:
@@ -119,14 +119,14 @@ def _star(estimate: Estimate) -> bool:
 
 
 def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
-    """Return how much is missing of a cell, and what it would be otherwise; "" if that cannot be told."""
+    """Return how much is missing of a cell, and what it would be otherwise; "" if that is not known."""
     if estimate.bounds is None or measured.aggregate or measured.series:
         return ""
     low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
     counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
     of = f"of {plural(estimate.items + estimate.missing, 'item')}"
     lost = " and ".join(f"{count} {of} {what}" for count, what in counts if count)
-    return f"  {name}, {estimate.level}: {lost}; between {low} and {high} if all of it had failed or succeeded"
+    return f"  {name}, {estimate.level}: {lost}; the score is between {low} and {high}, whatever their results"
 
 
 def _between(title: str, estimate: Estimate, measured: Measure) -> str:
@@ -135,14 +135,14 @@ def _between(title: str, estimate: Estimate, measured: Measure) -> str:
     if found is None or measured.aggregate or measured.series:
         return ""
     floor, ceiling = (mean_text(end, measured.metric) for end in (found.floor, found.ceiling))
-    said = f'"{one_line(found.constant, 40)}" in every turn' if found.constant else "saying nothing"
-    return f"{title}, {estimate.level}: on the same items {said} comes to {floor}, the oracle to {ceiling}"
+    constant = f'"{one_line(found.constant, 40)}" in every turn' if found.constant else "an empty reply"
+    return f"{title}, {estimate.level}: on the same items {constant} scores {floor}, the oracle {ceiling}"
 
 
 def _footnote(starred: Sequence[str]) -> str:
-    told = [line for line in dict.fromkeys(starred) if line]
-    more = [f"  and {plural(len(told) - _BOUNDED, 'more cell')}"] if len(told) > _BOUNDED else []
-    return "\n".join([_STAR, *told[:_BOUNDED], *more])
+    lines = [line for line in dict.fromkeys(starred) if line]
+    more = [f"  and {plural(len(lines) - _BOUNDED, 'more cell')}"] if len(lines) > _BOUNDED else []
+    return "\n".join([_STAR, *lines[:_BOUNDED], *more])
 
 
 def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:

@@ -54,8 +54,8 @@ class Meaning:
     default: str = ""
 
     @property
-    def told(self) -> str:
-        """All of it but the environment, in words."""
+    def description(self) -> str:
+        """The meaning with its unit, range and values."""
         name = f"{self.title}, {self.unit}" if self.title and self.unit else self.title or self.unit
         ends = [f"{word} {bound:g}" for word, bound in (("from", self.low), ("to", self.high)) if bound is not None]
         facts = [
@@ -64,8 +64,8 @@ class Meaning:
             ", ".join(self.values),
             f"default {self.default}" if self.default else "",
         ]
-        told = "; ".join(fact for fact in facts if fact)
-        return (f"{name}. " if name else "") + self.doc + (f" ({told})" if told else "")
+        details = "; ".join(fact for fact in facts if fact)
+        return (f"{name}. " if name else "") + self.doc + (f" ({details})" if details else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,16 @@ class Fact(Generic[T]):
         return _KINDS[self.type]
 
     @property
-    def told(self) -> list[tuple[str, list[Meaning]]]:
-        """What it means by environment: what is said, and the meanings of which it is said."""
-        return list(grouped(self.meanings, lambda meaning: meaning.told).items())
+    def descriptions(self) -> list[tuple[str, list[Meaning]]]:
+        """The distinct descriptions of its meanings, each with the meanings that share it."""
+        return list(grouped(self.meanings, lambda meaning: meaning.description).items())
 
     @property
     def description(self) -> str:
         """All of what it holds, as one text."""
-        return " ".join([self.doc, *(f"{', '.join(each.env for each in some)}: {told}" for told, some in self.told)])
+        return " ".join(
+            [self.doc, *(f"{', '.join(each.env for each in meanings)}: {text}" for text, meanings in self.descriptions)]
+        )
 
 
 class Column(NamedTuple):
@@ -143,16 +145,16 @@ class Frame:
         self.name, self.doc = name, doc
         self.schema = tuple(column.fact for column in listed)
         names = [_encodable(fact.name) for fact in self.schema]
-        told = [{"description": fact.description, "unit": fact.unit} for fact in self.schema]
+        about_columns = [{"description": fact.description, "unit": fact.unit} for fact in self.schema]
         about = {
             "waybench.frame": name,
             "waybench.version": __version__,
             "waybench.schema": str(FRAME_SCHEMA),
-            "waybench.columns": json.dumps(dict(zip(names, told, strict=True))),
+            "waybench.columns": json.dumps(dict(zip(names, about_columns, strict=True))),
         }
         fields = [
             pa.field(name, column.data.type, metadata=each)
-            for name, column, each in zip(names, listed, told, strict=True)
+            for name, column, each in zip(names, listed, about_columns, strict=True)
         ]
         schema = pa.schema(fields, metadata=about)
         self.table: Any = pa.Table.from_arrays([column.data for column in listed], schema=schema)
@@ -221,7 +223,7 @@ def mean_facts(name: str, get: Callable[[T], Mean | None], doc: str, unit: str =
     def of(part: str) -> Callable[[T], Json]:
         return lambda one: None if (mean := get(one)) is None else getattr(mean, part)
 
-    end = f"end of the {100 * CONFIDENCE:.0f} % confidence interval of {name}; null where the data cannot tell one."
+    end = f"end of the {100 * CONFIDENCE:.0f} % confidence interval of {name}; null where it cannot be estimated."
     return (
         Fact(name, float, of("value"), doc, unit),
         Fact(f"{name}_low", float, of("low"), f"Lower {end}", unit),
@@ -262,11 +264,11 @@ def _option(name: str, groups: Sequence[Group]) -> Fact[Group]:
     of_group = {group: dict(group.options).get(name) for group in groups}
     found = {env: option for env in dict.fromkeys(group.env for group in groups) if (option := _declared(env, name))}
     kind = _type({option.type for option in found.values()}, of_group.values())
-    doc = "An option of how it is played or how its items are drawn; null where the environment has no such option."
+    doc = "An option of play or of the item set; null where the environment has no such option."
     if name == EXAMPLES:
         doc = "Number of in-context examples; null without."
     elif not found:
-        doc = "A setting of how the model was asked, as the run's log has it; null where it was left to its default."
+        doc = "A setting of the model, as the run's log has it; null where it was left to its default."
     meanings = tuple(_meaning(env, option) for env, option in found.items())
     return Fact(OPTION + name, kind, lambda group: _as(kind, of_group[group]), doc, meanings=meanings)
 
@@ -300,9 +302,9 @@ def _as(kind: type, value: Json) -> Json:
 
 
 _WHO: tuple[Fact[Group], ...] = (
-    Fact("group", str, group_id, "Stands for model, task and all settings together, and is the same in all files."),
+    Fact("group", str, group_id, "Identifies model, task and all settings, in all files."),
     Fact("model", str, lambda group: group.model, "The model, as the user named it."),
-    Fact("embedded", bool, lambda group: group.embedded, "Whether it is one of the reference players, and no model."),
+    Fact("embedded", bool, lambda group: group.embedded, "Whether it is a reference player, not a model."),
     Fact("task", str, lambda group: group.task, "The task's name."),
     Fact("env", str, lambda group: group.env, "The environment's id."),
     Fact(
@@ -329,7 +331,7 @@ def column_frame(frames: Iterable[Frame]) -> Frame:
         for fact in frame.schema
         for meaning in fact.meanings or (None,)
     ]
-    doc = "One row for each column of the files, and for each environment in which it has a meaning of its own."
+    doc = "One row for each column of the files, and for each environment in which its meaning differs."
     return Frame("columns", doc, columns(_DESCRIBED, listed))
 
 
@@ -344,7 +346,7 @@ def _of_meaning(name: str) -> Callable[[_Described], Json]:
 
 
 _DESCRIBED: tuple[Fact[_Described], ...] = (
-    Fact("frame", str, lambda one: one.frame.name, "The file that the column is in, without its suffix."),
+    Fact("frame", str, lambda one: one.frame.name, "The file of the column, without its suffix."),
     Fact("column", str, lambda one: one.fact.name, "The column's name."),
     Fact("type", str, lambda one: one.fact.kind, "The type of its values: string, int64, float64 or bool."),
     Fact(
@@ -357,17 +359,17 @@ _DESCRIBED: tuple[Fact[_Described], ...] = (
         "env",
         str,
         _of_meaning("env"),
-        "The environment in whose rows it means this; null where it means the same in all rows.",
+        "The environment to whose rows this meaning applies; null for all rows.",
     ),
     Fact("title", str, _of_meaning("title"), "A metric's name in the report's tables."),
-    Fact("low", float, _of_meaning("low"), "The least value possible; null if unbounded or not told."),
+    Fact("low", float, _of_meaning("low"), "The least value possible; null if unbounded or not declared."),
     Fact("high", float, _of_meaning("high"), "The greatest value possible, likewise."),
     Fact("better", str, _of_meaning("better"), "Of a metric: higher, lower, or null where neither is better."),
     Fact(
         "values",
         str,
         lambda one: ", ".join(one.meaning.values) or None if one.meaning else None,
-        "The values that an option can have, or what a metric's values stand for.",
+        "The choices of an option, or the labels of a metric's values.",
     ),
     Fact("default", str, _of_meaning("default"), "An option's value where it was not given, as JSON."),
     Fact(

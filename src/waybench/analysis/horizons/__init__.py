@@ -1,7 +1,7 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
 from waybench.analysis.horizons._horizon import (
-    REACH_CONFIDENCE,
+    HORIZON_CONFIDENCE,
     SHARES,
     DifficultyBin,
     Expected,
@@ -14,15 +14,15 @@ from waybench.analysis.horizons._horizon import (
 from waybench.analysis.horizons._horizon_frame import horizon_frame
 from waybench.analysis.horizons._horizon_text import (
     difficulty_text,
+    horizon_parts,
     horizon_table,
     horizon_text,
-    horizon_told,
     success_text,
 )
 from waybench.analysis.horizons._searches import Searched, search_text, searches
 
 __all__ = [
-    "REACH_CONFIDENCE",
+    "HORIZON_CONFIDENCE",
     "SHARES",
     "DifficultyBin",
     "Expected",
@@ -31,9 +31,9 @@ __all__ = [
     "SuccessCurve",
     "difficulty_text",
     "horizon_frame",
+    "horizon_parts",
     "horizon_table",
     "horizon_text",
-    "horizon_told",
     "horizons",
     "leading",
     "search_text",

@@ -1,4 +1,4 @@
-"""How far a player reaches: the difficulty at which it still solves a share of the items."""
+"""Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,12 +11,12 @@ import numpy as np
 from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
 from waybench.core import Axis, End, Json
 from waybench.envs import registry
-from waybench.stats import REACH_CONFIDENCE, Array, Fit, Shape, fitted
+from waybench.stats import HORIZON_CONFIDENCE, Array, Fit, Shape, fitted
 
 SHARES = (0.5, 0.8)
-FEWEST = 2  # places on an axis: one alone says nothing of how success falls
+FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
 _OUTSIDE = 1e9  # greater than any difficulty
-_DRAWN = 25  # places at which a curve is told
+_LINE_POINTS = 25  # difficulties at which a curve is evaluated
 # What else could be taken for granted of curves, one thing at a time.
 ALTERNATIVES: Mapping[str, Shape] = {
     "link: logistic": Shape(links=("logistic",)),
@@ -39,8 +39,8 @@ class Horizon:
         value: The difficulty; None where that is not between what was tried (see `side`).
         low: Lower end of its 90 % interval; None where it is not between what was tried.
         high: Upper end, likewise.
-        side: "beyond" where the hardest items that were tried are within reach, "below" where not even the easiest
-            ones are; "" between.
+        side: "beyond" where the horizon is above the hardest items that were tried, "below" where it is below the
+            easiest ones; "" between.
         easiest: The least difficulty that was tried.
         hardest: The greatest one.
         trials: Number of attempts.
@@ -93,7 +93,7 @@ class Horizon:
 
 
 class DifficultyBin(NamedTuple):
-    """What happened at one difficulty.
+    """The observed success rate at one difficulty.
 
     Attributes:
         at: The difficulty.
@@ -109,7 +109,7 @@ class DifficultyBin(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What a curve is at one difficulty.
+    """The fitted success rate at one difficulty.
 
     Attributes:
         at: The difficulty.
@@ -131,15 +131,15 @@ class SuccessCurve:
     Attributes:
         group: Model, task and settings.
         axis: Name of what makes items hard.
-        horizons: How far it reaches, for `SHARES`.
-        places: What happened, by difficulty, rising.
+        horizons: The horizons at `SHARES`.
+        bins: The success rate observed at each difficulty, rising.
         line: The fitted curve from the least difficulty that was tried to the greatest.
     """
 
     group: Group
     axis: str
     horizons: tuple[Horizon, ...]
-    places: tuple[DifficultyBin, ...]
+    bins: tuple[DifficultyBin, ...]
     line: tuple[Expected, ...]
 
 
@@ -152,7 +152,7 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     would have it in 42 to 90 % of its 90 % intervals. So an item counts as `single_attempt` says.
 
     Items are clustered as they were drawn. Left out are episodes with a teacher, whose merit it is, and axes of which
-    fewer than two places were tried.
+    fewer than two difficulties were tried.
     """
     return [horizon for tried in _tried(all_rows) for horizon in tried.horizons()]
 
@@ -164,7 +164,7 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
             group=tried.group,
             axis=tried.axis.name,
             horizons=tuple(tried.horizons()),
-            places=tuple(tried.places()),
+            bins=tuple(tried.bins()),
             line=tuple(tried.line()),
         )
         for tried in _tried(all_rows)
@@ -181,12 +181,12 @@ def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
 
 
 class _Item(NamedTuple):
-    """An item: what it is, its difficulty, the share of attempts that solve it, how many tell that, and all of them."""
+    """An item: key, difficulty, share of the counted attempts that solve it, their number, and that of all attempts."""
 
     key: ItemKey
     at: float
     solved: float
-    told_by: int
+    counted: int
     trials: int
 
     @property
@@ -196,7 +196,7 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True)
 class _Tried:
-    """What a group tried on an axis."""
+    """The items of a group on an axis."""
 
     group: Group
     axis: Axis
@@ -214,7 +214,7 @@ class _Tried:
 
     def fit(self, shape: Shape) -> Fit:
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
-        return fitted(shape, self.at, solved, self.clusters, [item.told_by for item in self.items])
+        return fitted(shape, self.at, solved, self.clusters, [item.counted for item in self.items])
 
     @cached_property
     def plain(self) -> Fit:
@@ -223,15 +223,15 @@ class _Tried:
     def horizons(self) -> Iterator[Horizon]:
         others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
         for share in SHARES:
-            yield self._horizon(share, {name: self._reach(other, share)[0] for name, other in others.items()})
+            yield self._horizon(share, {name: self._bounded(other, share)[0] for name, other in others.items()})
 
-    def _reach(self, fit: Fit, share: float) -> tuple[float, float, float]:
-        """Return a horizon and the ends of its interval.
+    def _bounded(self, fit: Fit, share: float) -> tuple[float, float, float]:
+        """Return a horizon and the ends of its interval, infinite where no attempt or every attempt succeeded.
 
         Where all attempts solved their items the horizon is beyond the hardest of them, and where none did, below the
         easiest: between these it would be a guess from what is taken for granted of curves.
         """
-        value, low, high = fit.reach(share, REACH_CONFIDENCE)
+        value, low, high = fit.horizon(share, HORIZON_CONFIDENCE)
         solved = {item.solved for item in self.items}
         if solved == {1.0}:
             return inf, low, inf
@@ -246,7 +246,7 @@ class _Tried:
         def side(value: float) -> str:
             return "" if within(value) is not None else "beyond" if value > hardest else "below"
 
-        value, low, high = self._reach(self.plain, share)
+        value, low, high = self._bounded(self.plain, share)
         return Horizon(
             group=self.group,
             axis=self.axis.name,
@@ -265,14 +265,14 @@ class _Tried:
             known=low >= easiest or high <= hardest,
         )
 
-    def places(self) -> Iterator[DifficultyBin]:
+    def bins(self) -> Iterator[DifficultyBin]:
         for at, some in sorted(grouped(self.items, lambda item: item.at).items()):
             share = sum(item.solved for item in some) / len(some)
             yield DifficultyBin(at, share, count_items(item.key for item in some), sum(item.trials for item in some))
 
     def line(self) -> Iterator[Expected]:
-        at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _DRAWN)
-        rates, (low, high) = self.plain.rate(at), self.plain.band(at, REACH_CONFIDENCE)
+        at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _LINE_POINTS)
+        rates, (low, high) = self.plain.rate(at), self.plain.band(at, HORIZON_CONFIDENCE)
         for each in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
             yield Expected(*each)
 
@@ -287,8 +287,8 @@ def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
             for key, some in tried.items():
                 at = some[0].axes.get(axis.name)
                 if at is not None and at > 0:
-                    told = telling(some, perfections(some, env.metrics[0]))
-                    solved = sum(row.end == End.SOLVED for row in told) / len(told)
-                    items.append(_Item(key, at, solved, len(told), len(some)))
+                    counted = telling(some, perfections(some, env.metrics[0]))
+                    solved = sum(row.end == End.SOLVED for row in counted) / len(counted)
+                    items.append(_Item(key, at, solved, len(counted), len(some)))
             if len({item.at for item in items}) >= FEWEST:
                 yield _Tried(group, axis, items, {} if number else ALTERNATIVES)

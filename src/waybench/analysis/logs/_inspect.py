@@ -1,4 +1,4 @@
-"""What is asked of Inspect: which logs there are, what they say of their runs and samples, and samples themselves."""
+"""Reads Inspect's logs: which logs there are, what they say of their runs and samples, and samples themselves."""
 
 import hashlib
 import logging
@@ -31,7 +31,7 @@ class Seen(NamedTuple):
         error: Whether an error ended it.
         limit: The limit that ended it; "" if none did.
         scores: Its scores by scorer, as they are; of ours none.
-        asked: Stands for what was asked: SHA-256 of the beginning of the input, which is all that a summary has.
+        input_hash: SHA-256 of the beginning of the input, which is all of it that a summary has.
     """
 
     id: Any
@@ -41,7 +41,7 @@ class Seen(NamedTuple):
     error: bool
     limit: str
     scores: Mapping[str, Any]
-    asked: str
+    input_hash: str
 
 
 class Log(NamedTuple):
@@ -57,18 +57,18 @@ def to_stderr(problem: Skipped) -> None:
     print(f"waybench: {problem}", file=sys.stderr)
 
 
-def runs(directories: Sequence[Path], told: Callable[[Skipped], None]) -> list[list[Log]]:
+def runs(directories: Sequence[Path], on_problem: Callable[[Skipped], None]) -> list[list[Log]]:
     """Return the logs of each run in some directories, the oldest first; runs by model and task, later ones last.
 
     Args:
         directories: Folders with logs, in any depth.
-        told: Is told of each file that cannot be read, and why.
+        on_problem: Is called with each file that cannot be read, with the reason.
 
     Raises:
         UsageError: If a directory does not exist.
     """
     found: dict[str, dict[str, Log]] = defaultdict(dict)
-    for log in logs_in(directories, told):
+    for log in logs_in(directories, on_problem):
         found[log.header.eval.task_id][log.location] = log
     in_order = [sorted(logs.values(), key=_age) for logs in found.values()]
     return sorted(
@@ -91,7 +91,7 @@ def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
             yield log, wanted
 
 
-def logs_in(directories: Sequence[Path], told: Callable[[Skipped], None]) -> Iterator[Log]:
+def logs_in(directories: Sequence[Path], on_problem: Callable[[Skipped], None]) -> Iterator[Log]:
     """Yield all logs in some directories, as `runs` finds them."""
     from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
 
@@ -107,7 +107,7 @@ def logs_in(directories: Sequence[Path], told: Callable[[Skipped], None]) -> Ite
                 # The log's own list of samples has only those that the task began with, not those a ladder added.
                 samples = tuple(map(_seen, read_eval_log_sample_summaries(info)))
             except Exception as error:
-                told(skipped(info.name, error))
+                on_problem(skipped(info.name, error))
                 continue
             yield Log(info.name, header, samples)
 
@@ -124,13 +124,15 @@ def _seen(summary: Any) -> Seen:
         error=bool(summary.error) or not summary.completed,
         limit=str(summary.limit or ""),
         scores={name: score.value for name, score in scores.items()},
-        asked="" if ours else hashlib.sha256(repr(_texts(summary.input)).encode("utf-8", "replace")).hexdigest(),
+        input_hash="" if ours else hashlib.sha256(repr(_texts(summary.input)).encode("utf-8", "replace")).hexdigest(),
     )
 
 
-def _texts(asked: Any) -> list[str]:
-    # Messages have ids of their own, which say nothing of what is asked.
-    return [asked] if isinstance(asked, str) else [f"{message.role}: {message.text}" for message in asked]
+def _texts(sample_input: Any) -> list[str]:
+    # Messages have ids of their own, which say nothing of the input.
+    if isinstance(sample_input, str):
+        return [sample_input]
+    return [f"{message.role}: {message.text}" for message in sample_input]
 
 
 def _age(log: Log) -> tuple[str, str]:
@@ -157,7 +159,7 @@ def _quieten() -> None:
 def _worth_telling(record: logging.LogRecord) -> bool:
     """Keep from the terminal what asyncio says of tasks that Inspect's reader leaves behind at a damaged sample.
 
-    It is said when such a task is thrown away, some time after the error itself has been told.
+    It is said when such a task is thrown away, some time after the error itself has been reported.
     """
     error = record.exc_info[1] if record.exc_info else None
     return not (isinstance(error, RuntimeError) and "asynchronous generator is already running" in str(error))

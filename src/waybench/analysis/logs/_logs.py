@@ -39,7 +39,7 @@ def read_logs(
 
     Args:
         *directories: Folders with logs, in any depth.
-        on_problem: Is told of each file and sample that is passed over, and why; by default stderr is, in one line.
+        on_problem: Is called with each file and sample that is skipped, and the reason; prints to stderr by default.
         processes: In how many processes large runs are read ahead. With more than one, the main module must be one
             that can be imported, as for Python's `multiprocessing`.
 
@@ -50,15 +50,15 @@ def read_logs(
         UsageError: If a directory does not exist.
         NoEpisodesError: If none of them has an episode of a waybench task that can be read; a UsageError, too.
     """
-    told = on_problem or to_stderr
+    report = on_problem or to_stderr
     found = False
     chosen = [
         (log, [(one.id, one.epoch) for one in wanted if one.ours])
-        for logs in runs(directories, told)
+        for logs in runs(directories, report)
         for log, wanted in newest(logs)
     ]
     headers = {log.location: (log.header, settings_of(log.header)) for log, _ in chosen}
-    for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], told, processes):
+    for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], report, processes):
         if sample.head is None:
             continue
         header, settings = headers[location]
@@ -66,7 +66,7 @@ def read_logs(
             record = without_key(_record(sample), header)
             own = of_record(record, settings)
         except (WaybenchError, RecursionError) as error:
-            told(skipped(location, error, sample.name))
+            report(skipped(location, error, sample.name))
             continue
         found = True
         yield LoggedEpisode(
@@ -89,7 +89,7 @@ def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | No
 
     Args:
         *directories: Folders with logs, in any depth.
-        on_problem: Is told of each file that is passed over, as in `read_logs`.
+        on_problem: Is called with each file that is skipped, as in `read_logs`.
 
     Raises:
         UsageError: If a directory does not exist.
@@ -126,14 +126,14 @@ class _Unread(NamedTuple):
 
 
 def _samples(
-    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]], told: Callable[[Skipped], None], processes: int
+    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]], report: Callable[[Skipped], None], processes: int
 ) -> Iterator[tuple[str, _Sample]]:
     """Yield the wanted samples of some logs (their location, and id and epoch of each), with the log's location."""
     batches = [(log, some) for log, wanted in logs for some in _batches(log, wanted)]
     for (location, _), found in zip(batches, _read_all(batches, processes), strict=True):
         for sample in found:
             if isinstance(sample, _Unread):
-                told(skipped(location, sample.error, sample.name))
+                report(skipped(location, sample.error, sample.name))
             else:
                 yield location, sample
 

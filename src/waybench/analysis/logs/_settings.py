@@ -13,9 +13,9 @@ from waybench.core import LABEL, EpisodeRecord, Json, is_public_key, key_label, 
 from waybench.envs import registry
 
 SCALARS = (str, int, float, bool, type(None))
-SERVER = "server"  # the setting that says which server was asked, where the user named one
+SERVER = "server"  # the setting that names the server, where the user chose one
 _ROLE = "role."  # what the names of settings that say who had another role begin with
-# Settings of Inspect's that decide how requests are sent, not what is asked.
+# Settings of Inspect's that decide how requests are sent, not what they say.
 _TRANSPORT = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
     *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
@@ -29,7 +29,7 @@ _USUAL = ("", "/v1")  # paths of servers
 
 
 def settings_of(header: Any) -> dict[str, Json]:
-    """Return the settings of a run: how its items were drawn, how the model was asked, and which server was.
+    """Return the settings of a run: how its items were drawn, the model's settings, and its server.
 
     Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
     that may be a secret is among the settings, and of an address only `host` is.
@@ -48,7 +48,7 @@ def settings_of(header: Any) -> dict[str, Json]:
 
 
 def settings_of_any(header: Any) -> dict[str, Json]:
-    """Return the settings of a run of a task that is not ours: all of its parameters, and how the model was asked.
+    """Return the settings of a run of a task that is not ours: all of its parameters, and the model's settings.
 
     Args:
         header: The log's header.
@@ -60,10 +60,10 @@ def _asked_how(header: Any) -> dict[str, Any]:
     spec = header.eval
     # The first is how the model was made, the second what the run was given besides, which has the last word.
     configs = (spec.model_generate_config, header.plan.config)
-    asked = {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
+    generation = {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
     return {
         **_harmless({f"model.{name}": value for name, value in spec.model_args.items()}),
-        **_harmless({name: value for name, value in asked.items() if name not in _TRANSPORT}),
+        **_harmless({name: value for name, value in generation.items() if name not in _TRANSPORT}),
         **{name: value for name in _LIMITS if (value := getattr(spec.config, name, None))},
         **({SERVER: host(spec.model_base_url)} if spec.model_base_url else {}),
         **_roles(spec.model_roles or {}),
@@ -109,9 +109,9 @@ def host(address: str) -> str:
     except ValueError:
         return f"#{_hash(address)}"
     name = parts.hostname or parts.scheme
-    told = f"[{name}]" if ":" in name else name
+    address = f"[{name}]" if ":" in name else name
     path = parts.path.rstrip("/")
-    return f"{told}{f':{port}' if port else ''}{'' if path in _USUAL else f' #{_hash(path)}'}"
+    return f"{address}{f':{port}' if port else ''}{'' if path in _USUAL else f' #{_hash(path)}'}"
 
 
 def _hash(text: str) -> str:

@@ -23,7 +23,7 @@ def measurable(
     Args:
         episodes: The episodes; those of a later run come later.
         prices: Model -> what its tokens cost, as far as that is known.
-        on_problem: Is told of each episode that is passed over since it cannot be measured; if None, it is an error.
+        on_problem: Is called with each episode that is skipped since it cannot be measured; if None, it is an error.
 
     Raises:
         UsageError: If an episode's environment is not installed.

@@ -62,7 +62,7 @@ def chosen(group: Group) -> list[str]:
 
 
 def model_settings(group: Group) -> dict[str, Json]:
-    """Return those of a group's settings that say how the model was asked: its temperature, its server, ..."""
+    """Return a group's settings of the model: its temperature, its server, ..."""
     others = {option.name for option in declared(group.env)} | {EXAMPLES, *SHOWN}
     return {name: value for name, value in group.options if name not in others}
 

@@ -29,7 +29,7 @@ class Group:
         task: The task's name.
         env: The environment's id.
         version: The environment's version; scores of different versions are not comparable.
-        options: All options of play, how the items were drawn and how the model was asked, as (name, value); and the
+        options: All options of play, how the items were drawn and the model's settings, as (name, value); and the
             number of in-context examples as "examples", where there were any.
         key: The key of the set of items.
         embedded: Whether the player is one of waybench's own.
@@ -319,7 +319,7 @@ def row(
             cached_tokens=_spent(record, "cached_tokens"),
             reasoning_tokens=_spent(record, "reasoning_tokens"),
             seconds=record.seconds if used else None,
-            cost=price.of(record) if price else None,
+            cost=price.episode_cost(record) if price else None,
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
             replies=_digest([turn.reply for turn in record.turns]),
             setting=published,

@@ -44,8 +44,8 @@ def simulate(episode: LoggedEpisode) -> Simulated:
     except LiveError as reason:  # nothing of it is drawn, for anything may stand in it
         return Simulated(confirmed=False, skipped=str(reason))
     except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
-        told = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
-        return Simulated(confirmed=False, mismatch=told[:_LONGEST] or "it does not replay")
+        message = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
+        return Simulated(confirmed=False, mismatch=message[:_LONGEST] or "it does not replay")
     outcomes = tuple(turn.outcome for turn in turns)
     recorded = tuple(turn.outcome for turn in record.turns)
     return Simulated(confirmed=True, read=tuple(read), outcomes=outcomes if outcomes != recorded else ())

@@ -92,7 +92,7 @@ class BanditRules(Rules[Bandit, Machines]):
         return world.score
 
     def manual(self, instance: Bandit) -> str:
-        """Return the manual; that chances change is told where they do."""
+        """Return the manual, which says so where the chances drift."""
         return MANUAL.format(count=len(instance.arms)) + (DRIFTS if instance.drift else "")
 
     def observe(self, world: Machines) -> str:

@@ -1,4 +1,4 @@
-"""An episode of Crafter as a drawing (SVG): the map, the way walked, what was unlocked where, and how it stands."""
+"""An episode of Crafter as a drawing (SVG): the map, the way, achievements where they were unlocked, and the status."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -123,7 +123,7 @@ def _drawing(wilds: Wilds, walk: _Walk, board: str) -> str:
 
 
 def _walks(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[_Walk]:
-    """Make an episode again, once; yield what it has come to after each number of turns, in lists that grow."""
+    """Simulate an episode once; yield its state after each number of turns, in lists that grow."""
     start = world = begin(wilds.seed)
     way, unlocked = [_place(start)], list[tuple[str, int, tuple[int, int]]]()
     finished = 0

@@ -46,7 +46,7 @@ class SurvivalRules(Rules[Wilds, World]):
     """
 
     # The stream that a step is given is ignored: all chance is that of the world's own generator, which the seed
-    # determines. Yet nobody who plays can know what it draws, so this is a game of chance.
+    # determines. Yet no player can know what it draws, so this is a game of chance.
     deterministic = False
 
     def __init__(self, *, published: bool) -> None:
@@ -102,7 +102,7 @@ def _place(world: World) -> list[Json]:
 
 
 def _idle(before: World, after: World, action: int) -> bool:
-    """Whether an action other than waiting and sleeping came to nothing."""
+    """Whether an action other than waiting and sleeping had no effect."""
     old, new = body_of(before), body_of(after)
     if action in (NOOP, SLEEP):
         return False

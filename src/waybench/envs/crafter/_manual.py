@@ -2,7 +2,7 @@
 
 It is protocol text, printed in appendix C.5 of SmartPlay (arXiv:2310.01557) and part of its published content (CC BY
 4.0). It was written by text-davinci-003 after the paper on Crafter (arXiv:2109.06780), for SPRING (arXiv:2305.15486).
-Its mistakes are its own: there are no spiders, and nobody has to wake up to begin.
+Its mistakes are its own: there are no spiders, and the player is awake at the start.
 """
 
 MANUAL = """\

@@ -116,7 +116,7 @@ def _rooms(view: View) -> Iterator[tuple[Cell, Cell, int]]:
 
 
 def _sealed(view: View) -> bool:
-    """Whether nobody can get to the player."""
+    """Whether no being can reach the player."""
     visited, todo = {view.at}, [view.at]
     while todo:
         for _, cell in view.around(todo.pop()):

@@ -73,7 +73,7 @@ def _mask(axis: int) -> int:
 
 @compiled
 def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
-    """Return the two vertices outside a cell's tetrahedron or octahedron that the published noise takes besides.
+    """Return the two vertices outside a cell's tetrahedron or octahedron that the published noise adds.
 
     Args:
         u: Place in the cell, 0 to 1, along the first axis.
@@ -207,7 +207,7 @@ def _cell(order: Ints, x: int, y: int, draws: Floats, used: int) -> tuple[int, b
 
 @compiled
 def _inhabitant(x: int, y: int, land: int, tunnel: bool, draws: Floats, used: int) -> tuple[int, int]:
-    """Return who stands in a cell at first, 0 for nobody, and how many draws have been used."""
+    """Return the being in a cell at the start, 0 for none, and the number of draws used."""
     if land not in (GRASS, SAND, PATH):
         return 0, used
     away = math.sqrt((x - _MIDDLE) ** 2 + (y - _MIDDLE) ** 2)

@@ -34,7 +34,7 @@ _ACTION_SENTENCES = tuple(f"You took action {name.lower().replace(' ', '_')}." f
 _SLEEPING = "You are sleeping, and will not be able take actions until energy is full."
 _DEAD = "You died."
 FIRST = f"{_ACTION_SENTENCES[0]}\n\n"  # stands before what is seen first, in the history alone
-_NEEDS = 4  # the first items, which are told as the status
+_NEEDS = 4  # the first items, which the status line lists
 
 # Ours.
 _ASLEEP = "You are sleeping, and will not be able to take actions until energy is full."
@@ -49,13 +49,13 @@ _EDGE = "You face the edge of the map."
 
 
 def observation(world: World, *, published: bool) -> str:
-    """Return what is told of a world.
+    """Return the description of a world.
 
     Args:
         world: The world.
         published: Whether with the published program's mistakes: near the western and the northern edge, and where
-            the edge of the map is faced, nothing is told but an error, and that one sleeps or has died is told right
-            behind the action.
+            the edge of the map is faced, the text is an error message, and sleep or death is reported right after the
+            action.
     """
     body, player, nearest = body_of(world), beings_of(world)[0], nearest_of(world)
     faced = nearest[0][0]

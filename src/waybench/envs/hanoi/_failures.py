@@ -1,4 +1,4 @@
-"""How an attempt at the puzzle fails: by what most of its moves came to."""
+"""How an attempt at the puzzle fails: the most frequent outcome of its moves."""
 
 from collections.abc import Iterator
 

@@ -80,7 +80,7 @@ class HanoiRules(Rules[Towers, Puzzle]):
     """Moves of single disks. One that is not allowed changes nothing and costs 1; the solution is worth 100.
 
     Args:
-        published: Whether nobody is told that a move was not allowed, as in the published program.
+        published: Whether feedback omits that a move was not allowed, as in the published program.
     """
 
     def __init__(self, published: bool) -> None:

@@ -1,4 +1,4 @@
-"""How an attempt at a maze fails: by what most of its plans came to."""
+"""How an attempt at a maze fails: the most frequent outcome of its plans."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ FAILURES = (WALL, OUTSIDE, STOPPED)
 
 
 def failure(record: EpisodeRecord) -> FailureKind:
-    """Return what most of the plans came to, where most replies were plans."""
+    """Return the most frequent outcome of the plans, where most replies were plans."""
     general = general_failure(record)
     return general if general in NO_ANSWER else main_cause(_causes(record), FAILURES) or general
 

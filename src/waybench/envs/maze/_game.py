@@ -24,7 +24,7 @@ MovePlan = tuple[Movement, ...]
 
 
 class MazeState(NamedTuple):
-    """Where the player is.
+    """The player's cell in a maze.
 
     Attributes:
         maze: The maze.
@@ -115,7 +115,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
     def perturb(self, state: MazeState, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
         """Walk the plan in mind, and at each cell turn with probability `rate` into some open direction instead.
 
-        The rest of the plan is kept as it was, as by somebody who does not notice the error.
+        The rest of the plan stays the same, as if the player did not notice the error.
         """
         cell: int | None = state.at
         path: list[str] = []

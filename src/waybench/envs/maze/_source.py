@@ -51,8 +51,8 @@ class MazeSource(Source[Maze]):
     of two sides is entrance and exit. The first ten mazes of a level differ from each other for certain: up to
     dimension 7 a set is a shuffle of all mazes of its level, beyond it no two of the first ten have the same openings
     (nor of the first 16, 25, 36, ... up to 64, as many as the rooms allow). Where a level holds fewer than ten mazes
-    with the asked loops (dimension 5, top to bottom: 4), any number of loops is taken (20 mazes), and where a level
-    holds fewer mazes than are asked for, they come again from the start.
+    with the requested loops (dimension 5, top to bottom: 4), any number of loops is used (20 mazes), and where a level
+    holds fewer mazes than requested, they repeat from the start.
 
     Args:
         key: The set's key.
@@ -75,7 +75,7 @@ class MazeSource(Source[Maze]):
 
     @property
     def space(self) -> int | None:
-        """How many different mazes this level holds; None where they cannot be listed (dimension 9 and up)."""
+        """The number of different mazes of this level; None where they cannot be listed (dimension 9 and up)."""
         return len(_listed(self.size, self._loops, self._sides)) if self.size <= _ENUMERATED else None
 
     def item(self, index: int) -> Item[Maze]:

@@ -1,4 +1,4 @@
-"""Messenger: a message is brought to a goal past an enemy, and a manual tells who is who (SmartPlay)."""
+"""Messenger: the player brings a message to a goal past an enemy, with a manual of the roles (SmartPlay)."""
 
 from waybench.envs.messenger._engine import World
 from waybench.envs.messenger._environment import ROLES

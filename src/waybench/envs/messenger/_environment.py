@@ -22,10 +22,10 @@ def _draw(*args: Any, **options: Any) -> str:
 PRESENTATION = Presentation(
     title="Messenger (SmartPlay)",
     lead=(
-        "A message is to be brought to a goal past an enemy, and which of the entities is which is told by a "
-        "manual in other words. The score is the reward of the last step: 1 for a delivery, -1 for a death. On the "
-        "human scale 1 is what people come to and 0 is a death; oracle-normalised, 0 is a random player and 1 is "
-        "one that knows who is who."
+        "A message is to be brought to a goal past an enemy, and a paraphrased manual says which entity "
+        "is which. The score is the reward of the last step: 1 for a delivery, -1 for a death. On the "
+        "human scale 1 is what people reach and 0 is a death; oracle-normalised, 0 is a random player and 1 is "
+        "one that knows all roles."
     ),
     level="stage",
     item="game",

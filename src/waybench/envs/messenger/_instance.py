@@ -1,4 +1,4 @@
-"""One game of Messenger: the board, who is on it, and what the manual says of them."""
+"""One game of Messenger: the board, the entities on it, and the manual's sentences about them."""
 
 import json
 from dataclasses import dataclass

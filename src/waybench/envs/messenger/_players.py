@@ -16,7 +16,7 @@ _AHEAD = 6  # steps for which a way has to be safe, if it does not arrive
 
 
 class _Sets(NamedTuple):
-    """Where things can be, one bit for each place of half cells, by how they move."""
+    """Possible places of things, one bit for each place of half cells, by kind of movement."""
 
     chasers: int
     fleeing: int
@@ -81,7 +81,7 @@ def _board(size: int) -> _Board:
 
 
 def target(world: World) -> int:
-    """Return the number of the actor that is wanted now: the message, or with it the goal."""
+    """Return the number of the actor to reach now: the message, or with it the goal."""
     return 2 if world.carries else 1
 
 
@@ -120,7 +120,7 @@ class _SearchNode(NamedTuple):
 
 
 def search(case: Case, world: World, rng: Stream) -> int:
-    """Take the first step of a shortest way to what is wanted on which no danger can be, however it moves.
+    """Take the first step of a shortest way to the target on which no danger can be, however it moves.
 
     Where no such way is found among the first few hundred, it is the step to the way that stays safe for longest, and
     of several to where most chance is left: a goal and an enemy that chase from the same place have to be parted.
@@ -161,12 +161,12 @@ def search(case: Case, world: World, rng: Stream) -> int:
 
 
 def _room(node: _SearchNode) -> tuple[int, int, int]:
-    """Return how good a plan is that does not arrive: for how long it is safe, and in how many places the wanted is."""
+    """Return how good an unfinished plan is: how long it is safe, and in how many places the target can be."""
     return min(node.steps, _AHEAD), sum(places.bit_count() for places in node.targets), node.steps
 
 
 def _left(agent: Location, place: Location, kind: str) -> float:
-    """Return about how many steps it takes to what is wanted."""
+    """Return an estimate of the number of steps to the target."""
     distance = abs(agent[0] - place[0]) + abs(agent[1] - place[1])
     return distance / (3 if kind == CHASER else 2)
 

@@ -1,6 +1,6 @@
-"""A grammar of our own that writes a manual's sentences: who is what, and how it moves.
+"""A grammar that writes a manual's sentences: the role of each entity, and how it moves.
 
-Every sentence names one entity, says which of the three roles it has, and either how it moves or nothing of that.
+Every sentence names one entity, says which of the three roles it has, and may say how it moves.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Where games come from: drawn by key, with sentences of our own or with the published ones."""
+"""Sources of games: drawn by key, with generated or published sentences."""
 
 import json
 from abc import abstractmethod
@@ -8,10 +8,12 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
+from waybench._package_data import read_toml
 from waybench.core import (
     DataError,
     DataFiles,
     Dataset,
+    Download,
     Item,
     Json,
     Option,
@@ -311,6 +313,7 @@ DATASETS = (
         doc="games with the published sentences, see `waybench data fetch smartplay`",
         items="sentences",
         open=_published,
+        download=Download.from_table(read_toml(__file__, "published.toml")),
         options=(
             Option(
                 name="data_dir",

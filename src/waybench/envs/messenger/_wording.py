@@ -44,7 +44,7 @@ def observation(world: World, *, published: bool) -> str:
     Args:
         world: The position.
         published: Whether only the nearest of those that look alike is named, and death in stages 2 and 3 reads
-            "Environment Error."; otherwise all are named, and an end is told.
+            "Environment Error."; otherwise all are named, and the end is reported.
     """
     died = world.fate not in ("", WON)
     if died and published and world.case.stage > 1:

@@ -39,7 +39,7 @@ class Played(NamedTuple):
 
     @property
     def result(self) -> str:
-        """What it came to for the player."""
+        """The result for the player."""
         return RESULTS[(self.mine - self.theirs) % 3]
 
 

@@ -26,7 +26,7 @@ PRESENTATION = Presentation(
     title="Rock, Paper, Scissors (SmartPlay)",
     lead=(
         "Rounds against an opponent who prefers some choices, or adapts to what was played. The score is the "
-        "number of rounds in which the choice with the highest expected score was made, whatever it came to."
+        "number of rounds in which the choice with the highest expected score was made, whatever its result."
     ),
     level="level of opponents",
     levels="levels of opponents",

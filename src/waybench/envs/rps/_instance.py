@@ -27,7 +27,7 @@ class Match(Instance):
     Attributes:
         chances: The probabilities of the opponent's choices: of all if it is "fixed", otherwise of the first one and
             of those that do not follow its strategy. Their sum is 1.
-        wins: What a win with Rock, Paper and Scissors is worth; who loses has as much taken away.
+        wins: What a win with Rock, Paper and Scissors is worth; a loss costs as much.
         opponent: A name in `STRATEGIES`.
         rate: The probability that it follows its strategy in a round, from the second round on; 0 if it is "fixed".
         draw: Names what chance brings, so that a set can have the same opponent several times.

@@ -44,9 +44,9 @@ class Coach:
     That is not repeated: it is refused like any other.
 
     Attributes:
-        game: The rules; what is illegal is not the coach's matter.
+        game: The rules; illegal actions are left to the game.
         algorithm: State -> what answers are compared with.
-        refuse: State -> what the player is told.
+        refuse: State -> the message to the player.
         chances: Refusals in a row.
     """
 

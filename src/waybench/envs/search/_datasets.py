@@ -1,4 +1,4 @@
-"""What the six tasks can play: cases by key, the published ones and those of a file, each perhaps with examples."""
+"""Data sets of the six tasks: cases by key, the published ones and those of a file, with or without examples."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -8,9 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waybench._package_data import read_toml
 from waybench.core import (
     DataFiles,
     Dataset,
+    Download,
     Instance,
     Item,
     ItemList,
@@ -135,6 +137,7 @@ class Cases:
             Dataset(
                 name="published",
                 doc="the benchmark's own, see `waybench data fetch aqa`",
+                download=Download.from_table(read_toml(__file__, "published.toml")),
                 items="cases",
                 open=self._from_published,
                 options=(_DATA_DIR, *_OF_ALL),

@@ -22,12 +22,12 @@ _THOUSANDS = ("", "k", "M", "G", "T", "P", "E")
 
 
 class Guess(NamedTuple):
-    """What one turn did.
+    """The effect of one turn.
 
     Attributes:
-        before: What was known before it.
+        before: The state before it.
         guess: The number that was guessed; None if none was.
-        rejected: A number that was named and not taken for a guess; None if there is none.
+        rejected: A number in the reply that did not count as a guess; None if there is none.
     """
 
     before: Guessing
@@ -36,14 +36,14 @@ class Guess(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What the guess is: "found" the number, "off" where it was excluded before, or a "mark"."""
+        """The kind of the guess: "found" the number, "off" where it was excluded before, or a "mark"."""
         if self.guess is not None and not self.before.low <= self.guess <= self.before.high:
             return "off"
         return "found" if self.guess == self.before.case.target else "mark"
 
     @property
     def after(self) -> Guessing:
-        """What was known after it."""
+        """The state after it."""
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 

@@ -1,4 +1,4 @@
-"""The six environments: two games, three tasks, each told plainly and as a story."""
+"""The six environments: two games, three tasks, each in a plain wording and as a story."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ _ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """What one of the three tasks consists of, whichever way it is told."""
+    """The parts of one of the three tasks, whichever its wording."""
 
     game: Game[Any, Any, int]
     wording: Callable[..., Any]
@@ -101,8 +101,8 @@ _SAME_CASES = _TWINS | {base: story for story, base in _TWINS.items()}
 _FAMILY = Presentation(
     title="Algorithmic search (AQA-Bench)",
     lead=(
-        "Binary, depth-first and breadth-first search, each told plainly and as a story. The goal metric says how "
-        "near the goal a player came, the sum of its gaps how fast, and ACC how long it kept to the algorithm. "
+        "Binary, depth-first and breadth-first search, each in a plain wording and as a story. The goal metric says "
+        "how near the goal a player came, the sum of its gaps how fast, and ACC how long it kept to the algorithm. "
         "Players that give up early have small sums, so the goal metric comes first."
     ),
     item="case",
@@ -128,9 +128,9 @@ _WALKS = replace(
     _FAMILY,
     legend=(
         "Nodes that were visited are filled, with the order of their first visits beside them; the last one has a "
-        "green ring. Those with an edge have been told of, pale ones have not. The way starts at node 0. "
-        "Orange edges, rings and numbers are of steps that the algorithm would not have made. A dashed line goes to a "
-        "node that was named and not visited, with a cross where that was not allowed."
+        "green ring. Those with an edge have been mentioned to the player, pale ones have not. The way starts at "
+        "node 0. Orange edges, rings and numbers are of steps that the algorithm would not have made. A dashed line "
+        "goes to a node that was named and not visited, with a cross where that was not allowed."
     ),
     reference="the algorithm's order of first visits (amber)",
 )
@@ -257,7 +257,7 @@ def _horizon_spec(summary: str, levels: tuple[int, ...]) -> HorizonSpec:
 
 
 _BY_NODES = (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80)
-# One of the two ways in which each task is told: they are equally hard to search.
+# One wording of each task has a horizon: both are equally hard.
 _HORIZONS = {
     "guessnum": _horizon_spec("guessed numbers, by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
     "dfs": _horizon_spec("depth-first search, by nodes", _BY_NODES),

@@ -1,11 +1,11 @@
-"""How a search fails: by answers that cannot be taken, by answers that bring nothing, or by its steps."""
+"""How a search fails: illegal answers, unproductive answers, or the limit on steps."""
 
 from collections.abc import Iterator
 
 from waybench.core import ILLEGAL, EpisodeRecord, FailureKind, Outcome, TurnRecord, general_failure, main_cause
 
 NUMBER_FAILURES = (
-    FailureKind("illegal", "guesses out of the range", "Most replies that came to nothing were such guesses."),
+    FailureKind("illegal", "guesses out of the range", "Most replies without effect were such guesses."),
     FailureKind(
         "unproductive",
         "guesses that were excluded already",
@@ -34,7 +34,7 @@ WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
 
 
 def walk_failure(record: EpisodeRecord) -> FailureKind:
-    """Return how a walk failed, invalid nodes being told apart."""
+    """Return how a walk failed, with a kind of its own for invalid nodes."""
     general = general_failure(record, _judged(record))
     return main_cause(_invalid(record), WALK_FAILURES) or general if general == ILLEGAL else general
 

@@ -55,11 +55,11 @@ def decode(data: Json) -> Number:
 
 
 class Guessing(NamedTuple):
-    """What has been found out.
+    """What the player knows.
 
     Attributes:
         case: The number to be guessed.
-        low: The least number that is still possible by what was told.
+        low: The least number that is still possible after the feedback.
         high: The greatest.
         found: Whether the number was guessed.
     """
@@ -73,7 +73,7 @@ class Guessing(NamedTuple):
 class GuessGame(Game[Number, Guessing, int]):
     """Each guess is answered with bigger, smaller or right. Event: `guess`.
 
-    A guess that what was told before has excluded is unproductive; one outside the range is illegal.
+    A guess that earlier feedback has excluded is unproductive; one outside the range is illegal.
     """
 
     facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))

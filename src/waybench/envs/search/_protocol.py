@@ -1,4 +1,4 @@
-"""What the published rules and the corrected ones differ in, as named switches."""
+"""Differences between the published and the corrected rules, as named switches."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ class Protocol:
     Attributes:
         first_number: A reply stands for the first number in it, whatever else it says; otherwise it must hold exactly
             one number.
-        reads_truncated: A reply that was cut off at the output limit is read all the same.
+        reads_truncated: A reply that was cut off at the output limit is still read.
         normalised_history: The chat shows the number that was read in place of the player's own words.
         closing_answer: An in-context example ends with an empty answer to its last message; otherwise that message
             and the first one of what follows are one.

@@ -10,7 +10,7 @@ from waybench.envs.search._game_number import Guessing, Number
 from waybench.envs.search._game_walk import Terrain, Walk
 from waybench.envs.search._protocol import Protocol
 
-# As many as Python converts, unless it was told otherwise; a longer number ended the published program.
+# As many as Python converts, unless configured otherwise; a longer number ended the published program.
 MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
 MAX_CHARACTERS = 1_000_000
 LONG = 10_000  # characters from which on repetitions are left out
@@ -76,7 +76,7 @@ def _touches(sign: str) -> bool:
 
 
 class _Answering(Wording[Any, Any, int]):
-    """What both wordings share: the reply is a number, and the rules are the system's."""
+    """The common part of both wordings: the reply is a number, and the rules are in the system prompt."""
 
     rules_role = "system"
 

@@ -1,4 +1,4 @@
-"""Maps of places, told by a game's walkthrough (MANGO)."""
+"""Questions about the map of places that the walkthrough of a text game describes (MANGO)."""
 
 from waybench.envs.textmap._environments import DESTINATION, EXTRACT, MINIGAME, ROUTE
 from waybench.envs.textmap.extract import Extraction, extractions
@@ -24,11 +24,11 @@ from waybench.envs.textmap.questions import (
     MapQuestion,
     MapVariables,
     WorldQuestions,
-    Written,
+    WriteResult,
     choose,
     map_variables,
     name_scores,
-    wanted,
+    question_filter,
     write_map,
 )
 from waybench.envs.textmap.worlds import ABBREVIATIONS, DIRECTIONS, opposite
@@ -53,7 +53,7 @@ __all__ = [
     "Step",
     "Traversal",
     "WorldQuestions",
-    "Written",
+    "WriteResult",
     "choose",
     "edges_of_traversals",
     "extractions",
@@ -66,7 +66,7 @@ __all__ = [
     "opposite",
     "published_cut",
     "published_map",
+    "question_filter",
     "size_class",
-    "wanted",
     "write_map",
 ]

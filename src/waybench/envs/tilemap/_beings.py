@@ -35,11 +35,11 @@ def step_beings(
         if nearer:
             rows, columns = at // width - cell // width, at % width - cell % width
             way = (rows > 0) if abs(rows) > abs(columns) else 2 + (columns > 0)
-        other = cell + (-width, width, -1, 1)[way]
-        free = fenced[other] and other not in now and other not in board.hazards
-        if free and (other != at or number >= walkers):
-            now[number] = other
-            if other == at:
+        target = cell + (-width, width, -1, 1)[way]
+        free = fenced[target] and target not in now and target not in board.hazards
+        if free and (target != at or number >= walkers):
+            now[number] = target
+            if target == at:
                 return tuple(now), True
     return tuple(now), False
 

@@ -24,12 +24,12 @@ _SIGNS = "&%!$*?+=~^;:<>|_/0123456789"
 
 
 class Crew(NamedTuple):
-    """How many beings and traps are added to a map; none as published.
+    """The numbers of beings and traps added to a map; none as published.
 
     Attributes:
         walkers: Wander about, and stand in the way.
         enemies: Come nearer at every other step, and end the map where they meet the player.
-        hazards: Cells that end the map for who steps on them.
+        hazards: Cells that end the map when the player steps on them.
     """
 
     walkers: int = 0
@@ -38,7 +38,7 @@ class Crew(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How is asked and answered, and who else is there.
+    """The form of requests and replies, and the beings on the map.
 
     Attributes:
         protocol: How the rules are read.
@@ -54,7 +54,7 @@ class Style(NamedTuple):
 
 
 def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: bool = False) -> Style:
-    """Return how is asked and answered.
+    """Return the form of requests and replies.
 
     Args:
         options: The options of play.
@@ -66,11 +66,11 @@ def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: boo
 
 
 class MovePlan(NamedTuple):
-    """What a reply asks for.
+    """The plan in a reply.
 
     Attributes:
         names: Names of actions, any texts.
-        drawing: The map as the player expects it afterwards; None where it was not asked for.
+        drawing: The map as the player expects it afterwards; None where it was not requested.
     """
 
     names: tuple[str, ...]
@@ -114,7 +114,7 @@ class Board:
 
     @property
     def per_point(self) -> int:
-        """How many moves cost one point."""
+        """The number of moves that cost one point."""
         return moves_per_point(self.length) if self.style.protocol.scaled_moves else 1
 
 
@@ -125,8 +125,8 @@ def board(case: TileMap, style: Style) -> Board:
     signs = "".join(case.rows)
     walkable = case.walkable if protocol.substring else tile_list(case.walkable)
     walkable = "".join(dict.fromkeys(sign for sign in signs if sign in walkable))
-    counted = Counter(sign for sign in signs if sign in walkable)
-    ground = counted.most_common(1)[0][0] if counted else PLAYER
+    counts = Counter(sign for sign in signs if sign in walkable)
+    ground = counts.most_common(1)[0][0] if counts else PLAYER
     legs = legs_on(case, case.floor(walkable))
     numbers = [number for number, leg in enumerate(legs) if leg is not None or protocol.unreachable]
     closed = b"\0"
@@ -136,40 +136,40 @@ def board(case: TileMap, style: Style) -> Board:
     goals = tuple((case.objectives[number].row, case.objectives[number].column) for number in numbers)
     bare = tuple(row.replace(PLAYER, ground) for row in case.rows)
     length = sum(leg or 0 for leg in legs)
-    made = Board(case, style, walkable, goals, tuple(numbers), ground, edge + inner + edge, bare=bare, length=length)
-    return _peopled(made) if any(style.crew) else made
+    result = Board(case, style, walkable, goals, tuple(numbers), ground, edge + inner + edge, bare=bare, length=length)
+    return _with_crew(result) if any(style.crew) else result
 
 
-def _peopled(made: Board) -> Board:
+def _with_crew(unpeopled: Board) -> Board:
     """Put beings and traps on a map, for each map at the same places; no trap closes the way to a goal."""
-    case, crew = made.case, made.style.crew
+    case, crew = unpeopled.case, unpeopled.style.crew
     seed = case.hash
     rng = Stream("tilemap", "crew", seed, *crew)
-    floor = case.floor(made.walkable)
-    goals = {row * case.width + column for row, column in made.goals}
+    floor = case.floor(unpeopled.walkable)
+    goals = {row * case.width + column for row, column in unpeopled.goals}
     cells = [cell for cell in range(case.width * case.height) if floor.open >> cell & 1]
     cells = [cell for cell in cells if cell not in goals and cell != case.start]
     rng.shuffle(cells)
     hazards: list[int] = []
-    reached = [goal for goal in goals if floor.reached_from(case.start) >> goal & 1]
+    reachable = [goal for goal in goals if floor.reached_from(case.start) >> goal & 1]
     for cell in cells:
         if len(hazards) == crew.hazards:
             break
         without = Floor(case.width, case.height, floor.open & ~(1 << cell))
-        seen = without.reached_from(case.start)
-        if all(seen >> goal & 1 for goal in reached):
+        cells_left = without.reached_from(case.start)
+        if all(cells_left >> goal & 1 for goal in reachable):
             hazards.append(cell)
             floor = without
     rest = [cell for cell in cells if cell not in hazards]
     far = [cell for cell in rest if sum(map(abs, _between(cell, case.start, case.width))) > _SAFE] or rest
     beings = rest[: crew.walkers] + [cell for cell in far if cell not in rest[: crew.walkers]][: crew.enemies]
-    used = set("".join(case.rows)) | {sign for _, sign in case.tiles}
-    signs = "".join(sign for sign in _SIGNS if sign not in used)[:3].ljust(3, "?")
-    width, bare = case.width, list(made.bare)
+    signs_used = set("".join(case.rows)) | {sign for _, sign in case.tiles}
+    signs = "".join(sign for sign in _SIGNS if sign not in signs_used)[:3].ljust(3, "?")
+    width, bare = case.width, list(unpeopled.bare)
     for cell in hazards:
-        bare[cell // width] = _put(bare[cell // width], cell % width, signs[2])
+        bare[cell // width] = _with_sign(bare[cell // width], cell % width, signs[2])
     return replace(
-        made,
+        unpeopled,
         bare=tuple(bare),
         beings=tuple(_fenced_cell(cell, width) for cell in beings),
         hazards=frozenset(_fenced_cell(cell, width) for cell in hazards),
@@ -182,15 +182,15 @@ def _peopled(made: Board) -> Board:
 _SAFE = 4  # cells between the player and an enemy at first
 
 
-def _between(cell: int, other: int, width: int) -> tuple[int, int]:
-    return cell // width - other // width, cell % width - other % width
+def _between(cell: int, target: int, width: int) -> tuple[int, int]:
+    return cell // width - target // width, cell % width - target % width
 
 
 def _fenced_cell(cell: int, width: int) -> int:
     return (cell // width + 1) * (width + 2) + cell % width + 1
 
 
-class Tried(NamedTuple):
+class LastPlan(NamedTuple):
     """The last plan that was carried out.
 
     Attributes:
@@ -207,7 +207,7 @@ class Tried(NamedTuple):
 
 
 class Location(NamedTuple):
-    """Where the player is and what is to be done.
+    """The state of an episode: the player's place and the goals that are left.
 
     Attributes:
         board: The map.
@@ -233,7 +233,7 @@ class Location(NamedTuple):
     misses: int = 0
     tries: int = 0
     removed: tuple[tuple[int, int], ...] = ()
-    last: Tried | None = None
+    last: LastPlan | None = None
     over: bool = False
     beings: tuple[int, ...] = ()
     tick: int = 0
@@ -246,23 +246,23 @@ class Location(NamedTuple):
 
     def rows(self) -> list[str]:
         """Return the map as it is now, with the player on it."""
-        drawn = list(self.board.bare)
+        lines = list(self.board.bare)
         for row, column in self.removed:
-            drawn[row] = _put(drawn[row], column, self.board.ground)
+            lines[row] = _with_sign(lines[row], column, self.board.ground)
         width = self.board.case.width + 2
         for number, cell in enumerate(self.beings):
             sign = self.board.signs[number >= self.board.style.crew.walkers]
-            drawn[cell // width - 1] = _put(drawn[cell // width - 1], cell % width - 1, sign)
-        drawn[self.row] = _put(drawn[self.row], self.column, PLAYER)
-        return drawn
+            lines[cell // width - 1] = _with_sign(lines[cell // width - 1], cell % width - 1, sign)
+        lines[self.row] = _with_sign(lines[self.row], self.column, PLAYER)
+        return lines
 
 
-def _put(row: str, column: int, sign: str) -> str:
+def _with_sign(row: str, column: int, sign: str) -> str:
     return f"{row[:column]}{sign}{row[column + 1 :]}"
 
 
 def start(case: TileMap, style: Style) -> Location:
     """Return the player where the map has it, and the beings where they are at first."""
-    of = board(case, style)
+    case_board = board(case, style)
     row, column = divmod(case.start, case.width)
-    return Location(of, 0, row, column, beings=of.beings)
+    return Location(case_board, 0, row, column, beings=case_board.beings)

@@ -23,7 +23,9 @@ def oracle_is_ceiling(record: EpisodeRecord) -> bool:
     state = start(decode(record.instance), style_of(record.options, single=record.env == SINGLE_MOVES))
     moves = tally(record).actions
     if not state.beings:
-        of = state.board
-        return moves == of.length and tour_pays(of, of.fenced, state.cell, range(len(of.goals)), moves)
+        map_board = state.board
+        return moves == map_board.length and tour_pays(
+            map_board, map_board.fenced, state.cell, range(len(map_board.goals)), moves
+        )
     tour = foresee(state)
     return tour.is_best and moves == sum(map(len, tour.plans))

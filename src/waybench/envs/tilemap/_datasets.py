@@ -1,10 +1,11 @@
-"""What the tasks can play: maps by key, the published ones and those of a file."""
+"""Data sets of the tasks: maps by key, the published ones and those of a file."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from waybench.core import DataFiles, Dataset, ItemList, Option, Source, UsageError, file_key
+from waybench._package_data import read_toml
+from waybench.core import DataFiles, Dataset, Download, ItemList, Option, Source, UsageError, file_key
 from waybench.envs.tilemap._file import MapFile, Prove
 from waybench.envs.tilemap._instance import TileMap
 from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
@@ -47,22 +48,23 @@ def datasets(prove: Prove) -> tuple[Dataset, ...]:
         prove: Map -> what is known of it.
     """
 
-    def generated(given: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-        key = PUBLIC_KEY if given["key"] is None else given["key"]
-        level = _LEVEL if given["level"] is None else given["level"]
-        style = {option.name: given[option.name] for option in WORLD_OPTIONS}
-        return ItemList(WorldSource(key, level, style, prove).head(given["limit"] or _MAPS))
+    def generated(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+        key = PUBLIC_KEY if options["key"] is None else options["key"]
+        level = _LEVEL if options["level"] is None else options["level"]
+        style = {option.name: options[option.name] for option in WORLD_OPTIONS}
+        return ItemList(WorldSource(key, level, style, prove).head(options["limit"] or _MAPS))
 
-    def published(given: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-        key = f"gtb-without-{given['skip']}" if given["skip"] else "gtb"
-        return _chosen(MapFile(files("gtb", _FILE), key, prove, published=True), given)
+    def published(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+        key = f"gtb-without-{options['skip']}" if options["skip"] else "gtb"
+        return _limited(MapFile(files("gtb", _FILE), key, prove, published=True), options)
 
-    def from_file(given: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-        path = Path(given["source"])
-        return _chosen(MapFile(path, file_key(path, "maps"), prove), given)
+    def from_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+        path = Path(options["source"])
+        return _limited(MapFile(path, file_key(path, "maps"), prove), options)
 
     def dataset(name: str, doc: str, open_: Any, *options: Option) -> Dataset:
-        return Dataset(name=name, doc=doc, items="maps", open=open_, options=(*options, *_OF_ALL))
+        download = Download.from_table(read_toml(__file__, "published.toml")) if name == "published" else None
+        return Dataset(name=name, doc=doc, items="maps", open=open_, options=(*options, *_OF_ALL), download=download)
 
     return (
         dataset("generated", "maps by key", generated, *_OF_GENERATED),
@@ -71,16 +73,16 @@ def datasets(prove: Prove) -> tuple[Dataset, ...]:
     )
 
 
-def _chosen(source: MapFile, given: Mapping[str, Any]) -> ItemList[TileMap]:
-    numbers = range(given["skip"], len(source))
-    chosen = [source.item(index) for index in numbers[: given["limit"]]]
-    if not chosen:
-        raise UsageError(f"skip={given['skip']}: there is no map after the first {len(source)}")
-    # In "sound" no objective is asked for that cannot be reached, and on a map without any there is nothing to do.
+def _limited(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
+    numbers = range(options["skip"], len(source))
+    items = [source.item(index) for index in numbers[: options["limit"]]]
+    if not items:
+        raise UsageError(f"skip={options['skip']}: there is no map after the first {len(source)}")
+    # "sound" leaves out objectives that cannot be reached; a map without any other has nothing to play.
     playable = [
         item
-        for item in chosen
-        if given["protocol"] == "paper" or len(item.proof["unreachable"]) < len(item.instance.objectives)
+        for item in items
+        if options["protocol"] == "paper" or len(item.proof["unreachable"]) < len(item.instance.objectives)
     ]
     if not playable:
         raise UsageError("no objective of these maps can be reached, so that there is nothing to play: choose others")

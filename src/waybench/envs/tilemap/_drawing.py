@@ -13,7 +13,7 @@ _STEPS = {"move_up": "v-1", "move_down": "v1", "move_left": "h-1", "move_right":
 
 
 class Leg(NamedTuple):
-    """Where one plan led.
+    """The effect of one plan.
 
     Attributes:
         start: (row, column) of its beginning.
@@ -71,12 +71,14 @@ def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
         action = turn.action if turn.executed is None else turn.executed
         names: list[str] = action["action"] if is_object(action) else action
         end = (turn.events["at"][0], turn.events["at"][1])
-        moves = tuple(_made(case, at, names, end, turn.events["steps"]))
+        moves = tuple(_moves_made(case, at, names, end, turn.events["steps"]))
         yield Leg(at, moves, end, turn.events["goal"], list(turn.events["off"]) == [0, 0])
         at = end
 
 
-def _made(case: TileMap, at: tuple[int, int], names: Sequence[str], end: tuple[int, int], steps: int) -> Iterable[str]:
+def _moves_made(
+    case: TileMap, at: tuple[int, int], names: Sequence[str], end: tuple[int, int], steps: int
+) -> Iterable[str]:
     """Return the moves that were made: by the list of walkable tiles or, as published, by its text."""
     for walkable in (_listed(case), "".join(sign for row in case.rows for sign in row if sign in case.walkable)):
         moves: list[str] = []

@@ -51,12 +51,12 @@ OPTIONS = (
         default=1,
         low=1,
         high=100,
-        doc="Plans for each objective: 1 is zero-shot as published; with 2, an objective that was missed is asked for "
+        doc="Plans for each objective: 1 is zero-shot as published; with 2, a missed objective is requested "
         "once more, from where the first plan has led and with what came of it (one-shot with feedback).",
     ),
     Option(name="walkers", default=0, low=0, high=20, doc="Walkers that wander about and stand in the way."),
     Option(name="enemies", default=0, low=0, high=20, doc="Enemies that end the map where they meet the player."),
-    Option(name="hazards", default=0, low=0, high=1000, doc="Cells that end the map for who steps on them."),
+    Option(name="hazards", default=0, low=0, high=1000, doc="Cells that end the map when the player steps on them."),
 )
 
 
@@ -81,17 +81,17 @@ def _play_of(single: bool, predicts: bool) -> Any:
         style = style_of(options, single=single, predicts=predicts)
         if predicts and (style.crew.walkers or style.crew.enemies):
             raise UsageError("walkers and enemies cannot be foreseen: leave them out of tilemap/state")
-        return _made(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
+        return _play_with(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
 
     return play
 
 
 @lru_cache(maxsize=64)
-def _made(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap, Location, MovePlan]:
+def _play_with(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap, Location, MovePlan]:
     def turns(case: TileMap) -> int:
         # Enough for every reply that the rules allow for; they end every episode by themselves.
-        of = board(case, style)
-        plans = [step_budget(of, goal, tries) if style.single else tries for goal in range(len(of.goals))]
+        map_board = board(case, style)
+        plans = [step_budget(map_board, goal, tries) if style.single else tries for goal in range(len(map_board.goals))]
         return max(1, failures * sum(plans))
 
     return Play(TileGame(style, failures, tries), TileWording(wording, style), Limits(turns=1), turns=turns)

@@ -1,4 +1,4 @@
-"""How an episode on a tile map fails: by what most of its objectives were missed."""
+"""How an episode on a tile map fails: the most frequent cause of missed objectives."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ UNREAD = (
     FailureKind("unparsed", "replies that could not be read", _GIVEN_UP.format("replies that could not be read")),
 )
 OUT_OF_BUDGET = FailureKind(
-    "turn_limit", "the limit on turns", "Most objectives were not asked for, because tokens or messages ran out."
+    "turn_limit", "the limit on turns", "Most objectives were not attempted, because tokens or messages ran out."
 )
 WRONG_NAME = FailureKind(
     "wrong_name", "names that are no action", "Most objectives were missed by plans with a name that is no action."
@@ -53,12 +53,12 @@ _DEATHS = {"enemy": ENEMY, "hazard": HAZARD}
 
 
 def failure(record: EpisodeRecord) -> FailureKind:
-    """Return what most of the missed objectives were missed by."""
-    return main_cause(_missed(record), FAILURES) or general_failure(record)
+    """Return the most frequent cause of missed objectives."""
+    return main_cause(_causes_of_misses(record), FAILURES) or general_failure(record)
 
 
-def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
-    """Yield for each objective that was not reached why it was not.
+def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
+    """Yield the cause for each objective that was not reached.
 
     What ends the map, such as an enemy, takes all objectives that are left.
     """
@@ -90,7 +90,7 @@ def _missed(record: EpisodeRecord) -> Iterator[FailureKind]:
                 yield main_cause(plans, FAILURES) or STRATEGIC
             left, plans = left - 1, []
     if record.end is End.TURN_LIMIT:
-        yield from [OUT_OF_BUDGET] * left  # a budget of the caller's: nothing was asked for the rest
+        yield from [OUT_OF_BUDGET] * left  # the caller's budget ended the map before the rest
 
 
 def _cause(plan: TurnRecord, begin: tuple[int, int], goal: tuple[int, int]) -> FailureKind:

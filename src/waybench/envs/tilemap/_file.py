@@ -33,16 +33,17 @@ class MapFile(Source[TileMap]):
         self._names: list[str] = []
         for number, record in enumerate(_records(path)):
             name = record.get("experiment_id") if is_object(record) else None
-            where = f"{path}: record {number}" + (f" ({name[:60]!r})" if isinstance(name, str) else "")
+            position = f"{path}: record {number}" + (f" ({name[:60]!r})" if isinstance(name, str) else "")
             try:
                 case = decode(record)
             except DataError as error:
-                raise DataError(f"{where}: {error}") from None
+                raise DataError(f"{position}: {error}") from None
             if not published and (missing := outside(case)):
-                told = case.objectives[missing[0]]
+                objective = case.objectives[missing[0]]
                 raise DataError(
-                    f"{where}: objectives: {told.name[:40]!r} is at row {told.row}, column {told.column}, outside the "
-                    f"map of {plural(case.height, 'row')} and {plural(case.width, 'column')}"
+                    f"{position}: objectives: {objective.name[:40]!r} is at row {objective.row}, column "
+                    f"{objective.column}, outside the map of {plural(case.height, 'row')} and "
+                    f"{plural(case.width, 'column')}"
                 )
             self._maps.append(case)
             self._names.append(case.id or str(number))

@@ -17,7 +17,7 @@ _HASTE = 3  # weight of the moves that are still to be made, where the first sea
 
 
 class Tour(NamedTuple):
-    """How a map goes on.
+    """A tour of the rest of a map.
 
     Attributes:
         plans: Names of moves for each goal, from the present one on.
@@ -30,7 +30,7 @@ class Tour(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """Where a search is: number of goals reached, number of actions taken so far, the player and the beings."""
+    """A node of the search: number of goals reached, number of actions taken so far, the player and the beings."""
 
     reached: int
     tick: int
@@ -61,11 +61,11 @@ def foresee_tour(
         world, [world.cells[number] for number in numbers], [world.distances[number] for number in numbers]
     )
     start = _Node(search.passed(0, at), tick, at, beings)
-    found = shortest = search.run(start, 1)
+    tour = shortest = search.run(start, 1)
     if not shortest.complete:
-        found = min(search.run(start, _HASTE), shortest, key=lambda one: one.order)
+        tour = min(search.run(start, _HASTE), shortest, key=lambda tour_found: tour_found.order)
     plans: list[tuple[str, ...]] = [() for _ in range(goal, len(board.goals))]
-    for number, names in zip(numbers, found.legs, strict=True):
+    for number, names in zip(numbers, tour.legs, strict=True):
         plans[number - goal] = tuple(names)
     moves = sum(map(len, plans))
     complete = shortest.complete and len(numbers) == len(plans)
@@ -97,25 +97,25 @@ def _distances(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
     if not fenced[goal]:  # a wall, or outside the map
         return {}
     width = board.case.width + 2
-    found = {goal: 0}
+    distances = {goal: 0}
     waiting = deque((goal,))
     while waiting:
         cell = waiting.popleft()
         for way in (-width, width, -1, 1):
-            other = cell + way
-            if fenced[other] and other not in found and other not in board.hazards:
-                found[other] = found[cell] + 1
-                waiting.append(other)
-    return found
+            neighbour = cell + way
+            if fenced[neighbour] and neighbour not in distances and neighbour not in board.hazards:
+                distances[neighbour] = distances[cell] + 1
+                waiting.append(neighbour)
+    return distances
 
 
-class _Found(NamedTuple):
-    """What a search has found: the smaller its order, the further it has come.
+class _SearchResult(NamedTuple):
+    """The result of a search: the smaller its order, the further it reached.
 
     Attributes:
-        complete: Whether it has come to the last goal.
+        complete: Whether it reached the last goal.
         order: Goals that are not reached, and the least number of moves from the end to the last one.
-        legs: Names of moves to each goal; where the search has come no further, to the last place.
+        legs: Names of moves to each goal; where the search did not complete, to the last place.
     """
 
     complete: bool
@@ -143,23 +143,23 @@ class _Search:
         self._rest = rest[::-1]  # moves from each goal to the end
         self._before: dict[_Node, tuple[_Node, str]] = {}
 
-    def passed(self, reached: int, cell: int) -> int:
+    def passed(self, count: int, cell: int) -> int:
         """Return how many goals are reached at a cell, of which so many were reached before."""
-        while reached < len(self._goals) and self._goals[reached] == cell:
-            reached += 1
-        return reached
+        while count < len(self._goals) and self._goals[count] == cell:
+            count += 1
+        return count
 
     def _order(self, node: _Node) -> tuple[int, int]:
         return len(self._goals) - node.reached, self._left(node)
 
     def _left(self, node: _Node) -> int:
         """Return the least number of moves to the end."""
-        reached = node.reached
-        if reached == len(self._goals):
+        count = node.reached
+        if count == len(self._goals):
             return 0
-        return self._distances[reached][node.cell] + self._rest[reached]
+        return self._distances[count][node.cell] + self._rest[count]
 
-    def run(self, start: _Node, weight: int) -> _Found:
+    def run(self, start: _Node, weight: int) -> _SearchResult:
         """Return a tour, or how far the search has come.
 
         Args:
@@ -183,16 +183,16 @@ class _Search:
                     self._before[following] = node, name
                     left = self._left(following)
                     number += 1
-                    taken = following.tick - start.tick
-                    heappush(waiting, (taken + left * weight, left, number, following))
+                    ticks = following.tick - start.tick
+                    heappush(waiting, (ticks + left * weight, left, number, following))
         complete = furthest.reached == len(self._goals)
-        return _Found(complete, self._order(furthest), self._legs(start, furthest))
+        return _SearchResult(complete, self._order(furthest), self._legs(start, furthest))
 
     def _following(self, node: _Node) -> list[tuple[str, _Node]]:
         world = self._world
         board, fenced = world.board, world.fenced
         standing = node.beings[: board.style.crew.walkers]
-        found: list[tuple[str, _Node]] = []
+        successors: list[tuple[str, _Node]] = []
         waited = False
         for name, way in self._ways:
             cell = node.cell + way
@@ -202,10 +202,10 @@ class _Search:
                 cell, waited = node.cell, True
             elif cell in board.hazards:
                 continue
-            beings, met = step_beings(board, fenced, cell, node.beings, node.tick)
-            if not met:
-                found.append((name, _Node(self.passed(node.reached, cell), node.tick + 1, cell, beings)))
-        return found
+            beings, caught = step_beings(board, fenced, cell, node.beings, node.tick)
+            if not caught:
+                successors.append((name, _Node(self.passed(node.reached, cell), node.tick + 1, cell, beings)))
+        return successors
 
     def _legs(self, start: _Node, end: _Node) -> list[list[str]]:
         legs: list[list[str]] = [[] for _ in self._goals]

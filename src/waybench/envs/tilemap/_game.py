@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, Style, Tried, start
+from waybench.envs.tilemap._board import MOVES, Board, LastPlan, Location, MovePlan, Style, start
 from waybench.envs.tilemap._instance import TileMap, tour
 from waybench.envs.tilemap._walk import plan_of, walk
 
@@ -26,7 +26,7 @@ class TileGame(Game[TileMap, Location, MovePlan]):
             times as many actions as its shortest path has, and ten; with a drawing, `cells` and `moved` are the shares
             of cells that are right, and of those that change in truth or in the drawing.
         misses: Replies for one goal that cannot be read before it is given up.
-        tries: Plans for one goal; another one is asked for if the last one did not end there.
+        tries: Plans for one goal; another one is requested if the last one did not end there.
     """
 
     def __init__(self, style: Style, misses: int, tries: int) -> None:
@@ -58,7 +58,7 @@ class TileGame(Game[TileMap, Location, MovePlan]):
         rows, columns = abs(walked.row - target[0]), abs(walked.column - target[1])
         there = rows == columns == 0
         there = there and not walked.death
-        final = there or bool(walked.death) or self._done(state)
+        final = there or bool(walked.death) or self._is_last_try(state)
         events: dict[str, Json] = {
             "goal": state.board.numbers[state.goal],
             "actions": len(names),
@@ -81,21 +81,21 @@ class TileGame(Game[TileMap, Location, MovePlan]):
             misses=0,
             tries=0 if final else state.tries + 1,
             removed=walked.removed,
-            last=Tried(state.goal, len(names), rows, columns),
+            last=LastPlan(state.goal, len(names), rows, columns),
             over=bool(walked.death),
             beings=walked.beings,
             tick=walked.tick,
             death=walked.death,
         )
         if action.drawing is not None:
-            events |= _compared(action.drawing, state.rows(), following.rows())
+            events |= _drawing_events(action.drawing, state.rows(), following.rows())
         before = abs(state.row - target[0]) + abs(state.column - target[1])
         nearer = there or (rows + columns < before and not walked.death)
         outcome = Outcome.ILLEGAL if walked.unknown else Outcome.OK if nearer else Outcome.UNPRODUCTIVE
         reward = there / len(state.board.goals)
         return Transition(following, reward, events, outcome)
 
-    def _done(self, state: Location) -> bool:
+    def _is_last_try(self, state: Location) -> bool:
         """Return whether a plan that did not end at the goal was the last one for it."""
         if not self._style.single:
             return state.tries + 1 >= self._tries
@@ -139,11 +139,11 @@ class TileGame(Game[TileMap, Location, MovePlan]):
         return action._replace(names=names)
 
 
-def _compared(drawing: str, before: Sequence[str], after: Sequence[str]) -> dict[str, Json]:
-    drawn = drawing.strip("\n").split("\n")
+def _drawing_events(drawing: str, before: Sequence[str], after: Sequence[str]) -> dict[str, Json]:
+    lines = drawing.strip("\n").split("\n")
     right = changed = right_changed = 0  # changed: cells that differ from before in truth or in the drawing
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
-        line = drawn[number] if number < len(drawn) else ""
+        line = lines[number] if number < len(lines) else ""
         for column, sign in enumerate(new):
             same = column < len(line) and line[column] == sign
             right += same

@@ -115,12 +115,12 @@ def tile_list(text: str) -> str:
         DataError: If it is no such list.
     """
     try:
-        found: Any = ast.literal_eval(text.strip())
+        value: Any = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        found = None
-    if not is_array(found) or not all(isinstance(sign, str) and len(sign) == 1 for sign in found):
+        value = None
+    if not is_array(value) or not all(isinstance(sign, str) and len(sign) == 1 for sign in value):
         raise DataError("give a list of single characters, such as ['a', 'b']")
-    return "".join(found)
+    return "".join(value)
 
 
 def decode(data: Json) -> TileMap:
@@ -204,18 +204,18 @@ def _objectives(data: Json) -> tuple[Objective, ...]:
     pairs = _pairs(data)
     if pairs is None or not 1 <= len(pairs) <= MOST_OBJECTIVES:
         raise DataError(f'objectives: give from 1 to {MOST_OBJECTIVES}, as {{"name": ["tile", row, column]}}')
-    found: list[Objective] = []
+    objectives: list[Objective] = []
     for name, value in pairs:
         match value:
             case [str(tile), int(row), int(column)] if bool not in map(type, value) and len(name) <= 1000:
                 if not (abs(row) <= LARGEST and abs(column) <= LARGEST and len(tile) <= 100):
                     raise DataError(f"objectives: {name[:40]!r} is too far away, or its tile too long")
-                found.append(Objective(name, tile, row, column))
+                objectives.append(Objective(name, tile, row, column))
             case _:
                 raise DataError(f'objectives: {name[:40]!r}: give ["tile", row, column]')
-    for objective in found:
+    for objective in objectives:
         _text({"objectives": objective.name + objective.tile}, "objectives", 2000)
-    return tuple(found)
+    return tuple(objectives)
 
 
 def outside(case: TileMap) -> list[int]:

@@ -1,4 +1,4 @@
-"""What an episode on a tile map is measured by (GameTraversalBenchmark, after its published program)."""
+"""Metrics of an episode on a tile map (GameTraversalBenchmark, after its published program)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SINGLE_MOVES = "tilemap/stepwise"  # the environment whose plans are of one move
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What is counted of an episode.
+    """Counts of an episode.
 
     Attributes:
         points: Points of all goals together, without what moves cost.
@@ -69,20 +69,20 @@ def shortest(record: EpisodeRecord) -> int:
 
 
 def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
-    """Count what an episode came to.
+    """Count the results of an episode.
 
     Args:
         record: The record.
         protocol: By which rewards and path length; by the episode's own if None.
     """
-    own = protocol or PROTOCOLS[record.options["protocol"]]
+    rules = protocol or PROTOCOLS[record.options["protocol"]]
     goals = len(record.instance["objectives"])
     if not PROTOCOLS[record.options["protocol"]].unreachable:
         goals -= len(record.proof["unreachable"])
-    length = record.instance["path_length"] if own.stored_length else shortest(record)
-    per_point = moves_per_point(length) if own.scaled_moves else 1
+    length = record.instance["path_length"] if rules.stored_length else shortest(record)
+    per_point = moves_per_point(length) if rules.scaled_moves else 1
     limit = record.options["max_failures"]
-    points = spent = errors = wrong = moves = actions = misses = done = 0
+    points = spent = errors = wrong = moves = actions = misses = finished = 0
     top = [0, 0, 0]
     for turn in record.turns:
         if turn.events.get("crashed"):
@@ -95,7 +95,7 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
                 points -= GIVEN_UP
                 spent += length
                 misses = 0
-                done += 1
+                finished += 1
             continue
         misses = 0
         errors += turn.events["unknown"]
@@ -105,17 +105,17 @@ def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
         spent += turn.events["actions"]
         points -= turn.events["unknown"]
         if "death" in turn.events:
-            # The goals that are not come to are lost like one that is far away.
-            points -= GIVEN_UP * (goals - done)
+            # The goals that were not reached count like one that is far away.
+            points -= GIVEN_UP * (goals - finished)
         elif turn.events["final"]:
-            worth = own.worth(*turn.events["off"])
+            worth = rules.worth(*turn.events["off"])
             points += worth.reward
             top = [have + more for have, more in zip(top, worth.top, strict=True)]
-            done += 1
+            finished += 1
     if record.end is End.TURN_LIMIT:
-        # A budget of the caller's has ended the map: what was not asked for costs what is given up.
-        points -= GIVEN_UP * (goals - done)
-        spent += length * (goals - done)
+        # The caller's budget has ended the map: objectives that were not reached count as given up.
+        points -= GIVEN_UP * (goals - finished)
+        spent += length * (goals - finished)
     return Tally(points, spent, per_point, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length)
 
 
@@ -126,24 +126,24 @@ def score(record: EpisodeRecord) -> float | None:
     it is not cut: a goal given up costs more than Rmin has room for, and the path length is no shortest tour. None
     where no goal is played.
     """
-    counted = tally(record)
-    if not counted.goals:
+    totals = tally(record)
+    if not totals.goals:
         return None
-    value = counted.share(counted.points, counted.spent)
+    value = totals.share(totals.points, totals.spent)
     return min(100.0, max(0.0, value)) if PROTOCOLS[record.options["protocol"]].clipped else value
 
 
 def worst(record: EpisodeRecord) -> float:
     """Return the score of an episode in which no reply could be read."""
-    counted, limit = tally(record), record.options["max_failures"]
-    value = counted.share(-(limit + GIVEN_UP) * counted.goals, counted.length * counted.goals)
+    totals, limit = tally(record), record.options["max_failures"]
+    value = totals.share(-(limit + GIVEN_UP) * totals.goals, totals.length * totals.goals)
     return max(0.0, value) if PROTOCOLS[record.options["protocol"]].clipped else value
 
 
 def best(record: EpisodeRecord) -> float:
     """Return the score of a shortest tour."""
-    counted = tally(record)
-    return counted.share(200 * counted.goals, shortest(record))
+    totals = tally(record)
+    return totals.share(200 * totals.goals, shortest(record))
 
 
 def _scores(record: EpisodeRecord) -> Range:
@@ -151,8 +151,8 @@ def _scores(record: EpisodeRecord) -> Range:
 
 
 def _rewards(record: EpisodeRecord) -> Range:
-    counted = tally(record)
-    return None, 200 * counted.goals - shortest(record) / counted.per_point
+    totals = tally(record)
+    return None, 200 * totals.goals - shortest(record) / totals.per_point
 
 
 def _plans(record: EpisodeRecord) -> int:
@@ -176,8 +176,8 @@ def _goals(record: EpisodeRecord) -> Range:
     return 0, len(record.instance["objectives"])
 
 
-def _counted(of: Callable[[Tally], float]) -> Callable[[EpisodeRecord], float]:
-    return lambda record: float(of(tally(record)))
+def _from_tally(value: Callable[[Tally], float]) -> Callable[[EpisodeRecord], float]:
+    return lambda record: float(value(tally(record)))
 
 
 def _summed(name: str) -> Callable[[EpisodeRecord], float]:
@@ -186,22 +186,22 @@ def _summed(name: str) -> Callable[[EpisodeRecord], float]:
 
 def _strategic(record: EpisodeRecord) -> float:
     """Count the plans of actions only, the last for their goal, that ended elsewhere."""
-    told = [turn.events for turn in record.turns if turn.events.get("final")]
-    return float(sum(list(events["off"]) != [0, 0] and not events["unknown"] for events in told))
+    final_plans = [turn.events for turn in record.turns if turn.events.get("final")]
+    return float(sum(list(events["off"]) != [0, 0] and not events["unknown"] for events in final_plans))
 
 
 def _mean_of(name: str) -> Callable[[EpisodeRecord], float | None]:
-    def of(record: EpisodeRecord) -> float | None:
+    def mean(record: EpisodeRecord) -> float | None:
         values = [turn.events[name] for turn in record.turns if turn.events.get(name) is not None]
         return fsum(values) / len(values) if values else None
 
-    return of
+    return mean
 
 
 def _metric(
     name: str,
     title: str,
-    of: Callable[[EpisodeRecord], float],
+    value: Callable[[EpisodeRecord], float],
     doc: str,
     better: str = "lower",
     most: Callable[[EpisodeRecord], float] | None = None,
@@ -209,7 +209,7 @@ def _metric(
     """Return a metric from 0 up to `most`; without it, one that counts the moves of plans."""
     return Metric(
         name=name,
-        of=of,
+        of=value,
         title=title,
         low=0,
         range=_moves if most is None else lambda record: (0, most(record)),
@@ -219,18 +219,18 @@ def _metric(
     )
 
 
-def _fact(name: str, title: str, of: Callable[[EpisodeRecord], float], doc: str) -> Metric:
-    return Metric(name=name, of=of, title=title, low=0, unbounded=OF_THE_ITEM, better="", doc=doc)
+def _fact(name: str, title: str, value: Callable[[EpisodeRecord], float], doc: str) -> Metric:
+    return Metric(name=name, of=value, title=title, low=0, unbounded=OF_THE_ITEM, better="", doc=doc)
 
 
 def _top(number: int, doc: str) -> Metric:
-    def of(record: EpisodeRecord) -> float:
+    def share(record: EpisodeRecord) -> float:
         return float(tally(record).top[number])
 
     name = ("Top-0", "Top-1", "Top-5")[number]
-    per = _counted(lambda counted: counted.goals)
+    per = _from_tally(lambda totals: totals.goals)
     doc = f"{doc} Of a set it is the share of all objectives."
-    return Metric(name=name.lower().replace("-", ""), of=of, title=name, low=0, range=_goals, per=per, doc=doc)
+    return Metric(name=name.lower().replace("-", ""), of=share, title=name, low=0, range=_goals, per=per, doc=doc)
 
 
 METRICS = (
@@ -249,7 +249,7 @@ METRICS = (
     ),
     Metric(
         name="reward",
-        of=_counted(lambda counted: counted.reward),
+        of=_from_tally(lambda counted: counted.reward),
         title="Reward",
         range=_rewards,
         unbounded=ANY_LENGTH,
@@ -260,25 +260,25 @@ METRICS = (
     _metric(
         "generation_errors",
         "MGE",
-        _counted(lambda counted: counted.generation_errors),
+        _from_tally(lambda counted: counted.generation_errors),
         "Replies that could not be read, and plans with a name that is no action.",
         most=_replies,
     ),
     _metric(
         "wrong_actions",
         "Invalid names",
-        _counted(lambda counted: counted.wrong),
+        _from_tally(lambda counted: counted.wrong),
         "Plans with such a name.",
         most=_plans,
     ),
     _metric(
         "path_length",
         "MPL",
-        _counted(lambda counted: counted.moves),
+        _from_tally(lambda counted: counted.moves),
         "Names of moves in all plans, as published also those that came after an invalid name and were not made.",
         "",
     ),
-    _metric("actions", "MAT", _counted(lambda counted: counted.actions), "Names in all plans.", ""),
+    _metric("actions", "MAT", _from_tally(lambda counted: counted.actions), "Names in all plans.", ""),
     _top(0, "Objectives at which the plan ended."),
     _top(1, 'Objectives beside which it ended; in "sound" those of Top-0 too.'),
     _top(
@@ -286,7 +286,9 @@ METRICS = (
         'In "paper" objectives from which it ended 2 to 5 away in a straight line, give or take one; in "sound" up to '
         "5 away.",
     ),
-    _fact("objectives", "Objectives", _counted(lambda counted: counted.goals), "Objectives that were asked for."),
+    _fact(
+        "objectives", "Objectives", _from_tally(lambda counted: counted.goals), "Objectives that the player was given."
+    ),
     _fact("minimum", "Shortest tour", lambda record: float(record.proof["minimum"]), "Its length."),
     _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
     _metric(

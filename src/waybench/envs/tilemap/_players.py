@@ -15,7 +15,7 @@ LONGEST_RANDOM = 90  # moves; 264 for a published map then, where the published 
 
 @lru_cache(maxsize=1024)
 def _floor(case: TileMap) -> Floor:
-    # What the list names, also where the rules read more into it: that is what a player is told.
+    # What the list names, also where the rules read more into it: the player sees that list.
     return case.floor(tile_list(case.walkable))
 
 

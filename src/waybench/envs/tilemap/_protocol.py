@@ -1,4 +1,4 @@
-"""What the published rules and the corrected ones differ in, as named switches, and the rewards of both."""
+"""Differences between the published and the corrected rules, as named switches, and the rewards of both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ GIVEN_UP = 100  # points for a goal that was given up or is lost; one given up c
 
 
 class Worth(NamedTuple):
-    """What ending somewhere is worth.
+    """The reward for ending at a distance from the goal.
 
     Attributes:
         reward: Points.
@@ -89,7 +89,7 @@ class Protocol:
             with the reward so far; otherwise it is an unparsed reply.
         objects: pick_object and hit_enemy are carried out, though the prompt does not name them; otherwise they are
             unknown actions.
-        unreachable: Objectives that cannot be reached are asked for all the same; otherwise they are left out.
+        unreachable: Objectives that cannot be reached are requested too; otherwise they are left out.
         stored_length: The score is scaled by the record's path length; otherwise by the shortest tour's.
         scaled_moves: The cost of a move falls with the length of the map's shortest tour (see `moves_per_point`);
             otherwise every move costs 1 point.

@@ -14,7 +14,7 @@ LONGEST_LITERAL = 20_000  # characters between two braces that are read as Pytho
 MOST_LITERALS = 200
 LONGEST_NAME = 100
 
-# The form that is asked for: names of letters, properly separated. It is read without Python's parser, much faster.
+# The requested form: names of letters, properly separated. It is read without Python's parser, which is much faster.
 _NAME = r"""(?:'[A-Za-z_]{0,100}'|"[A-Za-z_]{0,100}")"""
 _GAP = r"[ \n]*"
 _LISTED = rf"({_NAME}(?:{_GAP},{_GAP}{_NAME})*)(?:{_GAP},)?"
@@ -31,10 +31,10 @@ def published_plan(reply: str) -> MovePlan | Invalid:
     "action" that is no sequence gives a plan of `CRASH`, a value in it that cannot be looked up gives `CRASH` in its
     place; every other value that is no text stands for an unknown name.
     """
-    for number, found in enumerate(_INNERMOST.finditer(reply)):
+    for number, match in enumerate(_INNERMOST.finditer(reply)):
         if number >= MOST_LITERALS:
             return Invalid(f"The reply has more than {MOST_LITERALS} pairs of braces.")
-        text = found[0]
+        text = match[0]
         if len(text) > LONGEST_LITERAL:
             return Invalid(f"The reply has more than {LONGEST_LITERAL} characters between two braces.")
         regular = _REGULAR.fullmatch(text)
@@ -42,7 +42,7 @@ def published_plan(reply: str) -> MovePlan | Invalid:
             return MovePlan(tuple(_NAMES.findall(regular[1])))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a backslash in a reply is nobody's business
+                warnings.simplefilter("ignore")  # a backslash in a reply needs no warning
                 value: Any = ast.literal_eval(text)
         except _NOT_READ:
             continue
@@ -79,8 +79,8 @@ def _unknown(value: Any) -> str:
 def _writable(name: str) -> str:
     # A name of nearly the right form, cut, is as unknown as the whole; a lone surrogate cannot be sent or stored; and
     # what stands for a crash is nothing that a reply can say.
-    cut = name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
-    return f"{cut} " if cut == CRASH else cut
+    shortened = name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
+    return f"{shortened} " if shortened == CRASH else shortened
 
 
 def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invalid:
@@ -91,12 +91,12 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
         single: Whether "action" must be one name, alone or in a list, or an empty list; otherwise a list of names.
         predicts: Whether the object must also have "map", a text or a list of texts.
     """
-    found = last_object(reply, "action")
-    if isinstance(found, Invalid):
-        return found
-    if found.duplicate is not None:
-        return Invalid(f"The JSON object has the key {shown(found.duplicate)} twice.")
-    names: Any = found["action"]
+    reply_object = last_object(reply, "action")
+    if isinstance(reply_object, Invalid):
+        return reply_object
+    if reply_object.duplicate is not None:
+        return Invalid(f"The JSON object has the key {shown(reply_object.duplicate)} twice.")
+    names: Any = reply_object["action"]
     if single and isinstance(names, str):
         names = [names]
     if not is_array(names):
@@ -112,10 +112,10 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
         return Invalid(f'"action" must be one name, not {len(names)}.')
     drawing: str | None = None
     if predicts:
-        drawn: Any = found.get("map")
-        if is_array(drawn) and all(isinstance(line, str) for line in drawn):
-            drawn = "\n".join(drawn)
-        if not isinstance(drawn, str):
+        lines: Any = reply_object.get("map")
+        if is_array(lines) and all(isinstance(line, str) for line in lines):
+            lines = "\n".join(lines)
+        if not isinstance(lines, str):
             return Invalid('"map" must be the map after the actions, a text or a list of rows.')
-        drawing = drawn.encode("utf-8", "backslashreplace").decode()
+        drawing = lines.encode("utf-8", "backslashreplace").decode()
     return MovePlan(tuple(_writable(name) for name in names), drawing)

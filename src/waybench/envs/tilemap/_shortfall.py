@@ -1,4 +1,4 @@
-"""What a play costs at least that misses an objective: the bound by which a full tour is known to be the best play."""
+"""A lower bound on the cost of missing an objective, which proves that a full tour is the best play."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -37,21 +37,21 @@ def least_cost_of_missing(board: Board, fenced: bytes, at: int, goals: Sequence[
         goals: Numbers of the goals that are left, in their order, at least one.
     """
     width = board.case.width + 2
-    reached, missed = {at: 0}, dict[int, int]()  # cell -> least cost of being there after the goals so far
+    reached_costs, missed_costs = {at: 0}, dict[int, int]()  # cell -> least cost of being there after the goals so far
     for goal in goals:
         row, column = board.goals[goal]
         target = (row + 1) * width + column + 1
 
         def loss(cell: int, row: int = row, column: int = column) -> int:
             points = board.style.protocol.worth(abs(cell // width - 1 - row), abs(cell % width - 1 - column)).reward
-            return min(_REACHED - points, _REACHED + GIVEN_UP) * board.per_point  # who is lost loses no more
+            return min(_REACHED - points, _REACHED + GIVEN_UP) * board.per_point  # the penalty has a limit
 
-        walked = _walked(board, fenced, reached)
+        walked = _walked(board, fenced, reached_costs)
         ended = {cell: cost + loss(cell) for cell, cost in walked.items() if cell != target}
-        for cell, cost in _walked(board, fenced, missed).items():
+        for cell, cost in _walked(board, fenced, missed_costs).items():
             ended[cell] = min(cost + loss(cell), ended.get(cell, cost + loss(cell)))
-        reached, missed = {target: walked[target]}, ended
-    return min(missed.values())
+        reached_costs, missed_costs = {target: walked[target]}, ended
+    return min(missed_costs.values())
 
 
 def _walked(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dict[int, int]:
@@ -60,15 +60,15 @@ def _walked(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dict[int, 
     waiting = defaultdict[int, list[int]](list)
     for cell, cost in costs.items():
         waiting[cost].append(cell)
-    found: dict[int, int] = {}
+    cheapest: dict[int, int] = {}
     while waiting:
         cost = min(waiting)
         for cell in waiting.pop(cost):
-            if cell in found:
+            if cell in cheapest:
                 continue
-            found[cell] = cost
+            cheapest[cell] = cost
             for way in (-width, width, -1, 1):
-                other = cell + way
-                if fenced[other] and other not in found and other not in board.hazards:
-                    waiting[cost + 1].append(other)
-    return found
+                neighbour = cell + way
+                if fenced[neighbour] and neighbour not in cheapest and neighbour not in board.hazards:
+                    waiting[cost + 1].append(neighbour)
+    return cheapest

@@ -14,7 +14,7 @@ CRASH = "(no name)"  # stands for a value at which the published program ended w
 
 
 class Walked(NamedTuple):
-    """Where a plan leads, and what became of its names; `moves` counts those of moves that were not made, too."""
+    """The result of a plan; `moves` also counts the moves that were not made."""
 
     row: int
     column: int
@@ -38,15 +38,15 @@ def walk(state: Location, names: Sequence[str]) -> Walked:
     """
     width = state.board.case.width + 2
     fenced, at = fenced_now(state.board, state.removed), state.cell
-    by = _offsets(width)
+    offsets = _offsets(width)
     removed = state.removed
     crew, beings, tick, death = state.board.style.crew, state.beings, state.tick, ""
     steps = blocked = 0
     unknown = crashed = False
-    done = 0
+    actions_done = 0
     for name in names:
-        done += 1
-        move = by.get(name)
+        actions_done += 1
+        move = offsets.get(name)
         if move is not None:
             if fenced[at + move] and at + move not in beings[: crew.walkers]:
                 at += move
@@ -54,10 +54,10 @@ def walk(state: Location, names: Sequence[str]) -> Walked:
             else:
                 blocked += 1
         elif name in OBJECT_ACTIONS and state.board.style.protocol.objects:
-            found = _object_beside(state._replace(removed=removed), at, width, name)
-            if found is not None:
-                removed = (*removed, found)
-                fenced = _opened(fenced, (found,), width)
+            object_cell = _object_beside(state._replace(removed=removed), at, width, name)
+            if object_cell is not None:
+                removed = (*removed, object_cell)
+                fenced = _opened(fenced, (object_cell,), width)
         elif name == CRASH and state.board.style.protocol.crashes:
             crashed = True
             break
@@ -68,13 +68,13 @@ def walk(state: Location, names: Sequence[str]) -> Walked:
             death = "hazard"
             break
         if beings:
-            beings, met = step_beings(state.board, fenced, at, beings, tick)
+            beings, caught = step_beings(state.board, fenced, at, beings, tick)
             tick += 1
-            if met:
+            if caught:
                 death = "enemy"
                 break
     row, column = divmod(at, width)
-    moves = steps + blocked + sum(name in MOVES for name in names[done:])
+    moves = steps + blocked + sum(name in MOVES for name in names[actions_done:])
     return Walked(row - 1, column - 1, steps, blocked, moves, unknown, crashed, removed, beings, tick, death)
 
 
@@ -101,18 +101,18 @@ def _object_beside(state: Location, at: int, width: int, name: str) -> tuple[int
     It reads the map at [y][x] with x a row and y a column, and compares x with the width and y with the height.
     """
     case = state.board.case
-    wanted = set(tile_list(case.interactive)) if name == "pick_object" else {ENEMY}
-    drawn = state.rows()
+    signs = set(tile_list(case.interactive)) if name == "pick_object" else {ENEMY}
+    lines = state.rows()
     row, column = at // width - 1, at % width - 1
     for rows, columns in ((0, -1), (0, 1), (-1, 0), (1, 0)):
         x, y = row + rows, column + columns
-        if 0 <= x < case.width and 0 <= y < case.height and drawn[y][x] in wanted:
+        if 0 <= x < case.width and 0 <= y < case.height and lines[y][x] in signs:
             return y, x
     return None
 
 
 def plan_of(state: Location, names: Sequence[str]) -> MovePlan:
-    """Return some actions as a plan of the form that is asked for."""
+    """Return some actions as a plan in the requested form."""
     if state.board.style.single:
         names = names[:1]
     if not state.board.style.predicts:

@@ -35,7 +35,7 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
 
     Args:
         name: Its name.
-        style: How is asked and answered.
+        style: The form of requests and replies.
     """
 
     rules_role = "system"
@@ -45,7 +45,7 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
         self.name = name
         self._style = style
         self._literal = style.protocol.literal and not style.single and not style.predicts
-        self._asked = self._request()
+        self._request_text = self._request()
 
     def rules(self, instance: TileMap) -> str:
         """Return who the player is."""
@@ -74,26 +74,26 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
             parts.append(f"The target is the tile {objective.tile!r} at ({objective.row}, {objective.column}).")
         else:
             parts.append(f"The target is {target}.")
-        parts.append(self._asked)
+        parts.append(self._request_text)
         return "\n\n".join(parts)
 
     def _request(self) -> str:
         style = self._style
         names = ", ".join(MOVES)
-        what = "the next action" if style.single else "the whole sequence of actions that leads to the target"
+        request = "the next action" if style.single else "the whole sequence of actions that leads to the target"
         example = '["move_up"]' if style.single else '["move_up", "move_up", "move_left"]'
         if self._literal:
             return (
-                f"The actions are {names}. Return {what}, strictly as a Python dictionary with the one entry "
+                f"The actions are {names}. Return {request}, strictly as a Python dictionary with the one entry "
                 f"'action', such as {{'action': {example.replace(chr(34), chr(39))}}}."
             )
         if style.predicts:
             return (
-                f'The actions are {names}. Return {what}, and the map as it will be afterwards, as JSON: {{"action": '
-                f'{example}, "map": ["first row", "second row", ...]}}. The tile on which the agent stands shows @; '
-                f"a tile that it leaves shows again what was there before it."
+                f"The actions are {names}. Return {request}, and the map as it will be afterwards, as JSON: "
+                f'{{"action": {example}, "map": ["first row", "second row", ...]}}. The tile on which the agent '
+                f"stands shows @; a tile that it leaves shows again what was there before it."
             )
-        return f'The actions are {names}. Return {what} as JSON: {{"action": {example}}}.'
+        return f'The actions are {names}. Return {request} as JSON: {{"action": {example}}}.'
 
     def parse(self, reply: str, state: Location) -> MovePlan | Invalid:
         """Read a plan; whether its names are actions is the game's matter."""
@@ -103,7 +103,7 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
         return sound_plan(reply, single=style.single, predicts=style.predicts)
 
     def render(self, action: MovePlan, state: Location) -> str:
-        """Return a plan as the reply that is asked for."""
+        """Return a plan as a reply in the requested form."""
         answer: dict[str, object] = {"action": list(action.names)}
         if action.drawing is not None:
             answer["map"] = action.drawing
@@ -132,11 +132,11 @@ def _beings(state: Location) -> list[str]:
 
 
 @lru_cache(maxsize=1024)
-def _constant(of: Board) -> str:
+def _constant(map_board: Board) -> str:
     """Return the part of the prompt that stays the same for a whole map."""
-    case = of.case
-    objectives = {case.objectives[number].name: list(case.objectives[number][1:]) for number in of.numbers}
-    listed = case.walkable if of.style.protocol.substring else json.dumps(list(of.walkable))
+    case = map_board.case
+    objectives = {case.objectives[number].name: list(case.objectives[number][1:]) for number in map_board.numbers}
+    listed = case.walkable if map_board.style.protocol.substring else json.dumps(list(map_board.walkable))
     return "\n\n".join(
         (
             f"What the characters stand for:\n{json.dumps(dict(case.tiles), ensure_ascii=False)}",
@@ -157,8 +157,8 @@ def _feedback(state: Location) -> str:
             f"During your {last.actions} actions for this objective the agent {_DEATHS[state.death]}: it is lost. This "
             f"objective and each one after it cost {GIVEN_UP}."
         )
-    what = "this objective" if last.goal == state.goal else "the objective before this one"
+    objective = "this objective" if last.goal == state.goal else "the objective before this one"
     if last.rows == last.columns == 0:
-        return f"Your {plural(last.actions, 'action')} for {what} reached it."
+        return f"Your {plural(last.actions, 'action')} for {objective} reached it."
     away = f"{plural(last.rows, 'row')} and {plural(last.columns, 'column')} away from it"
-    return f"Your {plural(last.actions, 'action')} for {what} ended {away}."
+    return f"Your {plural(last.actions, 'action')} for {objective} ended {away}."

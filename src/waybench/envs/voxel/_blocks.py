@@ -1,4 +1,4 @@
-"""What the world is made of: blocks, biomes, and which blocks a biome has.
+"""The world's blocks and biomes, and the blocks of each biome.
 
 Blocks are called as MineDojo's descriptions call them ("grass block" is the ground and "grass" the plant on it), but
 for wood and leaves, which say of which tree they are.
@@ -23,7 +23,7 @@ ROUND, CONE, FLAT, COLUMN, SPIKE = range(5)
 
 
 class Tree(NamedTuple):
-    """How trees of a kind are built.
+    """The shape of a kind of tree.
 
     Attributes:
         trunk: Block of the trunk.
@@ -48,7 +48,7 @@ _TREE_NUMBER = {name: number for number, name in enumerate(TREES)}
 
 
 class Biome(NamedTuple):
-    """What a biome looks like.
+    """The appearance of a biome.
 
     Attributes:
         top: Block of the surface.
@@ -88,10 +88,10 @@ def tables() -> tuple[list[int], list[list[int]], list[list[int]]]:
     ground = [NUMBER[name] for name in GROUND]
     biomes = [
         [
-            *(NUMBER[each.top], NUMBER[each.filler], *(_TREE_NUMBER[tree] for tree in each.trees), each.wood),
-            *(*(NUMBER[plant] for plant in each.plants), *each.sown, each.cold),
+            *(NUMBER[biome.top], NUMBER[biome.filler], *(_TREE_NUMBER[tree] for tree in biome.trees), biome.wood),
+            *(*(NUMBER[plant] for plant in biome.plants), *biome.sown, biome.cold),
         ]
-        for each in BIOMES.values()
+        for biome in BIOMES.values()
     ]
     trees = [
         [NUMBER[tree.trunk], NUMBER[tree.crown], tree.low, tree.high, tree.shape, tree.radius]

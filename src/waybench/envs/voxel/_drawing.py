@@ -40,24 +40,24 @@ def draw_frames(search: Search, turns: Sequence[TurnRecord], counts: Sequence[in
 def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int], board_id: str) -> Iterator[str]:
     # Where the map is not known, neither is the start.
     start = [(search.x + 0.5, search.z + 0.5)] if ENGINES[search.engine].charted else []
-    every = [*start, *_trail(turns)] or [(search.x + 0.5, search.z + 0.5)]
-    known = drawable(search.engine)
-    near = nearest(search, search.x, search.z) if known else None
+    all_points = [*start, *_trail(turns)] or [(search.x + 0.5, search.z + 0.5)]
+    has_map = drawable(search.engine)
+    near = nearest(search, search.x, search.z) if has_map else None
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)
-    side, west, north, wide, high = _frame([*every, *([goal] if goal else [])])
+    side, west, north, wide, high = _frame([*all_points, *([goal] if goal else [])])
     identity = f' id="{board_id}"' if board_id else ""
-    board = f"<g{identity}>{''.join(_biomes(search, side, west, north, wide, high)) if known else ''}</g>"
+    board = f"<g{identity}>{''.join(_biomes(search, side, west, north, wide, high)) if has_map else ''}</g>"
     unit = max(wide, high) * side / 100  # of line widths
     for count in counts:
-        made = turns[:count]
-        way = [*start, *_trail(made)]
-        found = any(turn.reward > 0 for turn in made)
+        done_turns = turns[:count]
+        way = [*start, *_trail(done_turns)]
+        found = any(turn.reward > 0 for turn in done_turns)
         label = f"Map of {wide * side} by {high * side} blocks, goal: {search.goal}"
         if len(way) > 1:
             label += f", {plural(len(way) - 1, 'step')}, " + ("found" if found else "not found")
         yield (
             f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side}" role="img" '
-            f'aria-label="{label}">{board}{"".join(_marks(way or every[:1], goal, found, unit))}</svg>'
+            f'aria-label="{label}">{board}{"".join(_marks(way or all_points[:1], goal, found, unit))}</svg>'
         )
 
 
@@ -92,9 +92,9 @@ def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: i
                 begin = column
     colours = ENGINES[search.engine].biomes
     for name in sorted(lines):
-        wanted = ' stroke="#d55e00" stroke-opacity="0.5"' if name in search.goals else ""
+        outline = ' stroke="#d55e00" stroke-opacity="0.5"' if name in search.goals else ""
         yield (
-            f'<path class="voxel-biome" fill="{colours[name]}"{wanted} d="{"".join(lines[name])}">'
+            f'<path class="voxel-biome" fill="{colours[name]}"{outline} d="{"".join(lines[name])}">'
             f"<title>{name}</title></path>"
         )
 

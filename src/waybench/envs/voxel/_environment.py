@@ -30,9 +30,9 @@ def _draw_frames(*args: Any) -> Iterator[str]:
 PRESENTATION = Presentation(
     title="Find a biome (after SmartPlay)",
     lead=(
-        "A biome is looked for in a world of blocks that is told of in words, by going in one of four directions "
-        "again and again. The score is the share of searches that found one. Where no engine is named the world is "
-        "our own, and no published figures are for comparison."
+        "The player looks for a biome in a world of blocks that is described in words, by going in one of four "
+        "directions again and again. The score is the share of searches that found one. Where no engine is "
+        "named the world is our own, and no published figures are for comparison."
     ),
     level="level of distance",
     levels="levels of distance",

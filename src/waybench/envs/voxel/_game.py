@@ -24,7 +24,7 @@ _STUCK = 1.0  # blocks; who comes less far did not get on
 
 
 class World(NamedTuple):
-    """Where a search has come to.
+    """The state of a search.
 
     Attributes:
         search: The instance.
@@ -110,22 +110,22 @@ class FindRules(Rules[Search, World]):
         return _OUR_MANUAL.format(goal=_with_article(instance.goal))
 
     def observe(self, world: World) -> str:
-        """Return what is told of where the walker is, and of the action that led there."""
+        """Return the description of the walker's location and of the last action."""
         # A world that is alive can look different when one is there again.
-        told = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
-        return told(world, self._published)
+        observe_world = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
+        return observe_world(world, self._published)
 
 
 def _with_article(name: str) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-@lru_cache(maxsize=256)  # each is asked for again when it becomes part of the history
+@lru_cache(maxsize=256)  # each is needed again when it becomes part of the history
 def _observed(world: World, published: bool) -> str:
     search, body = world.search, world.body
     engine = world_of(search)
-    told = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
+    paragraphs = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
     if world.found and not published:
-        told.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
-    told.append(describe(engine.view(body), published=published))
-    return "\n\n".join(told)
+        paragraphs.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
+    paragraphs.append(describe(engine.view(body), published=published))
+    return "\n\n".join(paragraphs)

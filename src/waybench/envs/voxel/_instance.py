@@ -62,8 +62,8 @@ def bounds(level: int) -> tuple[int, int]:
 @lru_cache(maxsize=1024)
 def nearest(search: Search, x: int, z: int) -> Near | None:
     """Return the goal that is nearest to a place; None if none is known within 2048 blocks."""
-    known = ENGINES[search.engine].charted
-    return chart(search.engine, search.seed).nearest(x, z, search.goals, FARTHEST) if known else None
+    has_map = ENGINES[search.engine].charted
+    return chart(search.engine, search.seed).nearest(x, z, search.goals, FARTHEST) if has_map else None
 
 
 def world_of(search: Search) -> Terrain:
@@ -115,8 +115,8 @@ def decode(data: Json) -> Search:
     if goal not in goals:
         raise DataError(f"instance: the goal is one of {', '.join(goals)}")
     if any(type(number) is not int for number in numbers) or max(abs(x), abs(z)) > farthest:
-        told = f"whole numbers from -{farthest} to {farthest}" if farthest else "0"
-        raise DataError(f"instance: x and z are {told}")
+        allowed = f"whole numbers from -{farthest} to {farthest}" if farthest else "0"
+        raise DataError(f"instance: x and z are {allowed}")
     if not -180 <= yaw < 180:
         raise DataError("instance: yaw is a whole number of degrees from -180 to 179")
     return Search(engine, int(seed), goal, x, z, yaw)

@@ -72,9 +72,9 @@ def cast(
             i, j = column & wrap, row & wrap
             if tags[i, j, 0] != column or tags[i, j, 1] != row:
                 return MISSING, far
-        found = pool[i, j, x & 15, z & 15, y]
-        if found != air and found != through:
-            return found, far
+        block_number = pool[i, j, x & 15, z & 15, y]
+        if block_number != air and block_number != through:
+            return block_number, far
 
 
 @compiled
@@ -132,7 +132,7 @@ def around(pool: Bytes, tags: Ints, air: int, bedrock: int, x: int, y: int, z: i
 
 
 @compiled
-def components(codes: Ints, corners: bool, background: int, near: Floats, found: Ints) -> int:
+def components(codes: Ints, corners: bool, background: int, near: Floats, boxes: Ints) -> int:
     """Find connected components: neighbouring places of the same code.
 
     Args:
@@ -140,7 +140,7 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, found:
         corners: Whether places that touch at an edge or a corner are neighbours; otherwise only at a face.
         background: A code whose places make one component wherever they are, the first one; -1 for none.
         near: The distance of each place; of the same shape.
-        found: Receives the components in the order of their first places: code, number of places, sums of the three
+        boxes: Receives the components in the order of their first places: code, number of places, sums of the three
             coordinates, and the place (counted along the last axis first) with the least distance, the first of
             several; shape (as many as there are places, 6).
 
@@ -148,7 +148,7 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, found:
         Number of components.
     """
     wide, high, deep = codes.shape
-    seen = np.zeros((wide, high, deep), dtype=np.uint8)
+    visited = np.zeros((wide, high, deep), dtype=np.uint8)
     stack = np.empty(codes.size, dtype=np.int64)
     count = 0
     for first in range(-1, codes.size):
@@ -160,35 +160,35 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, found:
                     top += 1
             if top == 0:
                 continue
-        elif seen[first // (high * deep), first // deep % high, first % deep]:
+        elif visited[first // (high * deep), first // deep % high, first % deep]:
             continue
         else:
             stack[0], top = first, 1
         for index in range(top):
             place = stack[index]
-            seen[place // (high * deep), place // deep % high, place % deep] = 1
+            visited[place // (high * deep), place // deep % high, place % deep] = 1
         code = background if first < 0 else codes[first // (high * deep), first // deep % high, first % deep]
         least, closest = 1e30, -1
-        found[count, :] = 0
-        found[count, 0] = code
+        boxes[count, :] = 0
+        boxes[count, 0] = code
         while top > 0:
             top -= 1
             place = stack[top]
             x, y, z = place // (high * deep), place // deep % high, place % deep
-            found[count, 1] += 1
-            found[count, 2] += x
-            found[count, 3] += y
-            found[count, 4] += z
+            boxes[count, 1] += 1
+            boxes[count, 2] += x
+            boxes[count, 3] += y
+            boxes[count, 4] += z
             if near[x, y, z] < least or (near[x, y, z] == least and place < closest):
                 least, closest = near[x, y, z], place
             for a in range(max(x - 1, 0), min(x + 2, wide)):
                 for b in range(max(y - 1, 0), min(y + 2, high)):
                     for c in range(max(z - 1, 0), min(z + 2, deep)):
                         touches = corners or abs(a - x) + abs(b - y) + abs(c - z) == 1
-                        if touches and not seen[a, b, c] and codes[a, b, c] == code:
-                            seen[a, b, c] = 1
+                        if touches and not visited[a, b, c] and codes[a, b, c] == code:
+                            visited[a, b, c] = 1
                             stack[top] = (a * high + b) * deep + c
                             top += 1
-        found[count, 5] = closest
+        boxes[count, 5] = closest
         count += 1
     return count

@@ -1,4 +1,4 @@
-"""What a search is measured by."""
+"""Metrics of a search."""
 
 from math import fsum
 
@@ -43,10 +43,10 @@ def _start(record: EpisodeRecord) -> float | None:
 
 def _left(record: EpisodeRecord) -> float | None:
     """Return the distance to the goal that is nearest at the end, in blocks; None if there is none near."""
-    made = steps_of(record)
-    if not made:
+    steps = steps_of(record)
+    if not steps:
         return _start(record)
-    return None if made[-1]["left"] is None else float(made[-1]["left"])
+    return None if steps[-1]["left"] is None else float(steps[-1]["left"])
 
 
 def progress(record: EpisodeRecord) -> float | None:

@@ -19,10 +19,10 @@ def parts_of(codes: Any, near: Any, *, grouped: bool) -> Iterator[tuple[int, int
     codes = np.ascontiguousarray(codes, dtype=np.int64)
     corners = near is not None
     far = np.ascontiguousarray(near, dtype=np.float64) if corners else np.zeros(codes.shape)
-    found = np.empty((codes.size + 1, 6), dtype=np.int64)
-    count = components(codes, corners, int(codes.min()) if grouped else -1, far, found)
+    boxes = np.empty((codes.size + 1, 6), dtype=np.int64)
+    count = components(codes, corners, int(codes.min()) if grouped else -1, far, boxes)
     wide = codes.shape[2]
     flat = far.ravel()
-    for code, cells, x, y, z, place in found[:count].tolist():
+    for code, cells, x, y, z, place in boxes[:count].tolist():
         row, column = divmod(place, wide)
         yield code, cells, x, y, z, row, column, float(flat[place])

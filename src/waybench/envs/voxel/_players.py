@@ -7,7 +7,7 @@ from waybench.envs.voxel._wording import ACTIONS
 
 _RULES = FindRules(published=True)
 _SLOW = 4.0  # blocks; who comes less far in a step tries another direction
-_AHEAD, _STUCK_AHEAD = 2, 3  # steps that are imagined, and how many by who does not get on
+_AHEAD, _STUCK_AHEAD = 2, 3  # steps of lookahead, and of a player that is stuck
 
 
 def oracle(search: Search, world: World, rng: Stream) -> int:
@@ -29,7 +29,7 @@ def _imagined(search: Search, world: World, deep: int, rng: Stream) -> float:
     if not deep:
         return route(search).left(world.body.x, world.body.z)
     after = (_RULES.walked(world, action, rng)[0] for action in range(len(ACTIONS)))
-    return min(_imagined(search, each, deep - 1, rng) for each in after)
+    return min(_imagined(search, position, deep - 1, rng) for position in after)
 
 
 def straight(search: Search, world: World, rng: Stream) -> int:

@@ -1,4 +1,4 @@
-"""What players without a model come to at the recorded search for plains, measured beforehand.
+"""Scores of players without a model in the recorded search for plains, measured beforehand.
 
 Its 20 items in our own world, of the public set: level 1 in `paper`, level 3 in `sound`. To play them again takes half
 a minute, which is too long for every report. tests/envs/voxel/test_recorded.py plays them again.
@@ -11,7 +11,7 @@ from waybench.envs.voxel.engines import OWN
 _STEPS = 200
 # Beginnings of the instances' hashes. First where a thought comes before each action, so that chance has drawn in other
 # turns, then without: 1 if found by saying nothing, by moving north, east, south and west in every step, by the oracle.
-_FOUND = {
+_SUCCESS_RATES = {
     "paper": {
         "3caaa39e0f84": ("001001", "001011"),
         "34bed6f9e3ac": ("110111", "110001"),
@@ -62,10 +62,10 @@ _HASHED = 12  # characters of a hash that are kept
 
 
 def reference_scores(record: EpisodeRecord) -> ReferenceScores | None:
-    """Return what saying nothing, moving in one direction and the oracle come to at a record's item, if measured."""
+    """Return the scores of saying nothing, moving in one direction and the oracle at a record's item, if measured."""
     options = record.options
-    known = _FOUND[options["protocol"]].get(record.instance_hash[:_HASHED])
-    if known is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
+    rates = _SUCCESS_RATES[options["protocol"]].get(record.instance_hash[:_HASHED])
+    if rates is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
         return None
-    nothing, *directions, oracle = (float(found) for found in known[_THINKING[options["wording"]]])
+    nothing, *directions, oracle = (float(rate) for rate in rates[_THINKING[options["wording"]]])
     return ReferenceScores(nothing, dict(zip(ACTIONS, directions, strict=True)), oracle)

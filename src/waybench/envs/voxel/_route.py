@@ -1,4 +1,4 @@
-"""How far it is from everywhere to the nearest goal on foot, over land and water. Compiled."""
+"""Walking distances from all cells to the nearest goal, over land and water. Compiled."""
 
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -15,11 +15,11 @@ _FAR = 1 << 40
 
 
 @compiled
-def _flood(found: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) -> None:
+def _flood(is_goal: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) -> None:
     """Write down what the way from each cell to the nearest goal costs.
 
     Args:
-        found: 1 for each cell that is a goal; shape (columns, rows).
+        is_goal: 1 for each cell that is a goal; shape (columns, rows).
         heights: The layer of the ground in each; of the same shape.
         sea: The layer of the water's surface.
         steepest: Blocks from one cell to the next that can be climbed.
@@ -30,8 +30,8 @@ def _flood(found: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) ->
     queue.pop()
     for i in range(wide):
         for j in range(deep):
-            costs[i, j] = 0 if found[i, j] else _FAR
-            if found[i, j]:
+            costs[i, j] = 0 if is_goal[i, j] else _FAR
+            if is_goal[i, j]:
                 heappush(queue, i * deep + j)
     while len(queue) > 0:
         first = heappop(queue)
@@ -63,13 +63,13 @@ class Route:
         near = nearest(search, search.x, search.z)
         self._goal = (search.x, search.z) if near is None else (near.x, near.z)
         ends = ((search.x, self._goal[0]), (search.z, self._goal[1]))
-        self._west, self._north = ((min(each) - _BESIDE) // CELL for each in ends)
-        shape = tuple((max(each) - min(each) + 2 * _BESIDE) // CELL + 1 for each in ends)
+        self._west, self._north = ((min(coordinates) - _BESIDE) // CELL for coordinates in ends)
+        shape = tuple((max(coordinates) - min(coordinates) + 2 * _BESIDE) // CELL + 1 for coordinates in ends)
         heights, self._costs = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
-        found = np.empty(shape, dtype=np.uint8)
+        is_goal = np.empty(shape, dtype=np.uint8)
         world = chart(search.engine, search.seed)
-        world.chart(self._west, self._north, search.goals, heights, found)
-        _flood(found, heights, world.sea, world.steepest, self._costs)
+        world.chart(self._west, self._north, search.goals, heights, is_goal)
+        _flood(is_goal, heights, world.sea, world.steepest, self._costs)
 
     def left(self, x: float, z: float) -> float:
         """Return what is left of the way from a place: in blocks on land; straight on where no way is known."""

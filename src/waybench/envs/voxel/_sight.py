@@ -1,4 +1,4 @@
-"""What is in sight of the place where a search begins."""
+"""The view from the place where a search begins."""
 
 from math import ceil, floor
 
@@ -22,16 +22,16 @@ def goal_in_sight(search: Search) -> bool:
     if near is None or near.away > LONGEST + _CELL:
         return False
     world = world_of(search)
-    goals, known = search.goals, dict[tuple[int, int], bool]()
-    for x, z in _seen(search):
-        if (x, z) not in known:
-            known[x, z] = world.biome(x, z) in goals
-        if known[x, z]:
+    goals, cache = search.goals, dict[tuple[int, int], bool]()
+    for x, z in _visible_cells(search):
+        if (x, z) not in cache:
+            cache[x, z] = world.biome(x, z) in goals
+        if cache[x, z]:
             return True
     return False
 
 
-def _seen(search: Search) -> set[tuple[int, int]]:
+def _visible_cells(search: Search) -> set[tuple[int, int]]:
     """Return the columns of all blocks that the rays meet."""
     from waybench.envs.voxel.engines import eye_of, rays  # numpy and numba, which nothing else here needs
 
@@ -43,10 +43,10 @@ def _seen(search: Search) -> set[tuple[int, int]]:
         for beside in range(ceil(360 / screen)):
             yaw = (turn + beside * screen + 180) % 360 - 180
             raw = world.view(start._replace(yaw=yaw))
-            met = eye_of(start) + (raw.distances + _INTO)[:, None] * rays(yaw)
+            points = eye_of(start) + (raw.distances + _INTO)[:, None] * rays(yaw)
             columns |= {
                 (floor(x), floor(z))
-                for (x, _, z), block in zip(met.tolist(), raw.rays.tolist(), strict=True)
+                for (x, _, z), block in zip(points.tolist(), raw.rays.tolist(), strict=True)
                 if raw.blocks[block] != NOTHING
             }
     return columns

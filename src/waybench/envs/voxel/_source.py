@@ -94,14 +94,14 @@ class SearchSource(Source[Search]):
         for _ in engine.goals if self._goal == ANY else (self._goal,):  # some are nowhere so far away
             goal = rng.choice(engine.goals) if self._goal == ANY else self._goal
             for _ in range(engine.tries):
-                search = self._drawn(goal, rng)
+                search = self._draw(goal, rng)
                 if search is not None:
                     return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
         raise UsageError(
             f"goal={self._goal}: no place was found that is so far from one; choose a lower level than this"
         )
 
-    def _drawn(self, goal: str, rng: Stream) -> Search | None:
+    def _draw(self, goal: str, rng: Stream) -> Search | None:
         """Try a place: its nearest goal is also that of all places between them, one of which is taken.
 
         Returns:
@@ -110,14 +110,14 @@ class SearchSource(Source[Search]):
         """
         low, high = bounds(self._level)
         seed = self._seed(rng)
-        x, z, yaw, wanted = *(rng.below(2 * _AROUND) - _AROUND for _ in range(2)), rng.below(360), rng.below(high - low)
+        x, z, yaw, extra = *(rng.below(2 * _AROUND) - _AROUND for _ in range(2)), rng.below(360), rng.below(high - low)
         world = chart(self._engine, seed)
         there = Search(self._engine, seed, goal, x, z, yaw - 180)
         # Worlds of which there are few have to be searched farther.
         near = world.nearest(x, z, there.goals, FARTHEST if ENGINES[self._engine].worlds else high + high // 4)
-        if near is None or near.away <= low + wanted:
+        if near is None or near.away <= low + extra:
             return None
-        share = (low + wanted) / near.away
+        share = (low + extra) / near.away
         x, z = (round(end + (begin - end) * share) for begin, end in ((x, near.x), (z, near.z)))
         start = Search(self._engine, seed, goal, x, z, yaw - 180)
         away = prove(start).get("distance")

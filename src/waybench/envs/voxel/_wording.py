@@ -1,9 +1,9 @@
-"""What is told of a place in words (shared/specs/smartplay.md, section 8; SmartPlay, appendices B and C.6).
+"""The description of a location in words (shared/specs/smartplay.md, section 8; SmartPlay, appendices B and C.6).
 
 All sentences here are published ones. The published program's defects are followed where `published` says so:
 
 * the compass of everything seen on the screen is turned around, while that of what is around the feet is right;
-* the screen's rays, which look up and down by 48 degrees, are told of as if they did by 90, and a head that is lowered
+* the screen's rays, which look up and down by 48 degrees, are described as if they did by 90, and lowering the head
   raises them;
 * of all blocks in sight those with the first name in the alphabet make one group, wherever they are. Mostly that
   is air.
@@ -41,7 +41,7 @@ _CLEAR = 0.2  # of a direction's length that has to point to somewhere for that 
 
 
 class Raw(NamedTuple):
-    """What is known of a place.
+    """The measurements at a location.
 
     Attributes:
         at: x (to the east), y (upwards) and z (to the south) of the feet, in blocks.
@@ -53,8 +53,8 @@ class Raw(NamedTuple):
             highest, in each from left to right.
         distances: How far that is, in blocks.
         beings: Names of beings in alphabetical order.
-        met: The being that each ray hits.
-        met_distances: How far that is.
+        being_hits: The being that each ray hits.
+        being_distances: How far that is.
     """
 
     at: tuple[float, float, float]
@@ -65,8 +65,8 @@ class Raw(NamedTuple):
     rays: Any
     distances: Any
     beings: Sequence[str] = (NOBODY,)
-    met: Any = None
-    met_distances: Any = None
+    being_hits: Any = None
+    being_distances: Any = None
 
 
 class Part(NamedTuple):
@@ -140,19 +140,19 @@ def _compass(north: float, east: float, clear: float) -> str:
 
 
 def describe(raw: Raw, *, published: bool) -> str:
-    """Return what is told of a place.
+    """Return the description of a location.
 
     Args:
-        raw: What is known of it.
+        raw: The measurements there.
         published: Whether with the published program's defects.
     """
     aimed = raw.blocks[int(raw.rays[0])]
     cursor = _AIMS_NOT if aimed == NOTHING else _AIMS.format(block=aimed)
     felt = _surround(_parts(raw.voxels[:, _NEAR - 1 :, :], raw.blocks, published=published))
     # What is seen of beings has no heading of its own, but ends its last line.
-    beings = "".join(f"{line}\n" for line in _screen(raw, raw.beings, raw.met, raw.met_distances, published))
-    seen = list(_screen(raw, raw.blocks, raw.rays, raw.distances, published))
-    view = "\n".join((_SEE, *seen)) if seen else ""
+    beings = "".join(f"{line}\n" for line in _screen(raw, raw.beings, raw.being_hits, raw.being_distances, published))
+    components = list(_screen(raw, raw.blocks, raw.rays, raw.distances, published))
+    view = "\n".join((_SEE, *components)) if components else ""
     return f"{location(raw.at, raw.yaw, raw.pitch)}\n\n{cursor}\n{felt}\n{beings}\n{view}"
 
 

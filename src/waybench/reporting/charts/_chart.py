@@ -14,7 +14,7 @@ from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, s
 
 COLOURS = 7
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
-_ROOM = 24  # pixels between two places on the axis, below which intervals are bands and marks are small
+_ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +71,16 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
 
 def chart_spec(plot: Plot, shape: Shape) -> Spec:
     """Return a plot as a Vega-Lite specification."""
-    places = sorted({point.at for point in plot.points})
-    shown = _styled(plot, places)
+    ticks = sorted({point.at for point in plot.points})
+    shown = _styled(plot, ticks)
     domain = _domain(plot)
-    ends = _ends(shown, places, domain, shape)
-    gap = _gap(places)
-    roomy = gap * shape.width / (places[-1] - places[0] + gap) >= _ROOM if places else True
+    ends = _ends(shown, ticks, domain, shape)
+    gap = _gap(ticks)
+    roomy = gap * shape.width / (ticks[-1] - ticks[0] + gap) >= _ROOM if ticks else True
     across = {
         "title": plot.across,
-        "scale": {"domain": [places[0] - gap / 2, places[-1] + gap / 2] if places else [0, 1], "nice": False},
-        "axis": {"values": _thinned(places, shape.width // 34), "format": "d", "grid": False},
+        "scale": {"domain": [ticks[0] - gap / 2, ticks[-1] + gap / 2] if ticks else [0, 1], "nice": False},
+        "axis": {"values": _thinned(ticks, shape.width // 34), "format": "d", "grid": False},
     }
     arrow = {"lower": "↓", "higher": "↑"}.get(plot.metric.better, "")
     title = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -14, "titleBaseline": "bottom"}
@@ -136,11 +136,11 @@ def _config(size: int) -> dict[str, Any]:
     }
 
 
-def _styled(plot: Plot, places: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the points with their colours; strokes are shifted beside each other so that they can be told apart."""
+def _styled(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the points with their colours; strokes are shifted beside each other so that they can be distinguished."""
     lines = sorted({point.line for point in plot.points})
     grey = any(not point.reference for point in plot.points)
-    step = 0.0 if plot.bands else 0.36 * _gap(places) / max(len(lines), 5)
+    step = 0.0 if plot.bands else 0.36 * _gap(ticks) / max(len(lines), 5)
     out: list[dict[str, Any]] = []
     for point in plot.points:
         plain = point.reference and grey

@@ -34,19 +34,19 @@ class ChartFiles:
         self._folder = folder
         self._listed: list[dict[str, Json]] = []
 
-    def of(self, figures: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
+    def of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
         """Yield names and contents of the files of some charts.
 
         Each is the drawing of the page, which is drawn no second time: in the colours of a light page, on white, as SVG
         and as PNG. A third file is the Vega-Lite specification that it was drawn from with all of its data.
         """
-        for figure in figures:
-            svg, place = standalone(figure.wide), f"charts/{figure.name}"
+        for chart in charts:
+            svg, place = standalone(chart.wide), f"charts/{chart.name}"
             # First the picture: a drawing that is there tells the next report that its picture is there, too.
             yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{place}.svg", svg
-            yield f"{place}.json", json.dumps(_specification(figure), allow_nan=False) + "\n"
-            self._listed.append({"name": figure.name, "caption": figure.caption})
+            yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False) + "\n"
+            self._listed.append({"name": chart.name, "caption": chart.caption})
 
     def _before(self, place: str, svg: str) -> bytes:
         """Return the picture that an earlier report made of the same drawing; b"" if there is none."""
@@ -100,10 +100,10 @@ def _coloured(value: str) -> str:
     return _VARIABLE.sub(lambda found: palette()[found[1]], value)
 
 
-def _specification(figure: Chart) -> dict[str, Json]:
-    made = _resolved(figure.spec)
+def _specification(chart: Chart) -> dict[str, Json]:
+    made = _resolved(chart.spec)
     config = {**made.get("config", {}), "font": FONT}
-    about = {"description": figure.caption, "background": _PAPER, "config": config}
+    about = {"description": chart.caption, "background": _PAPER, "config": config}
     return {**made, **about}
 
 

@@ -11,7 +11,7 @@ from waybench.reporting.charts._chart import COLOURS
 from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
-_MOST_BEHIND = 8  # panels in which the other players' curves are shown, too: more could not be told apart
+_MOST_BEHIND = 8  # panels in which the other players' curves are shown, too: more could not be distinguished
 _ROUND = (1, 2, 5), (1, 2, 3, 5, 7), tuple(range(1, 10))
 _PAD = 0.04  # of the axis, at each end
 
@@ -74,25 +74,25 @@ class Binned(NamedTuple):
     greatest: float
 
 
-def binned(places: Sequence[DifficultyBin], most: int = MOST_POINTS) -> list[Binned]:
+def binned(bins: Sequence[DifficultyBin], most: int = MOST_POINTS) -> list[Binned]:
     """Put neighbouring difficulties together, where there are too many, so that each has about as many items."""
-    found: list[list[DifficultyBin]] = []
-    whole, before = sum(place.items for place in places), 0
-    for place in places:
-        if len(places) <= most or not found or before * most // whole != (before - found[-1][-1].items) * most // whole:
-            found.append([])
-        found[-1].append(place)
-        before += place.items
-    return [_together(some) for some in found]
+    groups: list[list[DifficultyBin]] = []
+    whole, before = sum(each.items for each in bins), 0
+    for each in bins:
+        if len(bins) <= most or not groups or before * most // whole != (before - groups[-1][-1].items) * most // whole:
+            groups.append([])
+        groups[-1].append(each)
+        before += each.items
+    return [_together(group) for group in groups]
 
 
-def _together(some: Sequence[DifficultyBin]) -> Binned:
-    items = sum(place.items for place in some)
+def _together(bins: Sequence[DifficultyBin]) -> Binned:
+    items = sum(each.items for each in bins)
     at, solved = (
-        fsum(value * place.items for value, place in zip(values, some, strict=True)) / items
-        for values in ([place.at for place in some], [place.solved for place in some])
+        fsum(value * each.items for value, each in zip(values, bins, strict=True)) / items
+        for values in ([each.at for each in bins], [each.solved for each in bins])
     )
-    return Binned(at, solved, items, some[0].at, some[-1].at)
+    return Binned(at, solved, items, bins[0].at, bins[-1].at)
 
 
 def success_spec(players: Sequence[Player], across: str, items: tuple[str, str], panels: Panels) -> Spec:
@@ -104,22 +104,22 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
         items: What an item is called, one and several.
         panels: Measures.
     """
-    places = sorted({place.at for player in players for place in player.curve.places})
-    pad = _PAD * log2(places[-1] / places[0])
-    domain = places[0] * 2**-pad, places[-1] * 2**pad
+    difficulties = sorted({each.at for player in players for each in player.curve.bins})
+    pad = _PAD * log2(difficulties[-1] / difficulties[0])
+    domain = difficulties[0] * 2**-pad, difficulties[-1] * 2**pad
     axes = {
         "x": quantitative(
             "at",
             title=None,
             scale={"type": "log", "base": 2, "domain": list(domain), "nice": False},
-            axis={"values": _ticks(places, domain, panels.width), "format": "~g", "grid": False},
+            axis={"values": _ticks(difficulties, domain, panels.width), "format": "~g", "grid": False},
         ),
         "y": quantitative(
             "rate", title=None, scale={"domain": [0, 1]}, axis={"values": [0, *SHARES, 1], "format": ".0%"}
         ),
     }
     grey = any(not player.reference for player in players)
-    most = max(place.items for player in players for place in binned(player.curve.places))
+    most = max(each.items for player in players for each in binned(player.curve.bins))
     made: list[Spec] = []
     for number, player in enumerate(players):
         plain = player.reference and grey
@@ -141,9 +141,9 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
     return composed(concat=made, columns=panels.columns, spacing={"row": 28, "column": 26}, config=_config(panels.font))
 
 
-def _ticks(places: Sequence[float], domain: tuple[float, float], width: int) -> list[float]:
+def _ticks(difficulties: Sequence[float], domain: tuple[float, float], width: int) -> list[float]:
     """Return difficulties to name on the axis: such as were tried if they are few, and otherwise round ones."""
-    known = places if len(places) <= MOST_POINTS else _round(domain) or places
+    known = difficulties if len(difficulties) <= MOST_POINTS else _round(domain) or difficulties
     found: list[float] = []
     for each in known:
         room = 12 + 7 * len(difficulty_text(each))
@@ -182,11 +182,11 @@ def _curve(player: Player, colour: str) -> list[Spec]:
 
 def _points(player: Player, colour: str, across: str, items: tuple[str, str], most: int) -> list[Spec]:
     values: list[dict[str, Any]] = []
-    for each in binned(player.curve.places):
+    for each in binned(player.curve.bins):
         ends = dict.fromkeys((difficulty_text(each.least), difficulty_text(each.greatest)))
-        told = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * each.solved:.0f} % of "
+        text = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * each.solved:.0f} % of "
         values.append(
-            {"at": each.at, "rate": each.solved, "items": each.items, "text": told + plural(each.items, *items)}
+            {"at": each.at, "rate": each.solved, "items": each.items, "text": text + plural(each.items, *items)}
         )
     size = quantitative("items", scale={"domain": [0, most], "range": [12, 90]}, legend=None)
     mark = {"type": "point", "filled": True, "color": colour, "opacity": 0.6}
@@ -199,7 +199,7 @@ def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
             **{"at": each.value, "rate": each.share},
             "low": each.easiest if each.low is None else each.low,
             "high": each.hardest if each.high is None else each.high,
-            "text": f"{player.label}: {100 * each.share:.0f} % up to {across.lower()} {horizon_text(each)}",
+            "text": f"{player.label}: {100 * each.share:.0f} % horizon, {across.lower()} {horizon_text(each)}",
         }
         for each in player.curve.horizons
         if each.value is not None

@@ -30,7 +30,7 @@ class ComparePage:
             (id, level), and for each model in the items' order `scores`, `solved` and `replays` (number of the
             attempt's page), each null where there is none; `differences` by the two models' numbers: of how many
             items, and their mean with its interval's ends; `verdicts` likewise: what is to be said of each two that
-            were compared; `alike`: for each model a number that those share which were asked the same.
+            were compared; `alike`: for each model a number that those share whose items and settings match.
         table: The comparisons of each two that were compared; None if there are none.
     """
 

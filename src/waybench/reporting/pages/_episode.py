@@ -32,7 +32,7 @@ class Conversation:
     """What was said in an episode.
 
     Attributes:
-        prompt: What the player was told at first.
+        prompt: The first messages to the player.
         elsewhere: Whether that begins with a long text which the page of the episode's results shows once for all.
         exchanges: Each reply with its answer.
     """
@@ -51,9 +51,9 @@ def conversation(played: Played, shared: SharedPrefix) -> Conversation:
     """
     opening = played.episode.record.opening
     elsewhere = shared.characters > OPENING_OF_AN_EPISODE
-    told = shared if elsewhere else SharedPrefix()
+    prefix = shared if elsewhere else SharedPrefix()
     longest = each_of(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
-    return Conversation(prompted(played.episode.record, told, longest), elsewhere, _exchanges(played))
+    return Conversation(prompted(played.episode.record, prefix, longest), elsewhere, _exchanges(played))
 
 
 def ended(played: Played) -> str:
@@ -76,9 +76,11 @@ def _exchanges(played: Played) -> list[tuple[Said, Said]]:
         reply = Said("reply", f"Reply {number}", said, turn.outcome, reason, instead, _at(read, number - 1))
         last = number == len(record.turns) and not played.row.error
         same = turn.message == before and len(turn.message) > SHORT
-        told = "(The same as before.)" if same else turn.message
+        message = "(The same as before.)" if same else turn.message
         unsent = " (not sent, the attempt was over)" if last else ""
-        answer = Said("answer", f"Answer {number}{unsent}", excerpt(told, LONGEST_UNSENT if last else LONGEST_MESSAGE))
+        answer = Said(
+            "answer", f"Answer {number}{unsent}", excerpt(message, LONGEST_UNSENT if last else LONGEST_MESSAGE)
+        )
         found.append((reply, answer))
         before = turn.message
     return found

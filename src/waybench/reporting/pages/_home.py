@@ -9,7 +9,7 @@ from waybench.analysis.comparisons import ExamplesEffect, Pair, TwinEffect, Word
 from waybench.analysis.estimates import Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, setting
-from waybench.core import Environment, Metric, Presentation, plural, with_article
+from waybench.core import Environment, Metric, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._model_facts import ModelFacts
@@ -74,24 +74,24 @@ class Compared:
     twins: Sequence[TwinEffect]
     curves: Sequence[SuccessCurve]
 
-    def of(self, place: "ScoreKey") -> "Compared":
+    def of(self, key: "ScoreKey") -> "Compared":
         """Return what belongs to one section."""
         return Compared(
-            changes=[each for each in self.changes if _place(each.group) == place],
-            repeats=[each for each in self.repeats if _place(each.group) == place],
-            attempts=[each for each in self.attempts if _place(each.group) == place],
-            pairs=[each for each in self.pairs if _place(each.first) == place],
-            regressions=[each for each in self.regressions if _place(each.group) == place],
-            wordings=[each for each in self.wordings if _place(each.group) == place],
-            twins=[each for each in self.twins if _place(each.group) == place],
-            curves=[each for each in self.curves if _place(each.group) == place],
+            changes=[each for each in self.changes if _score_key(each.group) == key],
+            repeats=[each for each in self.repeats if _score_key(each.group) == key],
+            attempts=[each for each in self.attempts if _score_key(each.group) == key],
+            pairs=[each for each in self.pairs if _score_key(each.first) == key],
+            regressions=[each for each in self.regressions if _score_key(each.group) == key],
+            wordings=[each for each in self.wordings if _score_key(each.group) == key],
+            twins=[each for each in self.twins if _score_key(each.group) == key],
+            curves=[each for each in self.curves if _score_key(each.group) == key],
         )
 
 
 ScoreKey = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
 
 
-def _place(group: Group) -> ScoreKey:
+def _score_key(group: Group) -> ScoreKey:
     return group.env, group.apart
 
 
@@ -107,9 +107,9 @@ class Section:
         about: What was measured, in two sentences.
         common: The settings that all rows share, in words.
         by_level: Its charts of the score by level, for the first page.
-        figures: Its other charts.
+        other_charts: Its other charts.
         undrawn: Sentences on what its charts do not show.
-        reach: How far its models reach, for each axis of difficulty.
+        horizons: Its models' horizons, for each axis of difficulty.
         tables: Its tables, in the order in which they stand below its charts.
         unconfirmed: Models with episodes that do not replay.
         not_simulated: Models with episodes whose records could not be simulated again here.
@@ -122,9 +122,9 @@ class Section:
     about: tuple[str, str]
     common: list[str]
     by_level: list[Chart]
-    figures: list[Chart]
+    other_charts: list[Chart]
     undrawn: list[str]
-    reach: list[HorizonTables]
+    horizons: list[HorizonTables]
     tables: list[Table]
     unconfirmed: list[Marked]
     not_simulated: list[Marked]
@@ -132,11 +132,11 @@ class Section:
     @property
     def charts(self) -> list[Chart]:
         """All of its charts."""
-        return [*self.by_level, *self.figures, *(each.figure for each in self.reach)]
+        return [*self.by_level, *self.other_charts, *(each.chart for each in self.horizons)]
 
     def holds(self, group: Group) -> bool:
         """Whether a group's scores are in it."""
-        return _place(group) == (self.env.id, self.apart)
+        return _score_key(group) == (self.env.id, self.apart)
 
     @property
     def anchor(self) -> str:
@@ -161,29 +161,31 @@ def sections(
         models: What is known of models.
     """
     total_of = {total.group: total for total in totals}
-    by_place = grouped(estimates, lambda estimate: _place(estimate.group))
+    by_key = grouped(estimates, lambda estimate: _score_key(estimate.group))
     found: list[Section] = []
-    for places in grouped(by_place, lambda place: (family_of(place[0]), place[1])).values():
-        presentation, apart, envs = presentation_of(places[0][0]), places[0][1], [env for env, _ in places]
-        everything = [estimate for place in places for estimate in by_place[place]]
-        pooled = [total for total in totals if _place(total.group) in places and registry.load(total.group.env).pooled]
+    for keys in grouped(by_key, lambda key: (family_of(key[0]), key[1])).values():
+        presentation, apart, envs = presentation_of(keys[0][0]), keys[0][1], [env for env, _ in keys]
+        everything = [estimate for key in keys for estimate in by_key[key]]
+        pooled = [
+            total for total in totals if _score_key(total.group) in keys and registry.load(total.group.env).pooled
+        ]
         ordered = in_order(presentation, envs)
         name = f"{task_page(ordered[0], apart)}-family"
         tables = (
             overviews(presentation, pooled or everything, compared.changes, pages, name) if presentation.metrics else []
         )
         for number, env in enumerate(ordered):
-            place, before = (env, apart), [] if number else tables
+            key, before = (env, apart), [] if number else tables
             own = [each for each in pooled or everything if each.group.env == env]
             metrics = (
                 overviews(presentation, own, compared.changes, pages, "task-metrics") if presentation.metrics else []
             )
-            found.append(_section(place, before, metrics, by_place[place], total_of, compared.of(place), pages, models))
+            found.append(_section(key, before, metrics, by_key[key], total_of, compared.of(key), pages, models))
     return found
 
 
 def _section(
-    place: ScoreKey,
+    key: ScoreKey,
     tables: list[Table],
     metrics: list[Table],
     estimates: Sequence[Estimate],
@@ -192,7 +194,7 @@ def _section(
     pages: Mapping[Group, str],
     models: Mapping[str, ModelFacts],
 ) -> Section:
-    env, presentation = registry.load(place[0]), presentation_of(place[0])
+    env, presentation = registry.load(key[0]), presentation_of(key[0])
     groups = ranked(estimates)
     levels = sorted({level for cells in groups.values() for level in cells})
     marked = [Marked(group.model, pages[group], total_of[group]) for group in groups]
@@ -223,19 +225,19 @@ def _section(
     )
     return Section(
         env=env,
-        apart=place[1],
+        apart=key[1],
         presentation=presentation,
         overviews=tables,
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
-        common=[told for name, value in first.settings.items() if (told := setting(name, value)) not in varied],
+        common=[text for name, value in first.settings.items() if (text := setting(name, value)) not in varied],
         by_level=charts,
-        figures=[
+        other_charts=[
             *scaling_charts(env, presentation, estimates, every, compared.curves, models),
             *twin_charts(env, presentation, compared.twins),
             *step_charts(env, presentation, estimates),
         ],
         undrawn=undrawn(env, presentation, estimates, charts),
-        reach=horizon_tables(env, presentation, compared.curves, ordered, pages),
+        horizons=horizon_tables(env, presentation, compared.curves, ordered, pages),
         tables=[table for table in own_tables if table],
         unconfirmed=[each for each in marked if each.total.unconfirmed],
         not_simulated=[each for each in marked if each.total.not_simulated],
@@ -265,6 +267,6 @@ def _second_sentence(
     best_of = registry.load(estimates[0].group.env).best_of
     bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
     # How many were allowed is not in the records: where each first one was perfect, no other was made.
-    ended = ", and none counts after a perfect one" if bounded else ""
-    tries = "one attempt was" if most == 1 else f"{most:,} attempts were"
-    return f"{span.capitalize()}, {each}; at most {tries} made at {with_article(presentation.item)}{ended}."
+    ended = ", none after a perfect one" if bounded else ""
+    tries = "one attempt" if most == 1 else f"{most:,} attempts"
+    return f"{span.capitalize()}, {each}; at most {tries} at each {presentation.item}{ended}."

@@ -23,14 +23,14 @@ class Part:
         env: The environment.
         apart: Settings, in words, that keep its scores out of others' charts.
         presentation: Its presentation.
-        figures: The charts.
+        charts: The charts.
         undrawn: Sentences on what they do not show.
     """
 
     env: Environment[Any, Any, Any]
     apart: tuple[str, ...]
     presentation: Presentation
-    figures: list[Chart]
+    charts: list[Chart]
     undrawn: list[str]
 
 
@@ -42,11 +42,11 @@ class Model:
         name: The model.
         embedded: Whether it is one of the embedded players.
         leaders: Its rows of the first table.
-        agents: What is shown of it as an agent, for each way in which it was asked.
+        agents: What is shown of it as an agent, for each of its settings.
         outcomes: The chart of what its replies came to; None where nothing was said.
         failed: How its attempts failed; None if none did.
         parts: Its charts.
-        reach: Its horizons, task by task and axis by axis; None if there are none.
+        horizons: Its horizons, task by task and axis by axis; None if there are none.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Model:
     outcomes: Chart | None
     failed: Table | None
     parts: list[Part]
-    reach: Table | None
+    horizons: Table | None
 
     @property
-    def figures(self) -> list[Chart]:
+    def charts(self) -> list[Chart]:
         """All of its charts but those of agents."""
-        return [*([self.outcomes] if self.outcomes else []), *(one for part in self.parts for one in part.figures)]
+        return [*([self.outcomes] if self.outcomes else []), *(one for part in self.parts for one in part.charts)]
 
 
 def model(
@@ -103,11 +103,11 @@ def model(
         agents=[card for card in agents.cards if card.name == name] if agents else [],
         outcomes=outcomes(
             of_model,
-            "What the replies came to, task by task; the table has the same numbers",
-            "What each reply came to, over all attempts that count; replies that need not name an action, such as "
-            "thoughts, are left out. The table has the same numbers.",
+            "Outcomes of replies by task; the same numbers are in the table",
+            "Outcomes of replies over all attempts that count, without replies that need not name an action, such as "
+            "thoughts. The same numbers are in the table.",
         ),
         failed=failed,
         parts=parts,
-        reach=horizon_table_of_model(name, curves, pages),
+        horizons=horizon_table_of_model(name, curves, pages),
     )

@@ -130,23 +130,23 @@ def _table(
 def _caption(
     presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[Cell], undefined: bool
 ) -> list[Note]:
-    told = f"Means over {presentation.items}."
+    caption_text = f"Means over {presentation.items}."
     if guided:
-        told = (
+        caption_text = (
             f"The mean of the curve of {in_words(metric)} over its steps. At every step the teacher's action was "
-            "carried out in place of the reply, so that reaching the goal is the teacher's merit and is not shown."
+            "carried out in place of the reply, so success is the teacher's and is not shown."
         )
-    told += (
+    caption_text += (
         f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {presentation.clusters}' if presentation.clusters else ''}."
     )
     if any(note.spoken for cell in cells for note in cell.notes):
-        told += (
-            " With a sign: the change by the in-context examples against the same model without any, over the same "
-            f"{presentation.items}; in bold where its own interval is all on one side of 0."
+        caption_text += (
+            " Numbers with a sign: the change due to the in-context examples against the same model without any, "
+            f"over the same {presentation.items}; bold where the interval excludes 0."
         )
-    caption = [Note(f"{told} Blank: not run.")]
+    caption = [Note(f"{caption_text} Blank: not run.")]
     if any(cell.mark for cell in cells):
-        missing = f"Some {presentation.items} are missing or had fewer attempts, for infrastructure errors."
+        missing = f"Infrastructure errors: some {presentation.items} are missing or have fewer attempts."
         caption += [Note("*", "flag"), Note(missing)]
     return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
 
@@ -214,9 +214,9 @@ def _differs(cells: Cells, rows: Sequence[Cells]) -> list[str]:
     for env, estimate in cells.items():
         rivals = [row[env].group for row in rows if env in row]
         tasks = {rival.task for rival in rivals if _alike(rival) == _alike(estimate.group)}
-        for told in differing(estimate.group, rivals):
-            if not told.startswith(f"{_TASK}: ") or len(tasks) > 1:
-                found[told] = None
+        for text in differing(estimate.group, rivals):
+            if not text.startswith(f"{_TASK}: ") or len(tasks) > 1:
+                found[text] = None
     return list(found)
 
 
@@ -278,4 +278,4 @@ def _words(change: Mean, metric: Metric) -> str:
     ends = ""
     if change.low is not None and change.high is not None:
         ends = f" (interval {change_text(change.low, metric)} to {change_text(change.high, metric)})"
-    return f"changed by the examples: {shown}{way}{ends}"
+    return f"change due to the examples: {shown}{way}{ends}"

@@ -113,7 +113,7 @@ _KINDS = {
     "truncated": "with a truncated reply",
     "refused": "with a refusal",
     "error": "with an infrastructure error",
-    "aside": "with an attempt set aside",
+    "aside": "with an excluded attempt",
 }
 _FAILED = "failed-"
 
@@ -151,12 +151,12 @@ class Level:
 
     Attributes:
         estimate: What they come to.
-        figures: Its curves.
+        charts: Its curves.
         batches: The items.
     """
 
     estimate: Estimate
-    figures: list[Chart]
+    charts: list[Chart]
     batches: list[Batch]
 
     @property
@@ -232,8 +232,8 @@ class Results:
                 shared = self._found.opening(estimate.group, level, cluster)
                 anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
                 cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
-                told = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
-                batches.append(Batch(cluster, anchor, told, cards))
+                opening = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
+                batches.append(Batch(cluster, anchor, opening, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
             curves = curve_charts(self._env, self._presentation, level, group.examples, [estimate], whose, small=True)

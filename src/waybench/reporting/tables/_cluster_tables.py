@@ -62,9 +62,8 @@ def averages(
         for group in ordered
     ]
     caption = (
-        f"The mean over {presentation.clusters} of each {presentation.cluster}'s own mean, so that each has the same "
-        f"weight, whatever its number of {presentation.items}; where means over {presentation.items} give each "
-        f"{presentation.item} the same. Small: "
+        f"The mean over {presentation.clusters} of each {presentation.cluster}'s mean: every {presentation.cluster} "
+        f"has the same weight, whatever its number of {presentation.items}. Small: "
         f"{100 * CONFIDENCE:.0f} % interval over {presentation.clusters}."
     )
     return Table(
@@ -163,5 +162,5 @@ def prompt(total: Estimate, presentation: Presentation) -> Prompt:
     """
     shared = total.metrics.get(presentation.shared)
     # A provider that says nothing of a cache is recorded as one that had nothing in it.
-    told = total.cached is not None and (shared is not None or total.cached > 0)
-    return Prompt(percent(shared.value) if shared else "", percent(total.cached) if told else "")
+    known_cache = total.cached is not None and (shared is not None or total.cached > 0)
+    return Prompt(percent(shared.value) if shared else "", percent(total.cached) if known_cache else "")

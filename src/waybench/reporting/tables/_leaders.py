@@ -53,7 +53,7 @@ class Leader:
         note: What has to be said of the score; "" for nothing.
         missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
         items: Number of items.
-        reach: The horizon on the environment's first axis.
+        horizon: The horizon on the environment's first axis.
         counts: What the horizon counts; "" where there is none.
         success: What counts as solved, in a sentence; "" where there is no horizon.
         solved: Share of attempts that are solved, in per cent.
@@ -79,7 +79,7 @@ class Leader:
     note: str
     missing: str
     items: Cell
-    reach: Cell
+    horizon: Cell
     counts: str
     success: str
     solved: Cell
@@ -98,7 +98,7 @@ class Leaders:
         references: Rows of the embedded players.
         priced: Whether some row has a cost.
         noted: Whether some row has a note.
-        reaching: Whether some row has a horizon.
+        has_horizons: Whether some row has a horizon.
     """
 
     models: list[Leader]
@@ -125,9 +125,9 @@ class Leaders:
         return any(line.missing for line in (*self.models, *self.references))
 
     @property
-    def reaching(self) -> bool:
+    def has_horizons(self) -> bool:
         """Whether some row has a horizon."""
-        return any(line.reach.order is not None for line in (*self.models, *self.references))
+        return any(line.horizon.order is not None for line in (*self.models, *self.references))
 
 
 def leaders(
@@ -135,7 +135,7 @@ def leaders(
     totals: Sequence[Estimate],
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
-    reached: Mapping[Group, Horizon],
+    horizons: Mapping[Group, Horizon],
     only: str | None = None,
 ) -> Leaders:
     """Return the table, by family and environment, and within one the best model first.
@@ -145,7 +145,7 @@ def leaders(
         totals: Those over all levels.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
-        reached: How far the groups reach.
+        horizons: The groups' horizons on their environments' first axes.
         only: A model, if only its rows are wanted.
     """
     total_of = {total.group: total for total in totals}
@@ -157,7 +157,7 @@ def leaders(
         for group, cells in groups.items():
             if only is None or group.model == only:
                 differs = differing(group, groups)
-                found.append(_leader(total_of[group], cells, most, differs, pages, model_pages, reached.get(group)))
+                found.append(_leader(total_of[group], cells, most, differs, pages, model_pages, horizons.get(group)))
     return Leaders(
         [line for line in found if not line.group.embedded],
         [line for line in found if line.group.embedded],
@@ -197,7 +197,7 @@ def _leader(
         note=note,
         missing=missing_text(total, measured.metric),
         items=_number(total.items),
-        reach=horizon_cell(horizon),
+        horizon=horizon_cell(horizon),
         counts=env.axes[0].title.lower() if horizon else "",
         success=success_text(env) if horizon else "",
         solved=_percent(total.solved.value if total.solved else None),
@@ -211,20 +211,20 @@ def _leader(
 def _overall(
     mean: Mean | None, cells: Mapping[int, Estimate], most: Sequence[int], metric: Metric
 ) -> tuple[Mean | None, str]:
-    """Return the score over all levels, and what has to be said of it where others were given other levels."""
+    """Return the score over all levels, and what has to be said of it where other models were given other levels."""
     levels = sorted(cells)
     if mean is None or levels == list(most):
         return mean, ""
     presentation = presentation_of(cells[levels[0]].group.env)
-    told = (
+    level_range = (
         f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
     )
     begun = list(most[: len(levels)]) == levels
     if not (begun and _ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
-        return mean, f"{told} only"
+        return mean, f"{level_range} only"
     share = len(levels) / len(most)  # each level has as many items as another
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
-    return replace(mean, value=mean.value * share, low=low, high=high), f"{told}; 0 beyond"
+    return replace(mean, value=mean.value * share, low=low, high=high), f"{level_range}; harder ones count as 0"
 
 
 def _normalised(total: Estimate, metric: Metric) -> str:
@@ -246,7 +246,7 @@ def _no_bounds(metric: Metric) -> str:
 def _ended(last: Estimate) -> bool:
     """Return whether a ladder ended at a level, so that beyond it there is nothing to be had.
 
-    It does where nothing was reached. After something was, the next level was not asked for, or is still to come; and
+    It does where nothing was reached. After something was, the next level was not requested, or is still to come; and
     nothing follows from an infrastructure error, nor from what does not replay.
     """
     ladder = registry.load(last.group.env).best_of and not last.guided
@@ -288,47 +288,49 @@ def leader_tables(found: Leaders, *, alone: bool = False) -> list[Table]:
 
 
 _ABOUT = (
-    "A row for each task, over all its levels; the task leads to all its numbers and items. Small: the "
-    f"{100 * CONFIDENCE:.0f} % interval, and what the score is."
+    "A row for each task, over all its levels; the task's name links to all its numbers and items. Small: "
+    f"the {100 * CONFIDENCE:.0f} % interval, and the metric."
 )
-_FLOORS = "They mark the floor and the ceiling of each task."
+_FLOORS = "Floor and ceiling of each task."
 
 
 def _help(found: Leaders) -> Iterator[Note]:
-    if found.reaching:
+    if found.has_horizons:
         yield Note(
-            "Horizon: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
-            "what counts as solved is below it, and is not the score. Nothing is said beyond what was tried but "
-            "“beyond” and “below”, and “–” stands where items are of one difficulty."
+            "Horizon: the difficulty at which a single attempt solves half of the items, with its 90 % interval and, "
+            "below it, when an item counts as solved. “Above” and “below”: outside the difficulties that were tried. "
+            "“–”: all items have one difficulty."
         )
     yield Note(
-        "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts did "
-        "not."
+        "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts are "
+        "not counted."
     )
-    yield Note("Errors are those of the infrastructure and in no other number.")
-    yield Note(f"Tokens{' and cost' if found.priced else ''} for each solved item are those of all attempts.")
+    yield Note("Errors are infrastructure errors, excluded from all other numbers.")
+    yield Note(
+        f"Tokens{' and cost' if found.priced else ''} per solved item: the total of all attempts divided by "
+        f"the number of solved items."
+    )
     if found.rescaled:
         yield Note(
-            "Normalised: from 0, the better of saying nothing and the best constant reply (chosen on other items), to "
-            "100, the oracle, on the same items, with its interval; left out where the distance between these two is "
-            "not resolved."
+            "Normalised: 0 is the better of empty replies and the best constant reply (chosen on other items), 100 "
+            "is the oracle, on the same items, with its interval; omitted where the two do not differ significantly."
         )
     if found.missing:
-        yield Note("Where infrastructure errors left something out,")
+        yield Note("Where attempts were lost to infrastructure errors,")
         yield Note("in this colour,", "flag")
-        yield Note("the score lies between the two numbers whatever that would have come to.")
+        yield Note("the two numbers bound the score over all possible results of these attempts.")
     if found.noted:
-        yield Note("“0 beyond”:", "flag")
-        yield Note("a ladder ended there, and what it did not reach counts as 0;")
+        yield Note("“harder ones count as 0”:", "flag")
+        yield Note("the model failed the last level it was given, and harder levels count as 0;")
         yield Note("“only”:", "flag")
-        yield Note("others were given other levels.")
+        yield Note("other models were given other levels.")
 
 
 def _columns(found: Leaders, alone: bool) -> list[Column]:
     first = [Column(heading="Task")] if alone else [Column(heading="Model"), Column(heading="Task", kind="name")]
     headings = [
         "Score",
-        *(["Horizon"] if found.reaching else []),
+        *(["Horizon"] if found.has_horizons else []),
         "Items",
         "Solved, %",
         *(f"{title}, %" for title in OUTCOMES.values()),
@@ -361,15 +363,15 @@ def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:
             *notes([line.note, line.missing], "flag"),
         ),
     )
-    reach = replace(
-        line.reach,
-        kind="zero" if line.reach.order is None else "reach",
-        notes=(*line.reach.notes, *notes([line.counts]), *notes([line.success], "success")),
+    horizon = replace(
+        line.horizon,
+        kind="zero" if line.horizon.order is None else "horizon",
+        notes=(*line.horizon.notes, *notes([line.counts]), *notes([line.success], "success")),
     )
     cells = [
         *first,
         score,
-        *([reach] if found.reaching else []),
+        *([horizon] if found.has_horizons else []),
         line.items,
         line.solved,
         *line.outcomes,

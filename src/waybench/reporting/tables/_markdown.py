@@ -17,18 +17,18 @@ _LONGEST = 60
 _LONGEST_HEADING = 120
 _MISSING = "n/a"
 # All that means something within a line: code, emphasis, links, tags, entities, ends of cells, formulas, and what some
-# make a link of without being told. A bar or backslash has to be a reference, for a cell's end is looked for first.
+# turn into a link by themselves. A bar or backslash has to be a reference, for a cell's end is looked for first.
 _ACTIVE = re.compile(r"[\\|<>&`*_\[\]$~@]|:(?=\S)|\.(?=[^\W\d])")
 _REFERENCES = {"\\": "&#92;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _HORIZONS = (
-    "Horizons: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
-    "nothing is said beyond what was tried. Blank: not run, or all items of one difficulty."
+    "Horizons: the difficulty at which a single attempt solves half of the items, with its 90 % interval; “above” "
+    "and “below”: outside the difficulties that were tried. Blank: not run, or all items of one difficulty."
 )
 _ERRORS, _ENDED, _FEWER = "*", "†", "‡"
 _SIGNS = {
-    _ERRORS: "infrastructure errors left something out",
-    _ENDED: "a ladder ended early, and what it did not reach counts as 0",
-    _FEWER: "over fewer levels than others, so not to be compared",
+    _ERRORS: "some attempts were lost to infrastructure errors",
+    _ENDED: "stopped at a level that it failed; harder levels count as 0",
+    _FEWER: "over fewer levels than others, so not comparable",
     _MISSING: "infrastructure errors only",
     NOTHING: "not defined for any attempt",
 }
@@ -55,25 +55,25 @@ class _Row:
         known = {name.replace("_", " ") for name in line.group.settings}
         return (
             free
-            and known.issuperset(told.partition(": ")[0] for told in self.differs)
-            and not any(_wrong(told, line.group) for told in self.differs)
+            and known.issuperset(text.partition(": ")[0] for text in self.differs)
+            and not any(_wrong(text, line.group) for text in self.differs)
         )
 
     def head(self, others: Iterable["_Row"]) -> Cell:
         """Return the row's header; what is off or left to its default is said where the model has other rows."""
         again = any(other is not self and other.model == self.model for other in others)
-        told = [each for each in self.differs if again or not each.endswith((": no", ": default"))]
+        settings = [each for each in self.differs if again or not each.endswith((": no", ": default"))]
         name = self.model if one_line(self.model, _LONGEST) else "(no name)"
-        return Cell(text=name, notes=notes(told), kind="reference" if self.embedded else "")
+        return Cell(text=name, notes=notes(settings), kind="reference" if self.embedded else "")
 
 
-def _wrong(told: str, group: Group) -> bool:
+def _wrong(text: str, group: Group) -> bool:
     """Return whether a setting in words is another one of a group, which could have had it."""
     env = registry.load(group.env)
     choices = {option.name: option.choices for option in (*env.options, *env.source_options)}
-    name, _, value = told.partition(": ")
+    name, _, value = text.partition(": ")
     return any(
-        own.replace("_", " ") == name and setting(own, has) != told and value in (choices.get(own) or (value,))
+        own.replace("_", " ") == name and setting(own, has) != text and value in (choices.get(own) or (value,))
         for own, has in group.settings.items()
     )
 
@@ -121,12 +121,12 @@ def readme_table(found: Leaders) -> str:
     columns = list(dict.fromkeys(_column(line) for line in sorted(listed, key=_place)))
     scores = _pivot(rows, {column: column for column in columns}, _score)
     parts = [markdown(scores), _notes(cell for row in scores.rows for cell in row.cells)]
-    counted = {_column(line): _reach_column(line) for line in listed if line.counts}
+    counted = {_column(line): _horizon_column(line) for line in listed if line.counts}
     if counted:
         headings = {column: counted[column] for column in columns if column in counted}
         success = {line.title: line.success for line in listed if line.success}
-        told = [f"{escaped(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
-        parts += [" ".join([_HORIZONS, *told]), markdown(_pivot(rows, headings, _horizon))]
+        rules = [f"{escaped(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
+        parts += [" ".join([_HORIZONS, *rules]), markdown(_pivot(rows, headings, _horizon))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -162,7 +162,7 @@ def _rows(lines: Sequence[Leader]) -> list[_Row]:
 
 def _numbered(settings: Iterable[str]) -> list[tuple[float, str]]:
     """Return what settings in words are sorted by, numbers as numbers: "tries: 5" comes before "tries: 10"."""
-    pieces = [piece for told in settings for piece in re.split(r"(\d+(?:\.\d+)?)", told) if piece]
+    pieces = [piece for text in settings for piece in re.split(r"(\d+(?:\.\d+)?)", text) if piece]
     return [(float(piece), "") if piece[0].isdecimal() else (-1.0, piece) for piece in pieces]
 
 
@@ -174,7 +174,7 @@ def _column(line: Leader) -> str:
     return f"{', '.join((line.title, *line.apart))}: {line.metric}"
 
 
-def _reach_column(line: Leader) -> str:
+def _horizon_column(line: Leader) -> str:
     return f"{', '.join((line.title, *line.apart))}: {line.counts}"
 
 
@@ -183,17 +183,17 @@ def _score(line: Leader) -> Cell:
         return Cell(text=_MISSING)
     marks = _ERRORS if line.errors else ""
     if line.note:
-        marks += _ENDED if line.note.endswith("beyond") else _FEWER
+        marks += _ENDED if line.note.endswith("count as 0") else _FEWER
     return Cell(text=line.score.text, notes=notes([line.interval]), mark=marks)
 
 
 def _horizon(line: Leader) -> Cell:
-    return line.reach if line.counts else BLANK
+    return line.horizon if line.counts else BLANK
 
 
 def _notes(shown: Iterable[Cell]) -> str:
     cells = list(shown)
     signs = {cell.text for cell in cells} | {mark for cell in cells for mark in cell.mark}
-    told = [f"{escaped(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]
+    legend = [f"{escaped(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]
     interval = f"In brackets: {100 * CONFIDENCE:.0f} % confidence interval. In italics: reference players, not models."
-    return " ".join([interval, "Blank: not run.", *told, f"Made by waybench {__version__}."])
+    return " ".join([interval, "Blank: not run.", *legend, f"Made by waybench {__version__}."])

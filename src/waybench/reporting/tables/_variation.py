@@ -43,20 +43,18 @@ def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Tab
         f"with twice\nthe {presentation.items}",
     )
     caption = (
-        f"How much of the uncertainty of a mean over {presentation.items} comes from chance in the attempts; the rest "
-        f"is of which {presentation.items} were drawn. Then how wide its {100 * CONFIDENCE:.0f} % interval is, and "
-        "would be."
+        f"The share of the variance of a mean over {presentation.items} that is due to chance in the attempts; the "
+        f"rest is due to the choice of {presentation.items}. Then the width of its {100 * CONFIDENCE:.0f} % "
+        f"interval, now and with more data."
     )
-    return _table("attempts", "What intervals are due to", caption, [Column(heading=each) for each in headings], rows)
+    return _table("attempts", "Sources of uncertainty", caption, [Column(heading=each) for each in headings], rows)
 
 
 def spread_table(
     env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]
 ) -> Table | None:
     """Return the table of several sets; what a teacher has done has a dash."""
-    caption = (
-        "The average of the sets' means; small, by how much the least of them is below it and the greatest above it."
-    )
+    caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     title = f"Spread over several sets of {presentation.items}"
     guided = {each.group.without_key(): each.guided for each in estimates}
     return _spread_table("spread", title, "Sets", caption, env, presentation, spread(estimates), guided)
@@ -71,8 +69,8 @@ def attempt_spread_table(
     """Return the table of several attempts at the same items; what a teacher has done has a dash."""
     items = presentation.items
     caption = (
-        f"The average of the attempts' means, each over all {items}; small, by how much the least of them is below it "
-        "and the greatest above it."
+        f"The average of the attempts' means, each over all {items}; small, the distances to the smallest and to the "
+        "greatest of them."
     )
     title = f"Spread over several attempts at the same {items}"
     guided = {each.group: each.guided for each in estimates}
@@ -91,19 +89,20 @@ def _spread_table(
 ) -> Table | None:
     names = presentation.metrics or (env.metrics[0].name,)
     free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
-    asked = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
+    guided_measures = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
     rows: list[TableRow] = []
     for group, some in grouped(spreads, lambda each: each.group).items():
         for each in some:
             margins = [(None if guided[group] else each.metrics.get(metric.name), metric) for metric in free]
             margins += [
-                (each.curves.get(measured.series) if guided[group] else None, measured.metric) for measured in asked
+                (each.curves.get(measured.series) if guided[group] else None, measured.metric)
+                for measured in guided_measures
             ]
             differs = differing(group, [other.group for other in spreads])
             sets = Cell(text=str(len(each.keys)), title=one_line(", ".join(each.keys), 300))
             cells = [_margins(found, metric) for found, metric in margins]
             rows.append(TableRow(model_cell(group.model, differs), [Cell(text=str(each.level)), sets, *cells]))
-    metrics = [*free, *(measured.metric for measured in asked)]
+    metrics = [*free, *(measured.metric for measured in guided_measures)]
     columns = [
         *(Column(heading=each) for each in ("Model", presentation.level.capitalize(), heading)),
         *map(metric_column, metrics),
@@ -144,12 +143,12 @@ def repeat_table(
         row = TableRow(model_cell(each.group.model, differs), [Cell(text=str(count)), *cells])
         rows.append((sign * first.mean if first else 0.0, row))
     caption = (
-        "The mean of the repeats' means; small, its standard error over the repeats. It says how much chance in the "
-        f"replies moves a score, not how other {presentation.items} would have come out."
+        "The mean of the repeats' means; small, its standard error over the repeats. It measures chance in the "
+        f"replies, not the choice of {presentation.items}."
     )
     columns = [Column(heading="Model"), Column(heading="Repeats"), *map(metric_column, metrics)]
     ordered = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
-    return _table("repeats", f"Repeats of the whole on the same {presentation.items}", caption, columns, ordered)
+    return _table("repeats", f"Repeated runs on the same {presentation.items}", caption, columns, ordered)
 
 
 def _table(name: str, title: str, caption: str, columns: Sequence[Column], rows: Sequence[TableRow]) -> Table | None:

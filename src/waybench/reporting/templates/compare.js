@@ -32,34 +32,34 @@
   };
 
   const cell = (row, text, kind = "td") => {
-    const made = document.createElement(kind);
-    if (kind === "th") made.scope = "row";
-    made.append(text);
-    row.append(made);
-    return made;
+    const added = document.createElement(kind);
+    if (kind === "th") added.scope = "row";
+    added.append(text);
+    row.append(added);
+    return added;
   };
 
   const link = (model, item) => {
-    const made = document.createElement("a");
+    const anchor = document.createElement("a");
     const name = models[model].page.replace(/\.html$/, "");
-    made.href = `../replays/${name}-${replays[model][item]}.html`;
+    anchor.href = `../replays/${name}-${replays[model][item]}.html`;
     const score = scores[model][item];
-    made.textContent = score === null ? "–" : number.format(score);
+    anchor.textContent = score === null ? "–" : number.format(score);
     const sign = document.createElement("span");
     sign.textContent = ` ${mark(solved[model][item])}`;
     sign.className = solved[model][item] ? "good" : "flag";
     sign.setAttribute("role", "img");
     sign.setAttribute("aria-label", solved[model][item] ? "solved" : "not solved");
     const both = document.createElement("span");
-    both.append(made, sign);
+    both.append(anchor, sign);
     return both;
   };
 
   const judge = (a, b) => {
     const [verdict, ...reasons] = verdicts[`${a} ${b}`] ?? [
       alike[a] !== alike[b]
-        ? "No verdict: they were not asked the same."
-        : "No verdict: these two were not compared, or have nothing in common.",
+        ? "No verdict: their items or settings differ."
+        : "No verdict: these two were not compared, or have no items in common.",
     ];
     at("verdict").hidden = a === b;
     at("verdict").textContent = verdict;
@@ -111,19 +111,19 @@
     judge(a, b);
     const [both, difference] = differences[`${a} ${b}`] ?? [];
     // Where each item has one score, the verdict says it.
-    at("told").hidden = a !== b && `${a} ${b}` in verdicts && !words.best;
-    at("told").textContent =
+    at("mean-difference").hidden = a !== b && `${a} ${b}` in verdicts && !words.best;
+    at("mean-difference").textContent =
       a === b
         ? "Choose two models."
         : !difference
-          ? `There is no ${words.item} at which both have a score.`
-          : `Mean difference${words.best ? " of the best attempts" : ""}, the first less the second: ${difference[0]}` +
+          ? `No ${words.item} has a score of both.`
+          : `Mean difference${words.best ? " of the best attempts" : ""}, first minus second: ${difference[0]}` +
             (difference.length > 1 ? `, interval ${difference[1]} to ${difference[2]}` : "") +
             `, over ${both} ${both === 1 ? words.item : words.items}.`;
     const differ = models[a].settings.filter((each) => !models[b].settings.includes(each));
     at("settings").hidden = a === b || !differ.length;
     at("settings").textContent =
-      `They were not asked alike. First: ${models[a].settings.join(", ")}. Second: ${models[b].settings.join(", ")}.`;
+      `Their settings differ. First: ${models[a].settings.join(", ")}. Second: ${models[b].settings.join(", ")}.`;
     history.replaceState(null, "", `#one=${a}&other=${b}`);
   };
 

@@ -13,20 +13,20 @@
   let at = -1;
   let timer = 0;
 
-  // Where nothing is drawn, what the player was told stands in its place.
-  const told = (made) => {
-    const from = made ? turns[made - 1].querySelector(".answer") : document.querySelector("#prompt .said:last-of-type");
+  // Where there is no drawing, the last message to the player is shown instead.
+  const message = (turn) => {
+    const from = turn ? turns[turn - 1].querySelector(".answer") : document.querySelector("#prompt .said:last-of-type");
     const shown = document.createElement("pre");
     shown.className = "observation";
     shown.tabIndex = 0;
     shown.setAttribute("role", "region");
-    shown.setAttribute("aria-label", "What the player was told");
+    shown.setAttribute("aria-label", "The last message to the player");
     shown.textContent = [...(from?.querySelectorAll("pre") ?? [])].map((each) => each.textContent).join("\n…\n");
     return shown;
   };
 
   const drawing = (frame) => {
-    if (!data.frames.length) return told(data.turns[frame]);
+    if (!data.frames.length) return message(data.turns[frame]);
     // A negative number stands for so many pieces that follow the one before.
     const text = data.frames[frame]
       .flatMap((piece, place, all) =>
@@ -42,20 +42,20 @@
     at = frame;
     board.replaceChildren(drawing(at));
     slider.value = String(at);
-    const made = data.turns[at];
-    where.textContent = made ? `Turn ${made} of ${data.turns[last]}` : "Start";
+    const count = data.turns[at];
+    where.textContent = count ? `Turn ${count} of ${data.turns[last]}` : "Start";
     slider.setAttribute("aria-valuetext", where.textContent);
     for (const turn of turns) {
-      const current = Number(turn.dataset.turn) === made;
+      const current = Number(turn.dataset.turn) === count;
       if (current) turn.setAttribute("aria-current", "step");
       else turn.removeAttribute("aria-current");
-      turn.classList.toggle("later", Number(turn.dataset.turn) > made);
+      turn.classList.toggle("later", Number(turn.dataset.turn) > count);
       if (current) {
         const list = turn.parentElement;
         list.scrollTop = turn.offsetTop - list.offsetTop - 8;
       }
     }
-    history.replaceState(null, "", `#turn=${made}`);
+    history.replaceState(null, "", `#turn=${count}`);
   };
 
   const stop = () => {
@@ -103,9 +103,9 @@
     keys[event.key]();
   });
   const linked = () => {
-    const made = Number(new URLSearchParams(location.hash.slice(1)).get("turn") ?? NaN);
-    const frame = data.turns.findIndex((count) => count >= made);
-    return Number.isFinite(made) && frame >= 0 ? frame : 0;
+    const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("turn") ?? NaN);
+    const frame = data.turns.findIndex((count) => count >= wanted);
+    return Number.isFinite(wanted) && frame >= 0 ? frame : 0;
   };
   addEventListener("hashchange", () => {
     if (location.hash.startsWith("#turn=")) show(linked()); // and not where the link to the content leads

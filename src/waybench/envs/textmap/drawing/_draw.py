@@ -1,12 +1,12 @@
-"""A question about a map as a drawing (SVG): what was told of the map, what was answered, and what was meant."""
+"""SVG drawings of questions about maps: the moves shown, the answer given and the right answer."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import hypot
 
 from waybench._svg import drawing, path, text
 from waybench.core import TurnRecord
-from waybench.envs.textmap.drawing._board import Board, Pair, board, written
-from waybench.envs.textmap.drawing._scene import Scene, scenes
+from waybench.envs.textmap.drawing._board import Board, Pair, map_board, name_shapes
+from waybench.envs.textmap.drawing._overlay import Overlay, overlays
 from waybench.envs.textmap.extract import Extraction
 from waybench.envs.textmap.minigame import Minigame
 from waybench.envs.textmap.questions import MapQuestion
@@ -14,19 +14,19 @@ from waybench.envs.textmap.questions import MapQuestion
 AnyQuestion = MapQuestion | Minigame | Extraction
 
 _ROUND = 'stroke-linecap="round"'
-_STUB = 17  # how far a move is drawn that leads nowhere
+_STUB = 17  # length of the stub of a move that leads nowhere
 
 
 def draw(instance: AnyQuestion, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw a map as who is asked was told of it, and an answer on it.
+    """Draw a map as the player was shown it, and an answer on it.
 
-    Nothing of a reply reaches the drawing: names are those of the map, and actions those that a question lists.
+    No text of a reply reaches the drawing: names come from the map, and actions from the question.
 
     Args:
-        instance: What is asked.
+        instance: The question.
         turns: Turns of an episode that a simulation has confirmed.
-        board_id: An id in the page for the drawing of the map, which is most of the bytes.
-        reuse: Whether the page holds a drawing with this id already, whose map is shown again.
+        board_id: Element id of the map's shapes, which are most of the bytes, so that a page holds them once.
+        reuse: Whether the page already has an element with this id, to refer to instead of drawing the map again.
 
     Returns:
         An `<svg>` element. Classes: textmap, reference, textmap-floor, textmap-walked, textmap-imputed, textmap-later,
@@ -34,95 +34,101 @@ def draw(instance: AnyQuestion, turns: Sequence[TurnRecord] = (), *, board_id: s
         textmap-right, textmap-came, textmap-ahead, textmap-missed, tiles-trail, tiles-stop, tiles-start, tiles-goal,
         maze-hit.
     """
-    (seen,) = scenes(instance, turns, [len(turns)])
+    (overlay,) = overlays(instance, turns, [len(turns)])
     if reuse:
-        return _drawing(instance, seen, f'<use href="#{board_id}"/>')
+        return _drawing(instance, overlay, f'<use href="#{board_id}"/>')
     identity = f' id="{board_id}"' if board_id else ""
-    return _drawing(instance, seen, f"<g{identity}>{board(instance.map).drawn(instance.cutoff)}</g>")
+    return _drawing(instance, overlay, f"<g{identity}>{map_board(instance.map).render(instance.cutoff)}</g>")
 
 
 def draw_frames(instance: AnyQuestion, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
-    """Yield drawings of how it stands after each number of turns in `counts`, which rise; see `draw`."""
-    shapes = f"<g>{board(instance.map).drawn(instance.cutoff)}</g>"
-    return (_drawing(instance, seen, shapes) for seen in scenes(instance, turns, counts))
+    """Yield a drawing after each number of turns in `counts` (ascending); see `draw`."""
+    shapes = f"<g>{map_board(instance.map).render(instance.cutoff)}</g>"
+    return (_drawing(instance, overlay, shapes) for overlay in overlays(instance, turns, counts))
 
 
-def _drawing(instance: AnyQuestion, seen: Scene, shapes: str) -> str:
-    where, places = board(instance.map), len(instance.map.places)
+def _drawing(instance: AnyQuestion, overlay: Overlay, shapes: str) -> str:
+    board, places = map_board(instance.map), len(instance.map.places)
     parts = [
-        f'<path class="textmap-floor" fill="#fff" d="M0 0h{where.width:g}v{where.height:g}h-{where.width:g}z"/>',
-        _band(where, seen),
+        f'<path class="textmap-floor" fill="#fff" d="M0 0h{board.width:g}v{board.height:g}h-{board.width:g}z"/>',
+        _band(board, overlay),
         shapes,
-        _moves(where, seen),
-        _names(where, seen),
-        *_marks(where, seen),
-        text("textmap-told", 12, 21, seen.told, 13),
+        _moves(board, overlay),
+        _names(board, overlay),
+        *_marks(board, overlay),
+        text("textmap-told", 12, 21, overlay.caption, 13),
     ]
-    return drawing("textmap", where.width, where.height, f"Map of {places} places. {seen.told}", parts)
+    return drawing("textmap", board.width, board.height, f"Map of {places} places. {overlay.caption}", parts)
 
 
-def _names(where: Board, seen: Scene) -> str:
-    """Return the names of all places that matter; those that are before the answer are always in the same places."""
-    given = [place for place in (seen.start, seen.target) if place]
-    answered = [*(place for pairs in (seen.taken, seen.made_up) for pair in pairs for place in pair), *seen.stops]
-    meant = [*(place for pair in seen.reference for place in pair), *([seen.right] if seen.right else [])]
-    names, own = where.names([*given, *meant, *answered]), {*given, *answered}
-    reference = written((name for place, name in names.items() if place not in own), strong=True)
-    texts = written((name for place, name in names.items() if place in own), strong=True)
+def _names(board: Board, overlay: Overlay) -> str:
+    """Return the names of the places of the question and the answer.
+
+    The question's own names come first, so that their positions do not depend on the answer.
+    """
+    question_places = [place for place in (overlay.start, overlay.target) if place]
+    answered = [
+        *(place for pairs in (overlay.answered_moves, overlay.invented) for pair in pairs for place in pair),
+        *overlay.stops,
+    ]
+    meant = [*(place for pair in overlay.reference for place in pair), *([overlay.right] if overlay.right else [])]
+    names, move_path = board.names([*question_places, *meant, *answered]), {*question_places, *answered}
+    reference = name_shapes((name for place, name in names.items() if place not in move_path), strong=True)
+    texts = name_shapes((name for place, name in names.items() if place in move_path), strong=True)
     return texts + (f'<g class="reference">{reference}</g>' if reference else "")
 
 
-def _band(where: Board, seen: Scene) -> str:
-    """Return the reference: a wide line below the map, and the place where it ends."""
-    lines = (where.path(*move) for move in dict.fromkeys(seen.reference))
+def _band(board: Board, overlay: Overlay) -> str:
+    """Return the reference answer: a wide line below the map and a square at its end."""
+    lines = (board.path(*move) for move in dict.fromkeys(overlay.reference))
     band = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
-    end = _square(where, seen.right, "#e69f00", "textmap-right") if seen.right else ""
+    end = _square(board, overlay.right, "#e69f00", "textmap-right") if overlay.right else ""
     return f'<g class="reference">{band}{end}</g>' if band or end else ""
 
 
-def _square(where: Board, place: str, colour: str, name: str) -> str:
-    (x, y), side = where.at[place], where.radius + 5
+def _square(board: Board, place: str, colour: str, name: str) -> str:
+    (x, y), side = board.at[place], board.radius + 5
     return path(name, colour, 2.5, [f"M{x - side:.4g} {y - side:.4g}h{2 * side:g}v{2 * side:g}h-{2 * side:g}z"])
 
 
-def _moves(where: Board, seen: Scene) -> str:
+def _moves(board: Board, overlay: Overlay) -> str:
     def lines(moves: Iterable[Pair]) -> Iterator[str]:
-        return (where.path(*move) for move in dict.fromkeys(moves))
+        return (board.path(*move) for move in dict.fromkeys(moves))
 
     def halves(name: str, colour: str, width: float, moves: Iterable[Pair]) -> str:
-        # Apart, so that frames of a replay have them in common.
-        paths = "".join(f'<path d="{where.own(*move)}"/>' for move in moves)
+        # Separate paths, so that the frames of a replay share them.
+        paths = "".join(f'<path d="{board.move_path(*move)}"/>' for move in moves)
         look = f'fill="none" stroke="{colour}" stroke-width="{width}" {_ROUND}'
         return f'<g class="{name}" {look}>{paths}</g>' if paths else ""
 
-    heads = "".join(where.head(*move) for move in dict.fromkeys(seen.taken))
+    heads = "".join(board.head(*move) for move in dict.fromkeys(overlay.answered_moves))
     return "".join(
         (
-            path("textmap-came", "#0072b2", 5, lines(seen.came), f'stroke-opacity="0.35" {_ROUND}'),
-            halves("textmap-missed", "#d55e00", 3, seen.missed),
-            halves("tiles-trail", "#0072b2", 3.5, seen.found),
-            path("tiles-trail", "#0072b2", 3, lines(seen.taken), _ROUND),
-            path("maze-hit", "#d55e00", 4, lines(seen.made_up), f'stroke-dasharray="0 8" {_ROUND}'),
+            path("textmap-came", "#0072b2", 5, lines(overlay.approach), f'stroke-opacity="0.35" {_ROUND}'),
+            halves("textmap-missed", "#d55e00", 3, overlay.missing_moves),
+            halves("tiles-trail", "#0072b2", 3.5, overlay.right_moves),
+            path("tiles-trail", "#0072b2", 3, lines(overlay.answered_moves), _ROUND),
+            path("maze-hit", "#d55e00", 4, lines(overlay.invented), f'stroke-dasharray="0 8" {_ROUND}'),
             f'<path class="textmap-ahead" fill="#0072b2" d="{heads}"/>' if heads else "",
         )
     )
 
 
-def _marks(where: Board, seen: Scene) -> Iterator[str]:
-    """Yield where it begins, where it should end, where it ends, and what is wrong with it."""
-    x, y = where.at[seen.start]
+def _marks(board: Board, overlay: Overlay) -> Iterator[str]:
+    """Yield marks at the start, the target, the end of the answer and its errors."""
+    x, y = board.at[overlay.start]
     yield (
         f'<circle class="tiles-start" fill="none" stroke="#009e73" stroke-width="2.5" cx="{x:.4g}" cy="{y:.4g}" '
-        f'r="{where.radius + 5:.3g}"/>'
+        f'r="{board.radius + 5:.3g}"/>'
     )
-    if seen.target:
-        yield _square(where, seen.target, "#009e73", "tiles-goal")
-    for place in seen.stops:
-        x, y = where.at[place]
-        yield f'<circle class="tiles-stop" fill="#0072b2" cx="{x:.4g}" cy="{y:.4g}" r="{where.radius + 1:.3g}"/>'
-    for place, (east, south) in seen.crosses:
-        (x, y), far = where.at[place], _STUB / max(1.0, hypot(east, south))
+    if overlay.target:
+        yield _square(board, overlay.target, "#009e73", "tiles-goal")
+    for place in overlay.stops:
+        x, y = board.at[place]
+        yield f'<circle class="tiles-stop" fill="#0072b2" cx="{x:.4g}" cy="{y:.4g}" r="{board.radius + 1:.3g}"/>'
+    for place, (east, south) in overlay.crosses:
+        (x, y), far = board.at[place], _STUB / max(1.0, hypot(east, south))
         leaves = bool(east or south)
-        stub, arm = f"l{far * east:.3g} {far * south:.3g}" if leaves else "", 5 if leaves else where.radius + 5
+        stub, arm = f"l{far * east:.3g} {far * south:.3g}" if leaves else "", 5 if leaves else board.radius + 5
         cross = f"m-{arm:g}-{arm:g}l{2 * arm:g} {2 * arm:g}m0-{2 * arm:g}l-{2 * arm:g} {2 * arm:g}"
         yield path("maze-hit", "#d55e00", 2.5, [f"M{x:.4g} {y:.4g}{stub}{cross}"], _ROUND)

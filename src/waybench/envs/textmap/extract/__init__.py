@@ -2,15 +2,15 @@
 
 from waybench.envs.textmap.extract._environment import EXTRACT
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction, extractions
-from waybench.envs.textmap.extract._triplet_graph import Said, said_right, same, wanted
+from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, expected_triplets, same_triplet, triplet_scores
 
 __all__ = [
     "EXAMPLES",
     "EXTRACT",
     "Extraction",
-    "Said",
+    "PlayerTriplets",
+    "expected_triplets",
     "extractions",
-    "said_right",
-    "same",
-    "wanted",
+    "same_triplet",
+    "triplet_scores",
 ]

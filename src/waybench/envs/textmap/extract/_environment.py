@@ -6,16 +6,23 @@ from functools import lru_cache
 from waybench._package_data import read_text
 from waybench.core import EpisodeRecord, FailureKind, Json, Limits, Option, Play, Stream
 from waybench.envs.textmap.extract._failures import EXTRACT_FAILURES, extract_failure
-from waybench.envs.textmap.extract._game import BEFORE, MODES, PLAYERS, Extracting, ExtractionRules
+from waybench.envs.textmap.extract._game import BEFORE, MODES, PLAYERS, ExtractionRules, ExtractionState
 from waybench.envs.textmap.extract._instance import (
     EXAMPLES,
     QUESTIONS,
     Extraction,
     decode_extraction,
     extractions,
-    named_extraction,
+    resolve_extraction,
 )
-from waybench.envs.textmap.extract._metrics import METRICS, prove, rules_of, said_in, task_of, turns_of
+from waybench.envs.textmap.extract._metrics import (
+    METRICS,
+    player_triplets,
+    prove,
+    recorded_extraction,
+    scoring_rules,
+    turn_count,
+)
 from waybench.envs.textmap.extract._wording import ExtractionWording
 from waybench.envs.textmap.questions import (
     LONGEST,
@@ -28,7 +35,7 @@ from waybench.envs.textmap.questions import (
     protocol_option,
     questions_option,
 )
-from waybench.envs.textmap.worlds import WorldItems, drawn_world, shown_steps, size_stream
+from waybench.envs.textmap.worlds import WorldItems, draw_world, last_shown_step, size_stream
 
 OPTIONS = (
     protocol_option(
@@ -48,8 +55,8 @@ OPTIONS = (
         default=None,
         kind=str,
         choices=BEFORE,
-        doc="In steps, the place that is named as the one before a step: told, the true one; own, where the player's "
-        'last triplet ended; if not given, told in "paper", own in "sound".',
+        doc="In steps, the place that the prompt gives as the place before a step: told, the true one; own, the end of "
+        'the player\'s last triplet; if not given, told in "paper", own in "sound".',
     ),
     lists_option(
         "The list of places: all of the map, or those seen by a reader of the prefix; if not given, all in "
@@ -59,7 +66,7 @@ OPTIONS = (
 SOURCE_OPTIONS = (
     prefix_option("Steps of the walkthrough that are shown; if not given, all of it, up to 1,000.", low=EXAMPLES + 1),
     questions_option(
-        "Questions for routes, and as many for destinations, that the graph is asked; easy and hard ones in turn.",
+        "Route questions for the graph, and as many destination questions; easy and hard ones alternate.",
         default=QUESTIONS,
         high=100,
     ),
@@ -68,36 +75,40 @@ SOURCE_OPTIONS = (
         default=LONGEST,
         low=1,
         high=1_000,
-        doc="Most moves of a path whose destination is asked for; large maps have too many longer ones.",
+        doc="Most moves of the path in a destination question; large maps have too many longer paths.",
     ),
 )
 
 
 def _play(
     protocol: str, wording: str, mode: str, before: str | None, lists: str | None
-) -> Play[Extraction, Extracting, Trajectory]:
+) -> Play[Extraction, ExtractionState, Trajectory]:
     words = ExtractionWording(mode, listed_names(protocol, lists))
-    game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), rules_of(protocol))
-    return Play(game, words, Limits(turns=1), lambda task: turns_of(task, mode))
+    game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), scoring_rules(protocol))
+    return Play(game, words, Limits(turns=1), lambda task: turn_count(task, mode))
 
 
 def _draw(key: str, level: int, options: Mapping[str, Json]) -> WorldItems[Extraction]:
-    given = tuple(options.items())
-    return WorldItems(key, level, 1, lambda world, extra: _of_world(key, level, given, world, extra), prove)
+    parameters = tuple(options.items())
+    return WorldItems(
+        key, level, 1, lambda world, extra: _world_extractions(key, level, parameters, world, extra), prove
+    )
 
 
 @lru_cache(maxsize=32)
-def _of_world(key: str, level: int, options: tuple[tuple[str, Json], ...], index: int, extra: int) -> list[Extraction]:
+def _world_extractions(
+    key: str, level: int, options: tuple[tuple[str, Json], ...], index: int, extra: int
+) -> list[Extraction]:
     """Return the extraction of a world of a set."""
-    given = dict(options)
-    place_map, _ = drawn_world(key, level, given, index, extra, size_stream(key, level, index, extra))
-    cutoff = shown_steps(place_map, given["prefix_steps"])
+    parameters = dict(options)
+    place_map, _ = draw_world(key, level, parameters, index, extra, size_stream(key, level, index, extra))
+    cutoff = last_shown_step(place_map, parameters["prefix_steps"])
     stream = Stream("textmap/extractions", key, level, index, extra)
-    return extractions(place_map, cutoff, int(given["questions"]), stream, longest=int(given["longest"]))
+    return extractions(place_map, cutoff, int(parameters["questions"]), stream, longest=int(parameters["longest"]))
 
 
 def _failure(record: EpisodeRecord) -> FailureKind:
-    return extract_failure(record, task_of(record), said_in(record))
+    return extract_failure(record, recorded_extraction(record), player_triplets(record))
 
 
 EXTRACT = map_environment(
@@ -109,14 +120,14 @@ EXTRACT = map_environment(
     source_options=SOURCE_OPTIONS,
     sample_levels=(1, 2),
     make_source=_draw,
-    ask=lambda place_map, cutoff, stream, given: extractions(
-        place_map, cutoff, given["limit"], stream, longest=given["longest"]
+    ask=lambda place_map, cutoff, stream, parameters: extractions(
+        place_map, cutoff, parameters["limit"], stream, longest=parameters["longest"]
     ),
-    limit=(4, "Questions for routes, and as many for destinations, that the graph of each walkthrough is asked."),
-    of_a_world=0,
+    limit=(4, "Route questions for the graph of each walkthrough, and as many destination questions."),
+    items_per_limit=0,
     task="mango_extract",
     decode=decode_extraction,
-    resolve_references=named_extraction,
+    resolve_references=resolve_extraction,
     prove=prove,
     metrics=METRICS,
     failures=EXTRACT_FAILURES,

@@ -1,12 +1,12 @@
-"""How extracted maps fail: by what most of the wrong triplets have in common."""
+"""Failure kinds of extractions: the most frequent error of the triplets."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, general_failure, main_cause
 from waybench.envs.textmap.extract._instance import Extraction
-from waybench.envs.textmap.extract._triplet_graph import Said, same, wanted
-from waybench.envs.textmap.questions import NO_PLACE, Hop, ground, normal
+from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, expected_triplets, same_triplet
+from waybench.envs.textmap.questions import NO_PLACE, Hop, move_index, normal
 
 STAYING = FailureKind("staying", "moves taken for no move", "Most wrong triplets say that a step leads nowhere.")
 WRONG_TRIPLET = FailureKind("wrong_triplet", "wrong triplets", "Most wrong triplets lead from or to a wrong place.")
@@ -19,44 +19,44 @@ CEILING = FailureKind(
 EXTRACT_FAILURES = (NO_PLACE, STAYING, WRONG_TRIPLET, MISSING, CEILING)
 
 
-def extract_failure(record: EpisodeRecord, task: Extraction, said: Said) -> FailureKind:
-    """Return what is wrong with most of the triplets that are not right.
+def extract_failure(record: EpisodeRecord, task: Extraction, triplets: PlayerTriplets) -> FailureKind:
+    """Return the most frequent error of the triplets.
 
     Args:
         record: The record.
-        task: Its walkthrough.
-        said: The triplets that were said.
+        task: The extraction.
+        triplets: The triplets of the player.
     """
     general = general_failure(record)
     if general in NO_ANSWER:
         return general
     mode = record.options["mode"]
-    found = _wrong(task, said, mode)
-    return main_cause(found, EXTRACT_FAILURES) or CEILING
+    causes = _wrong(task, triplets, mode)
+    return main_cause(causes, EXTRACT_FAILURES) or CEILING
 
 
-def _wrong(task: Extraction, said: Said, mode: str) -> Iterator[FailureKind]:
-    truth = wanted(task, mode)
+def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[FailureKind]:
+    truth = expected_triplets(task, mode)
     if mode == "steps":
-        pairs = zip(truth, (*said, *[None] * (len(truth) - len(said))), strict=True)
-        wrong = [hop for true, hop in pairs if hop is None or not same(hop, true)]
+        pairs = zip(truth, (*triplets, *[None] * (len(truth) - len(triplets))), strict=True)
+        wrong = [hop for true, hop in pairs if hop is None or not same_triplet(hop, true)]
     else:
-        # A triplet that is left out must not make all that follow wrong.
-        read = [hop for hop in said if hop is not None]
-        left = Counter(tuple(map(normal, hop)) for hop in truth)
+        # A missing triplet must not make all that follow wrong.
+        read = [hop for hop in triplets if hop is not None]
+        remaining = Counter(tuple(map(normal, hop)) for hop in truth)
         wrong = list[Hop | None]()
         for hop in read:
             names = tuple(map(normal, hop))
-            if left[names] > 0:
-                left[names] -= 1
+            if remaining[names] > 0:
+                remaining[names] -= 1
             else:
                 wrong.append(hop)
-        wrong += [None] * (left.total() - len(wrong))
-    places = ground(task.map)
+        wrong += [None] * (remaining.total() - len(wrong))
+    places = move_index(task.map)
     for hop in wrong:
         if hop is None:
             yield MISSING
-        elif places.named(hop.before) is None or places.named(hop.after) is None:
+        elif places.find_place(hop.before) is None or places.find_place(hop.after) is None:
             yield NO_PLACE
         else:
             yield STAYING if normal(hop.before) == normal(hop.after) else WRONG_TRIPLET

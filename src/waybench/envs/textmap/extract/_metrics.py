@@ -1,4 +1,4 @@
-"""What extracted triplets and the answers of their graph are measured by (MANGO, section C.4)."""
+"""Metrics of extracted triplets and of the answers of their graph (MANGO, section C.4)."""
 
 import json
 from collections.abc import Callable
@@ -7,28 +7,34 @@ from statistics import fmean
 
 from waybench.core import EpisodeRecord, Json, Metric
 from waybench.envs.textmap.extract._instance import Extraction, decode_extraction
-from waybench.envs.textmap.extract._triplet_graph import Answered, Result, Said, result, wanted
-from waybench.envs.textmap.map import Of, share
+from waybench.envs.textmap.extract._triplet_graph import (
+    ExtractionResult,
+    PlayerTriplets,
+    QuestionResult,
+    expected_triplets,
+    result,
+)
+from waybench.envs.textmap.map import MetricFunction, share
 from waybench.envs.textmap.questions import PAPER, SOUND, Rules, read_hops
 
 
-def rules_of(protocol: str) -> Rules:
-    """Return by which rules answers are scored."""
+def scoring_rules(protocol: str) -> Rules:
+    """Return the scoring rules of a protocol."""
     return PAPER if protocol == PAPER.name else SOUND
 
 
-def turns_of(task: Extraction, mode: str) -> int:
+def turn_count(task: Extraction, mode: str) -> int:
     """Return the number of turns of an episode."""
-    return len(wanted(task, mode)) if mode == "steps" else 1
+    return len(expected_triplets(task, mode)) if mode == "steps" else 1
 
 
 def prove(task: Extraction) -> dict[str, Json]:
-    """Return what is known of an extraction.
+    """Return the facts about an extraction.
 
     Returns:
-        steps: steps that are shown;
-        moves: how many of them lead to another place;
-        questions: how many are asked of the graph;
+        steps: number of steps that are shown;
+        moves: number of steps that lead to another place;
+        questions: number of questions for the graph;
         ceiling: success of the true triplets' graph by exact names.
     """
     best = result(task, task.truth, "whole", SOUND).success
@@ -41,48 +47,53 @@ def _task(text: str) -> Extraction:
     return decode_extraction(json.loads(text))
 
 
-def task_of(record: EpisodeRecord) -> Extraction:
-    """Return a record's walkthrough and questions."""
+def recorded_extraction(record: EpisodeRecord) -> Extraction:
+    """Return the extraction of a record."""
     return _task(json.dumps(record.instance))
 
 
-def said_in(record: EpisodeRecord) -> Said:
-    """Return a record's triplets; those that were put in the place of what was said count."""
+def player_triplets(record: EpisodeRecord) -> PlayerTriplets:
+    """Return the triplets of a record, as they were executed."""
     mode = record.options["mode"]
-    said: Said = ()
+    triplets: PlayerTriplets = ()
     for turn in record.turns:
-        taken = turn.action if turn.executed is None else turn.executed
-        hops = () if taken is None else read_hops(taken)
-        said += hops if mode == "whole" or len(hops) == 1 else (None,)
-    return said
+        action = turn.action if turn.executed is None else turn.executed
+        hops = () if action is None else read_hops(action)
+        triplets += hops if mode == "whole" or len(hops) == 1 else (None,)
+    return triplets
 
 
-def _result(record: EpisodeRecord) -> Result:
-    """Return what came of a record's triplets."""
-    return result(task_of(record), said_in(record), record.options["mode"], rules_of(record.options["protocol"]))
+def _result(record: EpisodeRecord) -> ExtractionResult:
+    """Return the result of a record's triplets."""
+    return result(
+        recorded_extraction(record),
+        player_triplets(record),
+        record.options["mode"],
+        scoring_rules(record.options["protocol"]),
+    )
 
 
 def _best(record: EpisodeRecord) -> float:
-    task, mode = task_of(record), record.options["mode"]
-    return result(task, wanted(task, mode), mode, rules_of(record.options["protocol"])).success
+    task, mode = recorded_extraction(record), record.options["mode"]
+    return result(task, expected_triplets(task, mode), mode, scoring_rules(record.options["protocol"])).success
 
 
 def _success(record: EpisodeRecord) -> float:
     return _result(record).success
 
 
-def _among(fits: Callable[[Answered], bool]) -> Of:
-    def of(record: EpisodeRecord) -> float | None:
-        values = [each.success for each in _result(record).answered if fits(each)]
+def _mean_success(fits: Callable[[QuestionResult], bool]) -> MetricFunction:
+    def compute(record: EpisodeRecord) -> float | None:
+        values = [question.success for question in _result(record).questions if fits(question)]
         return fmean(values) if values else None
 
-    return of
+    return compute
 
 
 def _parsed(record: EpisodeRecord) -> float:
-    """Return the share of the turns that were asked for in which triplets could be read."""
+    """Return the share of the expected turns with readable triplets."""
     read = sum(turn.action is not None for turn in record.turns)
-    return read / turns_of(task_of(record), record.options["mode"])
+    return read / turn_count(recorded_extraction(record), record.options["mode"])
 
 
 METRICS = (
@@ -99,31 +110,31 @@ METRICS = (
     share("ceiling", _best, "Ceiling", "Success with the true triplets.", better=""),
     share(
         "success_easy",
-        _among(lambda each: each.difficulty == "easy"),
+        _mean_success(lambda question: question.difficulty == "easy"),
         "Success, easy",
         "The same of easy questions: all moves of some way, or of the given one, were made.",
     ),
     share(
         "success_hard",
-        _among(lambda each: each.difficulty == "hard"),
+        _mean_success(lambda question: question.difficulty == "hard"),
         "Success, hard",
         "The same of hard questions: some move has to be inferred from its opposite.",
     ),
     share(
         "success_route",
-        _among(lambda each: each.kind == "route"),
+        _mean_success(lambda question: question.kind == "route"),
         "Success, routes",
         "The same of questions for a route.",
     ),
     share(
         "success_destination",
-        _among(lambda each: each.kind == "destination"),
+        _mean_success(lambda question: question.kind == "destination"),
         "Success, destinations",
         "The same of questions for a destination.",
     ),
     share(
         "success_bare",
-        lambda record: fmean(each.bare for each in _result(record).answered),
+        lambda record: fmean(question.success_without_opposites for question in _result(record).questions),
         "Success without opposites",
         "Success of the answers in the graph of the triplets alone.",
     ),
@@ -131,7 +142,7 @@ METRICS = (
         "triplets",
         lambda record: _result(record).triplets,
         "Triplets",
-        "Share of the steps that are asked for whose triplet is right.",
+        "Share of the expected steps with a right triplet.",
     ),
     share(
         "triplets_moving",

@@ -1,10 +1,10 @@
-"""The words of extractions. The paper prints none, so they are ours."""
+"""The wording of extractions. The paper has none, so it is waybench's own."""
 
 import json
 from functools import lru_cache
 
 from waybench.core import Invalid, Memory, Transition, Wording, last_object
-from waybench.envs.textmap.extract._game import Extracting
+from waybench.envs.textmap.extract._game import ExtractionState
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
 from waybench.envs.textmap.map import Step, all_names, seen_names, walkthrough
 from waybench.envs.textmap.questions import RELEASED, Hop, Trajectory, sound_answer, trajectory
@@ -17,13 +17,12 @@ _TASK = (
 _ANSWER = '{"location_before": "...", "action": "...", "location_after": "..."}'
 
 
-class ExtractionWording(Wording[Extraction, Extracting, Trajectory]):
-    """Asks for triplets.
+class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
+    """The wording that requests triplets.
 
     Args:
-        mode: "steps": one step after the other, each in a prompt of its own with the same five examples; "whole": all
-            at once.
-        lists: "all": the list has all places of the map; "seen": those that a reader of the prefix can know.
+        mode: "steps": one step in each prompt, with the same five examples; "whole": all steps in one prompt.
+        lists: "all": list all places of the map; "seen": only those known from the prefix.
     """
 
     name = "plain"
@@ -36,8 +35,8 @@ class ExtractionWording(Wording[Extraction, Extracting, Trajectory]):
         """Return the task, with the examples or the whole walkthrough."""
         return _rules(instance, self._mode, self._lists)
 
-    def observe(self, state: Extracting, last: Transition[Extracting] | Invalid | None, turn: int) -> str:
-        """Return the step that is asked about, with the one before it; or that this was the last one."""
+    def observe(self, state: ExtractionState, last: Transition[ExtractionState] | Invalid | None, turn: int) -> str:
+        """Return the next step with the one before it, or a message after the last step."""
         if state.end is not None:
             return last.reason if self._mode == "whole" and isinstance(last, Invalid) else "That was the last step."
         if self._mode == "whole":
@@ -49,18 +48,18 @@ class ExtractionWording(Wording[Extraction, Extracting, Trajectory]):
             f"Answer with its triplet, a JSON object: {_ANSWER}"
         )
 
-    def parse(self, reply: str, state: Extracting) -> Trajectory | Invalid:
-        """Read a triplet as the last JSON object, or all of them as the last list of objects."""
+    def parse(self, reply: str, state: ExtractionState) -> Trajectory | Invalid:
+        """Parse a triplet from the last JSON object, or all of them from the last list of objects."""
         if self._mode == "whole":
             return sound_answer(reply)
-        found = last_object(reply, RELEASED.before)
-        if isinstance(found, Invalid):
-            return found
-        if found.duplicate is not None:
+        answer = last_object(reply, RELEASED.before)
+        if isinstance(answer, Invalid):
+            return answer
+        if answer.duplicate is not None:
             return Invalid("The JSON object has a key twice.")
-        return trajectory([found])
+        return trajectory([answer])
 
-    def render(self, action: Trajectory, state: Extracting) -> str:
+    def render(self, action: Trajectory, state: ExtractionState) -> str:
         """Return triplets as JSON."""
         rows = [_row(hop) for hop in action]
         return rows[0] if self._mode == "steps" else f"[{', '.join(rows)}]"
@@ -76,8 +75,8 @@ def _block(step: Step) -> str:
 
 @lru_cache(maxsize=64)
 def _rules(instance: Extraction, mode: str, lists: str) -> str:
-    found = seen_names(instance.map, instance.cutoff) if lists == "seen" else all_names(instance.map)
-    names = found.places or all_names(instance.map).places
+    known_names = seen_names(instance.map, instance.cutoff) if lists == "seen" else all_names(instance.map)
+    names = known_names.places or all_names(instance.map).places
     task = _TASK.replace("{places}", json.dumps(list(names), ensure_ascii=False))
     steps = instance.map.steps
     if mode == "whole":

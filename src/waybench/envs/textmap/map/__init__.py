@@ -11,12 +11,12 @@ from waybench.envs.textmap.map._in_instances import (
     cut,
     map_json,
     map_name,
-    named,
     published_map,
     read_map,
     read_number,
     read_place,
     read_texts,
+    resolve_game,
     size_class,
 )
 from waybench.envs.textmap.map._labels import DIFFICULTIES, Difficulty, Labels, Rule, edge_labels, path_labels, reached
@@ -28,16 +28,16 @@ from waybench.envs.textmap.map._prefix import (
     all_names,
     fitting_cut,
     named_by_ids,
+    normalize_action,
     published_cut,
     published_steps,
     seen_names,
     simplified,
     track,
-    typed,
     walkthrough,
     with_ids,
 )
-from waybench.envs.textmap.map._shares import Of, event, share
+from waybench.envs.textmap.map._shares import MetricFunction, event, share
 from waybench.envs.textmap.map._similar import LONGEST, distance, similarity
 from waybench.envs.textmap.map._traversals import Move, Traversal, edges_of_traversals
 
@@ -62,9 +62,9 @@ __all__ = [
     "Labels",
     "Locate",
     "MapInstance",
+    "MetricFunction",
     "Move",
     "Names",
-    "Of",
     "Paths",
     "PlaceMap",
     "Routes",
@@ -81,8 +81,8 @@ __all__ = [
     "load_map",
     "map_json",
     "map_name",
-    "named",
     "named_by_ids",
+    "normalize_action",
     "path_labels",
     "published_cut",
     "published_map",
@@ -92,6 +92,7 @@ __all__ = [
     "read_number",
     "read_place",
     "read_texts",
+    "resolve_game",
     "routes",
     "seen_names",
     "share",
@@ -99,7 +100,6 @@ __all__ = [
     "simplified",
     "size_class",
     "track",
-    "typed",
     "walkthrough",
     "walkthrough_text",
     "with_ids",

@@ -18,7 +18,7 @@ _FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", 
 def load_map(folder: Path, name: str) -> PlaceMap:
     """Read a map from NAME.edges.json, NAME.locations.json, NAME.actions.json and NAME.walkthrough.
 
-    Lists of questions that may lie beside them are not read: they follow from these.
+    Lists of questions in the same folder are not read, since they follow from these files.
 
     Args:
         folder: Where the files are.
@@ -26,7 +26,7 @@ def load_map(folder: Path, name: str) -> PlaceMap:
 
     Raises:
         UsageError: If a file is missing or cannot be read.
-        DataError: If a file is not what it should be; the message names the file and the record.
+        DataError: If a file is invalid; the message names the file and the record.
     """
     places, actions = (
         read_names(_list(file), str(file))
@@ -43,11 +43,11 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
     """Read the text of a walkthrough: blocks between lines of eleven "=", their steps numbered from 0.
 
     Args:
-        text: The whole of it; lines end with a line feed alone.
-        where: What to call it in messages.
+        text: The whole walkthrough, with line feeds as line ends.
+        where: Name of the walkthrough in messages.
 
     Raises:
-        DataError: If it is not of this form; the message names the block.
+        DataError: If a block is invalid; the message names it.
     """
     head, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
     if head or not blocks or blocks.pop():
@@ -56,29 +56,29 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
         raise DataError(f"{where}: it has no step")
     steps: list[Step] = []
     for number, block in enumerate(blocks):
-        found = _BLOCK.fullmatch(block)
-        if found is None:
+        match = _BLOCK.fullmatch(block)
+        if match is None:
             raise DataError(
                 f"{where}: block {number}: it is not '==>STEP NUM: ', '==>ACT: ' and '==>OBSERVATION: ', each in its "
                 f"own line, but {block[:60]!r}"
             )
-        if int(found[1]) != number or found[1] != str(number):
-            raise DataError(f"{where}: block {number}: its step is {found[1]}; steps are numbered 0, 1, 2 and so on")
-        steps.append(Step(number, found[2], found[3]))
+        if int(match[1]) != number or match[1] != str(number):
+            raise DataError(f"{where}: block {number}: its step is {match[1]}; steps are numbered 0, 1, 2 and so on")
+        steps.append(Step(number, match[2], match[3]))
     return tuple(steps)
 
 
 def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
-    """Write a walkthrough as it is in its file, byte for byte; to be cut by who makes a prompt of it.
+    """Return a walkthrough exactly as in its file.
 
     Args:
         steps: All steps, from 0 on.
         upto: The last step to write, followed by a line of eleven "=" as in the file; None for all.
     """
-    told = steps if upto is None else steps[: upto + 1]
+    shown_steps = steps if upto is None else steps[: upto + 1]
     blocks = "".join(
         f"{_SEPARATOR}==>STEP NUM: {number}\n==>ACT: {action}\n==>OBSERVATION: {observation}\n"
-        for number, action, observation in told
+        for number, action, observation in shown_steps
     )
     return blocks + _SEPARATOR
 
@@ -109,18 +109,20 @@ def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
 
     Args:
         records: The names.
-        where: What to call the list in messages.
+        where: Name of the list in messages.
 
     Raises:
-        DataError: If one is no name, or is there twice.
+        DataError: If a name is invalid or duplicated.
     """
-    seen: dict[str, int] = {}
-    for number, name in enumerate(records):
-        told = _name(name, f"{where}: record {number}")
-        if told in seen:
-            raise DataError(f"{where}: record {number}: {told[:60]!r} is there twice, first as record {seen[told]}")
-        seen[told] = number
-    return tuple(seen)
+    positions: dict[str, int] = {}
+    for number, value in enumerate(records):
+        text = _name(value, f"{where}: record {number}")
+        if text in positions:
+            raise DataError(
+                f"{where}: record {number}: {text[:60]!r} is there twice, first as record {positions[text]}"
+            )
+        positions[text] = number
+    return tuple(positions)
 
 
 def _name(value: Json, where: str) -> str:
@@ -140,15 +142,15 @@ def read_edges(
 
     Args:
         records: The records, with the published fields.
-        where: What to call them in messages.
+        where: Name of the records in messages.
         places: The map's places.
         actions: The map's actions.
         last: The walkthrough's last step.
 
     Raises:
-        DataError: If a record is not what it should be.
+        DataError: If a record is invalid.
     """
-    file, seen = where, dict[tuple[str, str, str], int]()
+    file, positions = where, dict[tuple[str, str, str], int]()
     edges: list[Edge] = []
     for number, record in enumerate(records):
         where = f"{file}: record {number}"
@@ -158,12 +160,12 @@ def read_edges(
                 raise DataError(f"{where}: {key}: {place[:60]!r} is not among the locations")
         if edge.action not in actions:
             raise DataError(f"{where}: action: {edge.action[:60]!r} is not among the actions")
-        if edge[:3] in seen:
+        if edge[:3] in positions:
             raise DataError(
                 f"{where}: {edge.action[:60]!r} from {edge.source[:60]!r} to {edge.target[:60]!r} is there twice, "
-                f"first as record {seen[edge[:3]]}"
+                f"first as record {positions[edge[:3]]}"
             )
-        seen[edge[:3]] = number
+        positions[edge[:3]] = number
         edges.append(edge)
     return tuple(edges)
 

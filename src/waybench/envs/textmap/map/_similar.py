@@ -1,47 +1,46 @@
-"""How similar two names are: the edit distance, and the published score made of it."""
+"""Similarity of names: the edit distance and the published score based on it."""
 
 from functools import lru_cache
 
-LONGEST = 1_000  # characters of a name; the parsers of replies refuse longer ones
+LONGEST = 1_000  # characters of a name; parsers of replies reject longer names
 
 
-def distance(one: str, other: str) -> int:
-    """Return the Levenshtein distance: how many characters have to be put in, left out or exchanged.
+def distance(first: str, second: str) -> int:
+    """Return the Levenshtein distance: the least number of characters to insert, delete or substitute.
 
-    The table of the textbook, a column at a time: the bits of two numbers say where a column grows and where it shrinks
-    from a row to the next (Myers 1999, Hyyrö 2003). So the time is that of the shorter name, nearly whatever the
-    length of the longer one.
+    Computes the dynamic programming table column by column, with the differences between adjacent rows as bits of two
+    integers (Myers 1999, Hyyrö 2003). The time depends on the length of the shorter name only, in practice.
     """
-    long, short = (one, other) if len(one) >= len(other) else (other, one)
+    long, short = (first, second) if len(first) >= len(second) else (second, first)
     if not short:
         return len(long)
-    where: dict[str, int] = {}
-    for place, character in enumerate(long):
-        where[character] = where.get(character, 0) | 1 << place
-    every = (1 << len(long)) - 1
+    positions: dict[str, int] = {}
+    for index, character in enumerate(long):
+        positions[character] = positions.get(character, 0) | 1 << index
+    mask = (1 << len(long)) - 1
     last = 1 << (len(long) - 1)
-    grows, shrinks, edits = every, 0, len(long)
+    grows, shrinks, edits = mask, 0, len(long)
     for character in short:
-        same = where.get(character, 0)
-        diagonal = (((same & grows) + grows) ^ grows) | same | shrinks
-        up = shrinks | (every & ~(diagonal | grows))
+        matches = positions.get(character, 0)
+        diagonal = (((matches & grows) + grows) ^ grows) | matches | shrinks
+        up = shrinks | (mask & ~(diagonal | grows))
         down = grows & diagonal
         edits += bool(up & last) - bool(down & last)
-        up = (up << 1 | 1) & every
-        grows = ((down << 1) & every) | (every & ~(diagonal | up))
+        up = (up << 1 | 1) & mask
+        grows = ((down << 1) & mask) | (mask & ~(diagonal | up))
         shrinks = up & diagonal
     return edits
 
 
 @lru_cache(maxsize=4096)
-def similarity(one: str, other: str) -> float:
-    """Return 1 - d / l: d the edit distance in small letters, l the length of the longer one (spec, section 5.2).
+def similarity(first: str, second: str) -> float:
+    """Return 1 - d / l, with d the edit distance in lower case and l the longer length (spec, section 5.2).
 
-    Neither blanks nor brackets are left out. Two empty names have 0, as published. A name of more than 1,000
-    characters has 0 with any other: a guard, for no place is called so.
+    Spaces and brackets count. Two empty names have similarity 0, as published. Names of more than 1,000 characters have
+    similarity 0 with any name, to bound the time.
     """
-    one, other = one.lower(), other.lower()
-    longer = max(len(one), len(other))
+    first, second = first.lower(), second.lower()
+    longer = max(len(first), len(second))
     if longer == 0 or longer > LONGEST:
         return 0.0
-    return 1 - distance(one, other) / longer
+    return 1 - distance(first, second) / longer

@@ -13,7 +13,7 @@ from waybench.envs.textmap.minigame._instance import (
     Minigame,
     decode_minigame,
     minigames,
-    named_minigame,
+    resolve_minigame,
 )
 from waybench.envs.textmap.minigame._metrics import METRICS, prove
 from waybench.envs.textmap.minigame._wording import FORMS, PRINTED, MinigameWording
@@ -25,7 +25,7 @@ from waybench.envs.textmap.questions import (
     protocol_option,
     questions_option,
 )
-from waybench.envs.textmap.worlds import WorldItems, drawn_world, shown_steps, size_stream
+from waybench.envs.textmap.worlds import WorldItems, draw_world, last_shown_step, size_stream
 
 OPTIONS = (
     protocol_option(
@@ -40,7 +40,7 @@ OPTIONS = (
     Option(
         name="local_map",
         default=False,
-        doc="Whether the moves from here that a reader can know are told with the places that they lead to.",
+        doc="Whether the prompt has the known moves from the current place and where they lead.",
     ),
 )
 SOURCE_OPTIONS = (
@@ -57,25 +57,25 @@ SOURCE_OPTIONS = (
 
 
 def _play(protocol: str, wording: str, local_map: bool) -> Play[Minigame, AnswerState[Minigame], str]:
-    words = MinigameWording(FORMS[wording], local_map=local_map, searched=protocol == SOUND.name)
+    words = MinigameWording(FORMS[wording], local_map=local_map, search_reply=protocol == SOUND.name)
     return Play(MinigameRules(), words, Limits(turns=1))
 
 
 def _draw(key: str, level: int, options: Mapping[str, Json]) -> WorldItems[Minigame]:
-    given = tuple(options.items())
+    parameters = tuple(options.items())
     return WorldItems(
-        key, level, int(options["questions"]), lambda world, extra: _games(key, level, given, world, extra), prove
+        key, level, int(options["questions"]), lambda world, extra: _games(key, level, parameters, world, extra), prove
     )
 
 
 @lru_cache(maxsize=32)
 def _games(key: str, level: int, options: tuple[tuple[str, Json], ...], index: int, extra: int) -> list[Minigame]:
     """Return the minigames in one world of a set."""
-    given = dict(options)
-    place_map, world = drawn_world(key, level, given, index, extra, size_stream(key, level, index, extra))
-    cutoff = shown_steps(place_map, given["prefix_steps"])
+    parameters = dict(options)
+    place_map, world = draw_world(key, level, parameters, index, extra, size_stream(key, level, index, extra))
+    cutoff = last_shown_step(place_map, parameters["prefix_steps"])
     stream = Stream("textmap/minigames", key, level, index, extra)
-    count, moves, choices = int(given["questions"]), given["moves"], int(given["choices"])
+    count, moves, choices = int(parameters["questions"]), parameters["moves"], int(parameters["choices"])
     return minigames(place_map, cutoff, count, stream, moves=moves, choices=choices, world=world)
 
 
@@ -87,13 +87,13 @@ MINIGAME = map_environment(
     play=_play,
     source_options=SOURCE_OPTIONS,
     make_source=_draw,
-    ask=lambda place_map, cutoff, stream, given: minigames(
-        place_map, cutoff, given["limit"], stream, moves=given["moves"], choices=given["choices"]
+    ask=lambda place_map, cutoff, stream, parameters: minigames(
+        place_map, cutoff, parameters["limit"], stream, moves=parameters["moves"], choices=parameters["choices"]
     ),
     limit=(10, "Moves of each walkthrough that are predicted; all if there are fewer."),
     task="mango_minigames",
     decode=decode_minigame,
-    resolve_references=named_minigame,
+    resolve_references=resolve_minigame,
     prove=prove,
     metrics=METRICS,
     failures=MINIGAME_FAILURES,

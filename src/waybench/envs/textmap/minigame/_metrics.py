@@ -1,39 +1,39 @@
-"""What the choice of a next action is measured by (MANGO, section 3.5)."""
+"""Metrics of minigames (MANGO, section 3.5)."""
 
 from waybench.core import EpisodeRecord, Json
-from waybench.envs.textmap.map import Of, event, share
+from waybench.envs.textmap.map import MetricFunction, event, share
 from waybench.envs.textmap.minigame._instance import Minigame
 
 
 def prove(game: Minigame) -> dict[str, Json]:
-    """Return what is known of a minigame.
+    """Return the facts about a minigame.
 
     Returns:
-        known: whether a reader can know the move;
+        known: whether the move is known before;
         walked: whether it was made before;
-        choices: how many actions are listed;
-        chance: the success of one of them drawn at random.
+        choices: number of actions in the list;
+        chance: success of a random action of the list.
     """
     choices = len(game.actions)
     return {"known": game.known, "walked": game.walked, "choices": choices, "chance": 1 / choices}
 
 
-def _event(name: str) -> Of:
-    """Return what came of the answer; no value if it could not be read."""
+def _event_value(name: str) -> MetricFunction:
+    """Return the metric of an event, undefined if the answer could not be read."""
 
-    def of(record: EpisodeRecord) -> float | None:
+    def compute(record: EpisodeRecord) -> float | None:
         value = event(record, name)
         return None if value is None else float(value)
 
-    return of
+    return compute
 
 
 def success(record: EpisodeRecord) -> float:
-    """Return whether the answer is right; one that could not be read is not."""
-    return _event("success")(record) or 0.0
+    """Return whether the answer is right; an answer that could not be read is wrong."""
+    return _event_value("success")(record) or 0.0
 
 
-def _among(known: bool) -> Of:
+def _success_if(known: bool) -> MetricFunction:
     return lambda record: success(record) if record.proof["known"] is known else None
 
 
@@ -46,33 +46,33 @@ METRICS = (
     ),
     share(
         "success_known",
-        _among(True),
+        _success_if(True),
         "Success, known moves",
         "The same where a reader can know the move: it was made before, or follows from one that was.",
     ),
-    share("success_new", _among(False), "Success, new moves", "The same where the move leads into the unknown."),
+    share("success_new", _success_if(False), "Success, new moves", "The same where the move leads into the unknown."),
     share(
         "parsed",
-        lambda record: float(_event("success")(record) is not None),
+        lambda record: float(_event_value("success")(record) is not None),
         "Parsed",
         "Whether the answer is one of the actions, so that it could be read.",
     ),
     share("chance", lambda record: record.proof["chance"], "Chance", "Success of an answer at random.", better=""),
     share(
         "moving",
-        _event("moving"),
+        _event_value("moving"),
         "Moving",
         "Whether the answer leads away from the place, as far as the map knows; of the answers that could be read.",
     ),
     share(
         "arrives",
-        _event("arrives"),
+        _event_value("arrives"),
         "Same place",
         "Whether the answer leads where the walkthrough goes, by the same move or another one.",
     ),
     share(
         "visited",
-        _event("visited"),
+        _event_value("visited"),
         "Visited",
         "Whether the answer leads to a place where the walkthrough has been; of the answers that lead away.",
         better="",

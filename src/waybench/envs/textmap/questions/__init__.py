@@ -11,7 +11,7 @@ from waybench.envs.textmap.questions._game import TrajectoryAnswers, read_hops
 from waybench.envs.textmap.questions._instance import MapQuestion, destination_on, route_on
 from waybench.envs.textmap.questions._one_answer import (
     AnswerState,
-    Judged,
+    Judgement,
     OneAnswerGame,
     OneAnswerWording,
     listed_names,
@@ -22,10 +22,19 @@ from waybench.envs.textmap.questions._one_answer import (
     questions_option,
 )
 from waybench.envs.textmap.questions._players import shortest_way
-from waybench.envs.textmap.questions._score import PAPER, SOUND, Question, Rules, destinations, ground, normal, success
-from waybench.envs.textmap.questions._source import WorldQuestions, wanted
+from waybench.envs.textmap.questions._score import (
+    PAPER,
+    SOUND,
+    Question,
+    Rules,
+    destinations,
+    move_index,
+    normal,
+    success,
+)
+from waybench.envs.textmap.questions._source import WorldQuestions, question_filter
 from waybench.envs.textmap.questions._variables import MapVariables, map_variables, name_scores
-from waybench.envs.textmap.questions._write import MOST_PATHS, Written, write_map
+from waybench.envs.textmap.questions._write import MOST_PATHS, WriteResult, write_map
 
 if TYPE_CHECKING:
     from waybench.envs.textmap.questions._questions import destination_questions, route_questions
@@ -42,7 +51,7 @@ __all__ = [
     "SOUND",
     "AnswerState",
     "Hop",
-    "Judged",
+    "Judgement",
     "MapQuestion",
     "MapVariables",
     "OneAnswerGame",
@@ -52,20 +61,21 @@ __all__ = [
     "Trajectory",
     "TrajectoryAnswers",
     "WorldQuestions",
-    "Written",
+    "WriteResult",
     "choose",
     "destination_on",
     "destination_questions",
     "destinations",
-    "ground",
     "listed_names",
     "lists_option",
     "map_environment",
     "map_variables",
+    "move_index",
     "name_scores",
     "normal",
     "prefix_option",
     "protocol_option",
+    "question_filter",
     "questions_option",
     "read_hops",
     "route_on",
@@ -74,7 +84,6 @@ __all__ = [
     "sound_answer",
     "success",
     "trajectory",
-    "wanted",
     "write_map",
 ]
 

@@ -1,60 +1,66 @@
-"""What makes a question about a map hard: how long the way is, how much was shown, how much has to be inferred."""
+"""Difficulty axes of questions: path length, steps shown and moves to infer."""
 
 from collections.abc import Mapping
 
 from waybench.core import Axis, EpisodeRecord, Json
 from waybench.envs.textmap.map import reached
 
-_Edges = Mapping[str, list[tuple[str, str, bool]]]  # place -> (action, place after, whether it has to be inferred)
+_Edges = Mapping[
+    str, list[tuple[str, str, bool]]
+]  # place -> (action, place after, whether the move has to be inferred)
 
 
 def _length(record: EpisodeRecord) -> float | None:
-    given = record.instance.get("actions")
-    length = len(given) if given else record.proof["shortest"]
+    actions = record.instance.get("actions")
+    length = len(actions) if actions else record.proof["shortest"]
     return float(length) if length else None
 
 
 def _inferred(record: EpisodeRecord) -> float | None:
     if record.proof["difficulty"] != "hard":
         return None
-    asked: Mapping[str, Json] = record.instance
-    known = _known(asked)
-    path = asked.get("path")
-    count = _least(known, asked["src"], asked["dst"]) if path is None else _along(known, asked["src"], asked)
+    instance: Mapping[str, Json] = record.instance
+    known = _known_moves(instance)
+    path = instance.get("path")
+    count = (
+        _count_least(known, instance["src"], instance["dst"])
+        if path is None
+        else _count_along(known, instance["src"], instance)
+    )
     return float(count) if count else None
 
 
-def _known(asked: Mapping[str, Json]) -> _Edges:
-    """Return the moves that a reader of what was shown can know."""
-    found: dict[str, list[tuple[str, str, bool]]] = {}
-    for source, target, action, forward, reverse, *_ in asked["map"]["edges"]:
-        walked = reached(forward, asked["cutoff"])
-        if walked or reached(reverse, asked["cutoff"]):
-            found.setdefault(source, []).append((action, target, not walked))
-    return found
+def _known_moves(instance: Mapping[str, Json]) -> _Edges:
+    """Return the moves that a reader of the prefix can know, by source."""
+    moves: dict[str, list[tuple[str, str, bool]]] = {}
+    for source, target, action, forward, reverse, *_ in instance["map"]["edges"]:
+        walked = reached(forward, instance["cutoff"])
+        if walked or reached(reverse, instance["cutoff"]):
+            moves.setdefault(source, []).append((action, target, not walked))
+    return moves
 
 
-def _along(known: _Edges, at: str, asked: Mapping[str, Json]) -> int:
-    """Return how many of the given moves have to be inferred."""
+def _count_along(known: _Edges, at: str, instance: Mapping[str, Json]) -> int:
+    """Return the number of given moves that have to be inferred."""
     count = 0
-    for action, after in zip(asked["actions"], asked["path"], strict=True):
+    for action, after in zip(instance["actions"], instance["path"], strict=True):
         count += any(edge == (action, after, True) for edge in known.get(at, ()))
         at = after
     return count
 
 
-def _least(known: _Edges, start: str, end: str) -> int | None:
-    """Return how many moves of a shortest way have to be inferred: of the one with fewest; None without a way."""
-    here, seen = {start: 0}, {start}
-    while here and end not in here:
+def _count_least(known: _Edges, start: str, end: str) -> int | None:
+    """Return the least number of inferred moves of a shortest path; None if there is no path."""
+    frontier, visited = {start: 0}, {start}
+    while frontier and end not in frontier:
         following: dict[str, int] = {}
-        for place, count in here.items():
+        for place, count in frontier.items():
             for _, after, inferred in known.get(place, ()):
-                if after not in seen:
+                if after not in visited:
                     following[after] = min(following.get(after, count + inferred), count + inferred)
-        seen |= following.keys()
-        here = following
-    return here.get(end)
+        visited |= following.keys()
+        frontier = following
+    return frontier.get(end)
 
 
 AXES = (
@@ -62,7 +68,7 @@ AXES = (
         name="path_length",
         title="Path length",
         of=_length,
-        doc="Moves of the given path, or of a shortest one on the whole map where one is asked for.",
+        doc="Moves of the given path, or of a shortest path on the whole map for a route question.",
     ),
     Axis(
         name="inferred",

@@ -1,13 +1,15 @@
-"""What the tasks about maps can play: worlds by key, the published games, and maps in a folder of the user's."""
+"""Data sets of the tasks about maps: generated worlds, published games and the user's own maps."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from waybench._package_data import read_toml
 from waybench.core import (
     DataFiles,
     Dataset,
+    Download,
     Item,
     ItemList,
     Json,
@@ -32,12 +34,18 @@ from waybench.envs.textmap.questions._tokens import tokenizer
 
 PUBLIC_KEY = "textmap-v1"
 _DATA_SET = "mango"
-_LEVEL = 3  # 16 to 31 places, as most of the published maps have
-_WORLDS = 30  # generated ones, if their number is not given
+_LEVEL = 3  # 16 to 31 places, like most published maps
+_WORLDS = 30  # default number of generated worlds
 _EDGES = ".edges.json"
-_OF_ANY_MAP = ("difficulty", "longest", "names", "moves", "choices")  # source options that are not of worlds alone
+_MAP_OPTIONS = (
+    "difficulty",
+    "longest",
+    "names",
+    "moves",
+    "choices",
+)  # source options that apply to all maps, not only to generated worlds
 
-Shown = Callable[[PlaceMap], int]  # map -> the last step that is shown
+CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
 Ask = Callable[[PlaceMap, int, Stream, Mapping[str, Any]], Sequence[Any]]  # (map, that step, stream, parameters)
 
 _PREFIX_STEPS = Option(
@@ -74,7 +82,7 @@ _GAMES = Option(
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with mango/zork1 and so on, for published maps."
 )
-_OF_WORLDS = (
+_WORLD_OPTIONS = (
     Option(name="key", default=None, kind=str, doc="The key of generated worlds; the public set if not given."),
     Option(
         name="level",
@@ -94,32 +102,32 @@ _OF_WORLDS = (
     ),
 )
 MakeSource = Callable[[str, int, Mapping[str, Json]], Source[Any]]
-MakeShown = Callable[[str, int, Mapping[str, Json], Shown], Source[Any]]
+MakeSourceWithCutoff = Callable[[str, int, Mapping[str, Json], CutoffFunction], Source[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapItems:
-    """The items of one environment.
+    """The data sets of one environment.
 
     Attributes:
-        env_id: The environment.
+        env_id: Id of the environment.
         ask: (map, last step that is shown, stream, parameters) -> instances.
-        limit: The default number of questions about each map, and the parameter's documentation.
-        of_a_world: Items of a world for each unit of `limit`; 0 where a world is one item.
-        source_options: The environment's.
-        make_source: The environment's.
-        make_shown: (key, level, source options, how much is shown) -> source, where tokens can limit that.
-        decode: The environment's.
-        prove: The environment's.
+        limit: Default and documentation of the parameter `limit`, the number of questions about each map.
+        items_per_limit: Items of a world for each unit of `limit`; 0 if a world is one item.
+        source_options: As in `Environment`.
+        make_source: As in `Environment`.
+        make_source_with_cutoff: (key, level, source options, cutoff function) -> source, if tokens limit the prefix.
+        decode: As in `Environment`.
+        prove: As in `Environment`.
     """
 
     env_id: str
     ask: Ask
     limit: tuple[int, str]
-    of_a_world: int = 1
+    items_per_limit: int = 1
     source_options: tuple[Option, ...]
     make_source: MakeSource
-    make_shown: MakeShown | None = None
+    make_source_with_cutoff: MakeSourceWithCutoff | None = None
     decode: Callable[[Json], Any]
     prove: Callable[[Any], Mapping[str, Json]]
 
@@ -127,8 +135,8 @@ class MapItems:
     def datasets(self) -> tuple[Dataset, ...]:
         """The three data sets."""
         limit = Option(name="limit", default=self.limit[0], low=1, high=10_000_000, doc=self.limit[1])
-        of_all = (limit, _PREFIX_STEPS, *(_TOKENS if self.make_shown else ()), _ATTEMPTS)
-        shared = tuple(option.name for option in self.source_options if option.name in _OF_ANY_MAP)
+        common_options = (limit, _PREFIX_STEPS, *(_TOKENS if self.make_source_with_cutoff else ()), _ATTEMPTS)
+        shared = tuple(option.name for option in self.source_options if option.name in _MAP_OPTIONS)
 
         def dataset(name: str, items: str, doc: str, open_: Any, *options: Option) -> Dataset:
             return Dataset(
@@ -136,18 +144,19 @@ class MapItems:
                 items=items,
                 doc=doc,
                 open=open_,
-                options=(*options, *of_all),
+                options=(*options, *common_options),
                 shared=shared,
                 hidden=("questions",),
+                download=Download.from_table(read_toml(__file__, "published.toml")) if name == "published" else None,
             )
 
         return (
-            dataset("generated", "worlds", "text games by key", self._generated, *_OF_WORLDS),
+            dataset("generated", "worlds", "text games by key", self._generated, *_WORLD_OPTIONS),
             dataset(
                 "published",
                 "maps",
                 "the benchmark's own, see `waybench data fetch mango`",
-                self._of_maps,
+                self._from_maps,
                 _DATA_DIR,
                 _GAMES,
             ),
@@ -156,107 +165,109 @@ class MapItems:
             ),
         )
 
-    def _generated(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        key = PUBLIC_KEY if given["key"] is None else given["key"]
-        level = _LEVEL if given["level"] is None else given["level"]
-        style = {option.name: given.get(option.name) for option in self.source_options} | {"questions": given["limit"]}
-        if self.make_shown is not None and given["prefix_tokens"]:
-            source = self.make_shown(key, level, style, _shown(given))
+    def _generated(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        key = PUBLIC_KEY if parameters["key"] is None else parameters["key"]
+        level = _LEVEL if parameters["level"] is None else parameters["level"]
+        style = {option.name: parameters.get(option.name) for option in self.source_options} | {
+            "questions": parameters["limit"]
+        }
+        if self.make_source_with_cutoff is not None and parameters["prefix_tokens"]:
+            source = self.make_source_with_cutoff(key, level, style, _cutoff_function(parameters))
         else:
             source = self.make_source(key, level, resolve(self.source_options, style))
-        worlds = _WORLDS if given["worlds"] is None else given["worlds"]
-        return _some(source.head(worlds * (self.of_a_world * given["limit"] or 1)))
+        worlds = _WORLDS if parameters["worlds"] is None else parameters["worlds"]
+        return _item_list(source.head(worlds * (self.items_per_limit * parameters["limit"] or 1)))
 
-    def _from_file(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        path = Path(given["source"])
+    def _from_file(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        path = Path(parameters["source"])
         if path.suffix == ".jsonl":
             return read_items(path, self.env_id, self.decode, lambda instance: instance.level, self.prove)
-        return self._of_maps(given, files)
+        return self._from_maps(parameters, files)
 
-    def _of_maps(self, given: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        return _some(list(self._asked(given, files)))
+    def _from_maps(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        return _item_list(list(self._map_items(parameters, files)))
 
-    def _asked(self, given: Mapping[str, Any], files: DataFiles) -> Iterator[Item[Any]]:
-        shown, kind = _shown(given), self.env_id.partition("/")[2]
-        key = _DATA_SET if given["source"] == "published" else Path(given["source"]).resolve().name
+    def _map_items(self, parameters: Mapping[str, Any], files: DataFiles) -> Iterator[Item[Any]]:
+        cutoff, kind = _cutoff_function(parameters), self.env_id.partition("/")[2]
+        key = _DATA_SET if parameters["source"] == "published" else Path(parameters["source"]).resolve().name
         index = 0
-        for place_map in _maps(given, files):
+        for place_map in _maps(parameters, files):
             stream = Stream("textmap/asked", kind, key, place_map.name)
-            for instance in self.ask(place_map, shown(place_map), stream, given):
+            for instance in self.ask(place_map, cutoff(place_map), stream, parameters):
                 yield Item(instance, f"{place_map.name}-{index}", instance.level, key, index, self.prove(instance))
                 index += 1
 
 
-def _some(items: Sequence[Item[Any]]) -> ItemList[Any]:
+def _item_list(items: Sequence[Item[Any]]) -> ItemList[Any]:
     if not items:
         raise UsageError(
-            "nothing of this kind can be asked about so little of the walkthroughs: show more of them, or ask for "
+            "these prefixes of the walkthroughs have no answerable question of this kind: show more steps, or choose "
             "other questions"
         )
     return ItemList(items)
 
 
-def _maps(given: Mapping[str, Any], files: DataFiles) -> Iterator[PlaceMap]:
-    if given["source"] == "published":
-        if given.get("names", "plain") != "plain":
+def _maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[PlaceMap]:
+    if parameters["source"] == "published":
+        if parameters.get("names", "plain") != "plain":
             raise UsageError("names=ids: the published files have no ids; leave it out, or build maps with them")
-        for game in _games(given, sorted({file.partition("/")[0] for file in files.names(_DATA_SET)})):
+        for game in _games(parameters, sorted({file.partition("/")[0] for file in files.names(_DATA_SET)})):
             yield published_map(game, files)
         return
-    places = {path.name.removesuffix(_EDGES): path.parent for path in _edge_files(Path(given["source"]))}
-    for game in _games(given, sorted(places)):
+    places = {path.name.removesuffix(_EDGES): path.parent for path in _edge_files(Path(parameters["source"]))}
+    for game in _games(parameters, sorted(places)):
         place_map = load_map(places[game], game)
-        yield place_map if given.get("names", "plain") == "plain" else named_by_ids(place_map, places[game])
+        yield place_map if parameters.get("names", "plain") == "plain" else named_by_ids(place_map, places[game])
 
 
 def _edge_files(folder: Path) -> list[Path]:
-    """Return the files of moves in a folder and in the folders in it.
+    """Return the edge files in a folder and its direct subfolders.
 
     Raises:
         UsageError: If there are none.
     """
-    found = sorted([*folder.glob(f"*{_EDGES}"), *folder.glob(f"*/*{_EDGES}")]) if folder.is_dir() else []
-    if not found:
+    files = sorted([*folder.glob(f"*{_EDGES}"), *folder.glob(f"*/*{_EDGES}")]) if folder.is_dir() else []
+    if not files:
         raise UsageError(
             f"source={str(folder)[:80]!r}: give generated, published, or a folder with maps, as `waybench textmap "
             "build` writes them"
         )
-    return found
+    return files
 
 
-def _games(given: Mapping[str, Any], known: list[str]) -> list[str]:
-    """Return the games that are asked for, in their order; all if none is named.
+def _games(parameters: Mapping[str, Any], known: list[str]) -> list[str]:
+    """Return the games of the parameter `games` in order; all if it is not given.
 
     Raises:
-        UsageError: If there is no such game, or one is named twice.
+        UsageError: If a game is unknown or given twice.
     """
-    if given["games"] is None:
+    if parameters["games"] is None:
         return known
-    names = [name.strip() for name in str(given["games"]).split(",")]
+    names = [name.strip() for name in str(parameters["games"]).split(",")]
     for name in names:
         if name not in known:
             raise UsageError(f"games: {unknown('game', name, known)}")
     if len(set(names)) < len(names):
-        raise UsageError(f"games={given['games'][:80]!r}: name each game once")
+        raise UsageError(f"games={parameters['games'][:80]!r}: name each game once")
     return names
 
 
-def _shown(given: Mapping[str, Any]) -> Shown:
-    """Return the function that says how much of a walkthrough is shown: the least of what the parameters allow."""
-    steps, tokens = given["prefix_steps"], given.get("prefix_tokens")
-    if given["source"] == "published":
+def _cutoff_function(parameters: Mapping[str, Any]) -> CutoffFunction:
+    """Return the function from a map to the last step that the parameters allow to show."""
+    steps, tokens = parameters["prefix_steps"], parameters.get("prefix_tokens")
+    if parameters["source"] == "published":
         steps = PUBLISHED_STEPS if steps is None else steps
         if steps > PUBLISHED_STEPS:
             raise UsageError(
                 f"prefix_steps={steps}: where the player is after step {PUBLISHED_STEPS} the published maps do not tell"
             )
-    fit = published_cut if given["protocol"] == "paper" else fitting_cut
-    counter = None if tokens is None else tokenizer(given["tokenizer"])
+    fit = published_cut if parameters["protocol"] == "paper" else fitting_cut
+    counter = None if tokens is None else tokenizer(parameters["tokenizer"])
 
-    def shown(place_map: PlaceMap) -> int:
+    def cutoff(place_map: PlaceMap) -> int:
         last = place_map.last_step if steps is None else steps
         fitting = None if tokens is None or counter is None else fit(place_map.steps, counter, tokens)
-        # As published, the number of the steps stays what it is where the walkthrough is shorter.
+        # As published, the number of steps is not reduced if the walkthrough is shorter.
         return last if fitting is None else min(last, fitting)
 
-    return shown
+    return cutoff

@@ -1,11 +1,11 @@
-"""The environments of text maps: routes and destinations, asked about a game's walkthrough."""
+"""The environments of route and destination questions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import Environment, HorizonSpec, Json, Limits, Option, Play, Stream
-from waybench.envs.textmap.map import PlaceMap, named
+from waybench.envs.textmap.map import PlaceMap, resolve_game
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._axes import AXES
 from waybench.envs.textmap.questions._choose import Kind, choose
@@ -28,7 +28,7 @@ from waybench.envs.textmap.questions._one_answer import (
 from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
 from waybench.envs.textmap.questions._score import PAPER, SOUND
-from waybench.envs.textmap.questions._source import QUESTION_OPTIONS, WorldQuestions, wanted
+from waybench.envs.textmap.questions._source import QUESTION_OPTIONS, WorldQuestions, question_filter
 from waybench.envs.textmap.questions._typed import HELP, parse_typed
 from waybench.envs.textmap.questions._variables import explanatory_variables
 from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWording
@@ -72,8 +72,8 @@ def _environment(
     def draw(key: str, level: int, options: Mapping[str, Json]) -> WorldQuestions:
         return WorldQuestions(key, level, options, kind, prove)
 
-    def ask(place_map: PlaceMap, cutoff: int, stream: Stream, given: Mapping[str, Any]) -> list[MapQuestion]:
-        return choose(place_map, kind, cutoff, given["limit"], stream, **wanted(given))
+    def ask(place_map: PlaceMap, cutoff: int, stream: Stream, parameters: Mapping[str, Any]) -> list[MapQuestion]:
+        return choose(place_map, kind, cutoff, parameters["limit"], stream, **question_filter(parameters))
 
     return map_environment(
         kind,
@@ -82,11 +82,13 @@ def _environment(
         play=_play,
         source_options=QUESTION_OPTIONS,
         make_source=draw,
-        make_shown=lambda key, level, options, shown: WorldQuestions(key, level, options, kind, prove, shown),
+        make_source_with_cutoff=lambda key, level, options, cutoff: WorldQuestions(
+            key, level, options, kind, prove, cutoff
+        ),
         ask=ask,
         limit=(10, "Questions about each game or world, easy and hard ones in turn; all if there are fewer."),
         task=f"mango_{kind}",
-        resolve_references=named,
+        resolve_references=resolve_game,
         prove=prove,
         metrics=METRICS,
         axes=AXES,

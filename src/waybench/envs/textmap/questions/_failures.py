@@ -1,4 +1,4 @@
-"""How answers about maps fail: by what they name that is not there, and by where they end."""
+"""Failure kinds of route and destination answers: invalid moves or places, and wrong ends."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, Json, general_f
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._game import read_hops
 from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
-from waybench.envs.textmap.questions._score import PAPER, SOUND, ground
+from waybench.envs.textmap.questions._score import PAPER, SOUND, move_index
 
 UNANSWERABLE = FailureKind(
     "unanswerable",
@@ -25,10 +25,10 @@ ROUTE_FAILURES = (UNANSWERABLE, NO_MOVE, PASSED, SHORT, ELSEWHERE)
 DESTINATION_FAILURES = (UNANSWERABLE, NO_PLACE, SHORT, ELSEWHERE)
 
 
-def _answered(
+def _classifier(
     own: Callable[[MapQuestion, Trajectory, EpisodeRecord], FailureKind], decode: Callable[[Json], MapQuestion]
 ) -> Callable[[EpisodeRecord], FailureKind]:
-    """Return the function that says how an answer failed: by the question if it has no answer, otherwise by `own`."""
+    """Return the failure function of an environment; `own` classifies answers to answerable questions."""
 
     def failure(record: EpisodeRecord) -> FailureKind:
         general = general_failure(record)
@@ -42,15 +42,15 @@ def _answered(
 
 
 def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
-    here = ground(question.map)
+    index = move_index(question.map)
     rules = PAPER if record.options["protocol"] == PAPER.name else SOUND
-    said = [hop.action for hop in hops]
-    ends = [here.follow(question.source, said[:count], rules) for count in range(1, len(said) + 1)]
+    actions = [hop.action for hop in hops]
+    ends = [index.follow(question.source, actions[:count], rules) for count in range(1, len(actions) + 1)]
     if not ends[-1]:
         return NO_MOVE
     if any(question.target in places for places in ends):
         return PASSED
-    from waybench.envs.textmap.map import routes  # numpy is loaded where there is something to count
+    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
 
     shortest, table = question.shortest, routes(question.map)
     rest = [table.shortest(place, question.target) for place in ends[-1] if place != question.target]
@@ -59,11 +59,11 @@ def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> Fa
 
 
 def _destination(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
-    place = ground(question.map).named(hops[-1].after)
+    place = move_index(question.map).find_place(hops[-1].after)
     if place is None:
         return NO_PLACE
     return SHORT if place in (question.source, *(edge.target for edge in question.path[:-1])) else ELSEWHERE
 
 
-route_failure = _answered(_route, decode_route)
-destination_failure = _answered(_destination, decode_destination)
+route_failure = _classifier(_route, decode_route)
+destination_failure = _classifier(_destination, decode_destination)

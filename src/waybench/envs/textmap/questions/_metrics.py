@@ -1,7 +1,7 @@
-"""What an answer about a map is measured by (MANGO, sections 2.3, A.6, B.2 and C.1)."""
+"""Metrics of route and destination questions (MANGO, sections 2.3, A.6, B.2 and C.1)."""
 
 from waybench.core import EpisodeRecord, Json, Metric
-from waybench.envs.textmap.map import DIFFICULTIES, Of, event, share
+from waybench.envs.textmap.map import DIFFICULTIES, MetricFunction, event, share
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._prompts import TEMPLATES, question_text
 from waybench.envs.textmap.questions._score import SOUND
@@ -11,67 +11,67 @@ def _is_sound(record: EpisodeRecord) -> bool:
     return record.options["protocol"] == SOUND.name
 
 
-def parsed(record: EpisodeRecord) -> float:
+def is_parsed(record: EpisodeRecord) -> float:
     """Return whether the answer could be read."""
     return float(event(record, "success") is not None)
 
 
-def _scored(name: str) -> Of:
-    """Return what an answer came to. Ill-structured ones have 0 in "sound" and no value in "paper" (section B.2)."""
+def _event_score(name: str) -> MetricFunction:
+    """Return the metric of an event. Ill-structured answers are 0 in "sound" and undefined in "paper" (section B.2)."""
 
-    def of(record: EpisodeRecord) -> float | None:
+    def compute(record: EpisodeRecord) -> float | None:
         value = event(record, name)
         if value is None:
             return 0.0 if _is_sound(record) else None
         if not record.proof["answerable"] and "path" not in record.instance:
-            return None  # whoever has read the prefix cannot know a way, so that none is right or wrong
+            return None  # no path can be known from the prefix, so no answer is right or wrong
         return float(value)
 
-    return of
+    return compute
 
 
-success = _scored("success")
+success = _event_score("success")
 
 
 def spl(record: EpisodeRecord) -> float | None:
-    """Return success weighted by l / max(l, p), l moves of a shortest way or of the given path, p moves answered."""
+    """Return success weighted by l / max(l, p): l moves of a shortest or the given path, p moves in the answer."""
     value = success(record)
     return value * event(record, "weight") if value else value
 
 
 def strict(record: EpisodeRecord) -> float:
-    """Return the success by the rules of "sound" of what was read; what could not be read has none."""
+    """Return the success by the rules "sound"; 0 if the answer could not be read."""
     return float(event(record, "strict") or 0)
 
 
-def counted(record: EpisodeRecord) -> float:
-    """Return whether the question is in the denominators: it can be answered, and in "paper" the answer was read."""
-    return float(record.proof["answerable"] and (_is_sound(record) or parsed(record)))
+def is_counted(record: EpisodeRecord) -> float:
+    """Return whether the question is in the denominators: it is answerable and, in "paper", the answer was read."""
+    return float(record.proof["answerable"] and (_is_sound(record) or is_parsed(record)))
 
 
-def _among(of: Of, difficulty: str) -> Of:
-    return lambda record: of(record) if record.proof["difficulty"] == difficulty else None
+def _if_difficulty(compute: MetricFunction, difficulty: str) -> MetricFunction:
+    return lambda record: compute(record) if record.proof["difficulty"] == difficulty else None
 
 
 def _difficulty(record: EpisodeRecord) -> float | None:
-    found = record.proof["difficulty"]
-    return None if found is None else float(DIFFICULTIES.index(found))
+    difficulty = record.proof["difficulty"]
+    return None if difficulty is None else float(DIFFICULTIES.index(difficulty))
 
 
-def _invented(record: EpisodeRecord) -> float | None:
+def _invented_share(record: EpisodeRecord) -> float | None:
     moves = event(record, "moves")
     return event(record, "invented") / moves if moves else None
 
 
-def _shared(record: EpisodeRecord) -> float:
-    """Return the share of the prompt's characters that all questions about the same prefix begin with."""
+def _shared_prefix(record: EpisodeRecord) -> float:
+    """Return the share of the prompt's characters that all questions about the same prefix share."""
     prompt = sum(len(message.text) for message in record.opening)
-    asked = _AskedAgain(record)
-    return 1 - len(question_text(TEMPLATES[record.options["wording"]], asked)) / prompt if prompt else 0.0
+    question = _RecordedQuestion(record)
+    return 1 - len(question_text(TEMPLATES[record.options["wording"]], question)) / prompt if prompt else 0.0
 
 
-class _AskedAgain:
-    """What a record's question asks, without its map."""
+class _RecordedQuestion:
+    """The question of a record, without its map."""
 
     def __init__(self, record: EpisodeRecord) -> None:
         self.source: str = record.instance["src"]
@@ -79,14 +79,14 @@ class _AskedAgain:
         self.actions: tuple[str, ...] = tuple(record.instance.get("actions", ()))
 
 
-def _by_difficulty(name: str, of: Of, title: str, doc: str) -> tuple[Metric, ...]:
-    """Return a metric of all questions, of the easy ones and of the hard ones."""
+def _by_difficulty(name: str, compute: MetricFunction, title: str, doc: str) -> tuple[Metric, ...]:
+    """Return a metric over all, easy and hard questions."""
     return (
-        Metric(name=name, of=of, title=title, low=0, high=1, per=counted, doc=doc),
+        Metric(name=name, of=compute, title=title, low=0, high=1, per=is_counted, doc=doc),
         *(
             share(
                 f"{name}_{difficulty}",
-                _among(of, difficulty),
+                _if_difficulty(compute, difficulty),
                 f"{title}, {difficulty}",
                 f"The same of {difficulty} questions: {_MEANING[difficulty]}.",
             )
@@ -117,19 +117,19 @@ METRICS = (
         title="SPL",
         low=0,
         high=1,
-        per=counted,
+        per=is_counted,
         doc="Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
         "answered (section C.1, after Anderson et al. 2018). The shortest way is that of the whole map, so that who "
         "has read a short prefix only cannot have 1: at most .97 on average after 15 steps of a generated world.",
     ),
     *_by_difficulty(
         "reasoning",
-        _scored("reasoning"),
+        _event_score("reasoning"),
         "Reasoning",
         "Whether the trajectory is right from place to place (section A.6): it begins at the source and goes on where "
         "it was, by moves of the map; a route ends at the destination, of a destination the moves are the given ones.",
     ),
-    share("parsed", parsed, "Parsed", "Whether the answer is well structured, so that it could be read."),
+    share("parsed", is_parsed, "Parsed", "Whether the answer is well structured, so that it could be read."),
     share(
         "answerable",
         lambda record: float(record.proof["answerable"]),
@@ -155,14 +155,14 @@ METRICS = (
     ),
     share(
         "invented",
-        _invented,
+        _invented_share,
         "Invented moves",
         "Share of an answer's moves that are none of the map's: wrong places, actions, or both.",
         better="lower",
     ),
     share(
         "shared",
-        _shared,
+        _shared_prefix,
         "Shared prefix",
         "Share of the prompt's characters with which all questions about the same prefix begin, so that a provider's "
         "cache need not read them again.",
@@ -172,13 +172,13 @@ METRICS = (
 
 
 def prove(question: MapQuestion) -> dict[str, Json]:
-    """Return what is known of a question.
+    """Return the facts about a question.
 
     Returns:
-        answerable: whether it can be answered from what is shown;
-        difficulty: "easy" or "hard", None if it cannot be answered;
-        answerable_from, easy_from: the steps from which on it can be, and is easy; 9999 for never;
-        shortest: moves of a shortest way on the whole map, None if there is none.
+        answerable: whether the question is answerable from the prefix;
+        difficulty: "easy" or "hard", None if it is not answerable;
+        answerable_from, easy_from: the steps from which it is answerable and easy; 9999 for never;
+        shortest: number of moves of a shortest path on the whole map, None if there is none.
     """
     labels = question.labels
     difficulty = labels.difficulty(question.cutoff)

@@ -1,4 +1,4 @@
-"""Players that are no models."""
+"""Reference players."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._one_answer import AnswerState
 from waybench.envs.textmap.worlds import opposite
 
-_LONGEST_WALK = 2  # times the length of a shortest way, that a random route goes on at most
+_LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest path
 
 
 def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
-    """Return the path that is asked about, or a shortest one on the whole map."""
+    """Return the path of the question, or a shortest one on the whole map."""
     question = state.instance
-    return _hops(question.path or shortest_way(question, question.map.edges) or _any(question))
+    return _hops(question.path or shortest_way(question, question.map.edges) or _placeholder_move(question))
 
 
 def walked(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
@@ -28,10 +28,10 @@ def walked(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     source. Given moves that were never made lead nowhere.
     """
     question = state.instance
-    made = [edge for edge in question.map.edges if edge.forward <= question.cutoff]
+    walked_edges = [edge for edge in question.map.edges if edge.forward <= question.cutoff]
     if question.path:
-        return _follow(question, {(edge.source, edge.action): edge.target for edge in made})
-    return _hops(shortest_way(question, made) or _any(question))
+        return _follow(question, {(edge.source, edge.action): edge.target for edge in walked_edges})
+    return _hops(shortest_way(question, walked_edges) or _placeholder_move(question))
 
 
 def reverse(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
@@ -43,7 +43,7 @@ def reverse(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """
     question = state.instance
     if not question.path:
-        return _retraced(question) or _hops(_any(question))
+        return _retrace(question) or _hops(_placeholder_move(question))
     leads = {
         (edge.target, back): edge.source
         for edge in question.map.edges
@@ -66,7 +66,7 @@ def random(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
             break
         way.append(rng.choice(ways))
         here = way[-1].target
-    return _hops(way or _any(question))
+    return _hops(way or _placeholder_move(question))
 
 
 def constant(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
@@ -97,35 +97,35 @@ def _hops(edges: Iterable[Edge]) -> Trajectory:
     return tuple(Hop(edge.source, edge.action, edge.target) for edge in edges)
 
 
-def _any(question: MapQuestion) -> Sequence[Edge]:
-    """Return a made-up move from the source to the destination: the answer of who knows no way."""
+def _placeholder_move(question: MapQuestion) -> Sequence[Edge]:
+    """Return a made-up move from the source to the destination, as an answer if no path is known."""
     action = next((edge.action for edge in question.map.edges if edge.source == question.source), None)
     unknown = (NEVER,) * 4
     return [Edge(question.source, question.target, action or question.map.actions[0], *unknown)]
 
 
 def shortest_way(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
-    """Return a shortest way by some moves, the first in their order; nothing if there is none."""
+    """Return a shortest path that uses the given moves, the first in their order; empty if there is none."""
     ways: dict[str, list[Edge]] = {}
     for edge in edges:
         ways.setdefault(edge.source, []).append(edge)
-    came: dict[str, Edge | None] = {question.source: None}
+    arrivals: dict[str, Edge | None] = {question.source: None}
     queue = deque([question.source])
-    while queue and question.target not in came:
+    while queue and question.target not in arrivals:
         for edge in ways.get(queue.popleft(), ()):
-            if edge.target not in came:
-                came[edge.target] = edge
+            if edge.target not in arrivals:
+                arrivals[edge.target] = edge
                 queue.append(edge.target)
     way: list[Edge] = []
-    last = came.get(question.target)
+    last = arrivals.get(question.target)
     while last is not None:
         way.append(last)
-        last = came[last.source]
+        last = arrivals[last.source]
     return way[::-1]
 
 
 def _follow(question: MapQuestion, leads: Mapping[tuple[str, str], str]) -> Trajectory:
-    """Make the given moves as far as it is known where they lead; others lead nowhere."""
+    """Return the given moves with the places that they are known to lead to; other moves lead nowhere."""
     here = question.source
     hops: list[Hop] = []
     for action in question.actions:
@@ -135,16 +135,16 @@ def _follow(question: MapQuestion, leads: Mapping[tuple[str, str], str]) -> Traj
     return tuple(hops)
 
 
-def _retraced(question: MapQuestion) -> Trajectory:
-    """Return the part of the walkthrough between two places, the other way round if that is nearer."""
+def _retrace(question: MapQuestion) -> Trajectory:
+    """Return the part of the walkthrough between two places, reversed if that is shorter."""
     last = min(question.cutoff, question.map.last_step)
     if not any(edge.forward <= last for edge in question.map.edges):
         return ()
     places = track(question.map, last)
-    at: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for number, place in enumerate(places):
-        at.setdefault(place, []).append(number)
-    pairs = [(begin, end) for begin in at.get(question.source, ()) for end in at.get(question.target, ())]
+        positions.setdefault(place, []).append(number)
+    pairs = [(begin, end) for begin in positions.get(question.source, ()) for end in positions.get(question.target, ())]
     if not pairs:
         return ()
     begin, end = min(pairs, key=lambda pair: (abs(pair[1] - pair[0]), pair[1] < pair[0]))
@@ -165,7 +165,9 @@ def _retraced(question: MapQuestion) -> Trajectory:
 
 @lru_cache(maxsize=256)
 def _best_constant(place_map: PlaceMap) -> tuple[str, str]:
-    def alike(place: str) -> float:
+    def mean_similarity(place: str) -> float:
         return fmean(similarity(place, other) for other in place_map.places)
 
-    return max(place_map.places, key=alike), Counter(edge.action for edge in place_map.edges).most_common(1)[0][0]
+    return max(place_map.places, key=mean_similarity), Counter(edge.action for edge in place_map.edges).most_common(1)[
+        0
+    ][0]

@@ -1,10 +1,10 @@
-"""What a person types in place of a list of objects."""
+"""Parser of the short answers that people type."""
 
 from waybench.envs.textmap.map import LONGEST_NAME
 from waybench.envs.textmap.questions._answer import MOST_HOPS, Hop, Trajectory
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._one_answer import AnswerState
-from waybench.envs.textmap.questions._score import SOUND, ground
+from waybench.envs.textmap.questions._score import SOUND, move_index
 
 HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
 
@@ -15,12 +15,12 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
     """Return the answer that a typed line stands for.
 
     Args:
-        text: Actions with commas between them, if a route is asked for; a place, if a destination is.
-        state: What is asked.
+        text: Comma-separated actions for a route question, a place for a destination question.
+        state: The question.
 
     Returns:
-        The trajectory: the places on a route are those that the actions lead to, those before a destination are left
-        open, so that no reasoning is anybody's merit; None if the line is empty or too long.
+        The trajectory, or None if the line is empty or too long. The places on a route are those that the actions lead
+        to. The places before a destination are unknown, so that the answer gets no credit for reasoning.
     """
     question, here = state.instance, state.instance.source
     if question.path:
@@ -30,11 +30,11 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
         *before, last = (Hop(_OPEN, action, _OPEN) for action in question.actions)
         return (*before, last._replace(after=place))
     hops: list[Hop] = []
-    for said in (part.strip() for part in text.split(",")):
-        if not 1 <= len(said) <= LONGEST_NAME or len(hops) == MOST_HOPS:
+    for action in (part.strip() for part in text.split(",")):
+        if not 1 <= len(action) <= LONGEST_NAME or len(hops) == MOST_HOPS:
             return None
-        ends = ground(question.map).follow(here, [said], SOUND)
+        ends = move_index(question.map).follow(here, [action], SOUND)
         there = min(ends, default=here)
-        hops.append(Hop(here, said, there))
+        hops.append(Hop(here, action, there))
         here = there
     return tuple(hops)

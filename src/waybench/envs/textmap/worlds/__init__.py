@@ -1,7 +1,7 @@
 """Generated maps of places, with their walkthroughs."""
 
 from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, World, opposite
-from waybench.envs.textmap.worlds._items import LOWEST_CLASS, WorldItems, drawn_world, shown_steps, size_stream
+from waybench.envs.textmap.worlds._items import LOWEST_CLASS, WorldItems, draw_world, last_shown_step, size_stream
 from waybench.envs.textmap.worlds._play import ABBREVIATIONS, Play
 from waybench.envs.textmap.worlds._source import WORLD_OPTIONS
 from waybench.envs.textmap.worlds._walk import IDLE
@@ -16,8 +16,8 @@ __all__ = [
     "Play",
     "World",
     "WorldItems",
-    "drawn_world",
+    "draw_world",
+    "last_shown_step",
     "opposite",
-    "shown_steps",
     "size_stream",
 ]

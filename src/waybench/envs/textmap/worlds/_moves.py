@@ -1,4 +1,4 @@
-"""What the moves of a text world are called, which doors are in them, and what places are named after them."""
+"""Moves of a text world: commands, doors, and names of places derived from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,13 +12,13 @@ from waybench.envs.textmap.worlds._themes import Theme
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of special move; "{}" stands for the thing that is entered, climbed and so on, "{A}" with its article."""
+    """A kind of special move; "{}" stands for the thing to enter or climb, "{A}" for the thing with its article."""
 
     there: str
     back: str | None
     names: tuple[str, ...]
-    told: tuple[str, ...]
-    told_back: tuple[str, ...] = ()
+    descriptions: tuple[str, ...]
+    descriptions_back: tuple[str, ...] = ()
 
 
 _WORDS = read_toml(__file__, "words.toml")
@@ -33,25 +33,25 @@ def with_article(noun: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital at the beginning."""
+    """Return a text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 @dataclass(slots=True)
 class Moves:
-    """All ways of a world, and what follows from how they are called.
+    """All exits of a world, and the names derived from them.
 
     Attributes:
-        exits: The ways.
-        doors: The doors' names.
-        names: Places that are named after the way to them: the place's name, and what it is.
-        told: For each exit that is special, what is told of it.
+        exits: The exits.
+        doors: Names of the doors.
+        names: For places named after the way to them: the name and the noun.
+        descriptions: Description of each special exit.
     """
 
     exits: list[Exit] = field(default_factory=lambda: [])
     doors: list[str] = field(default_factory=lambda: [])
     names: dict[int, tuple[str, str]] = field(default_factory=lambda: {})
-    told: dict[tuple[int, str], str] = field(default_factory=lambda: {})
+    descriptions: dict[tuple[int, str], str] = field(default_factory=lambda: {})
 
 
 def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rng: Stream) -> Moves:
@@ -61,16 +61,16 @@ def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rn
         layout: The links.
         themes: The theme of each place.
         doors: Share of links with a door.
-        prose: How much is told.
-        rng: Random numbers.
+        prose: Length of descriptions.
+        rng: Random stream.
     """
     moves = Moves()
-    guarded = _guarded(layout.links, round(doors * len(layout.links)), rng)
-    near: list[set[str]] = [set() for _ in themes]  # of each place, the names of its doors
+    door_links = _choose_door_links(layout.links, round(doors * len(layout.links)), rng)
+    near: list[set[str]] = [set() for _ in themes]  # names of the doors of each place
     used: set[str] = set()
     for number, link in enumerate(layout.links):
         door = None
-        if number in guarded:
+        if number in door_links:
             door = len(moves.doors)
             moves.doors.append(_door(near[link.source] | near[link.target], rng))
             near[link.source].add(moves.doors[door])
@@ -86,22 +86,22 @@ def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rn
     return moves
 
 
-def _guarded(links: list[Link], count: int, rng: Stream) -> set[int]:
-    """Draw the links with a door: first of all plain ones that lead both ways."""
+def _choose_door_links(links: list[Link], count: int, rng: Stream) -> set[int]:
+    """Draw the links with a door, preferably directions that lead both ways."""
     order = list(range(len(links)))
     rng.shuffle(order)
     order.sort(key=lambda number: not links[number].there or links[number].one_way)
     return set(order[:count])
 
 
-def _door(taken: set[str], rng: Stream) -> str:
-    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in taken:
+def _door(used: set[str], rng: Stream) -> str:
+    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in used:
         pass
     return name
 
 
 def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
-    """Return what no other special move of this world is about."""
+    """Draw a noun that no other special move of this world has."""
     name = rng.choice(nouns)
     for attempt in range(1_000):
         if name not in used:
@@ -114,16 +114,18 @@ def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
 
 
 def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str], rng: Stream) -> None:
-    """Add the ways of a link that is no direction, or whose way there is none."""
+    """Add the exits of a link without a direction."""
     if link.one_way:
         verb = rng.choice(sorted(_ONE_WAY["moves"]))
         move = _ONE_WAY["moves"][verb]
         noun = _noun(move["nouns"], used, rng)
-        _add(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["told"]), noun, prose, rng)
+        _add(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["descriptions"]), noun, prose, rng)
     elif not link.fresh or rng.below(5) == 0:
         verb = rng.choice(sorted(_BOTH_WAYS["nouns"]))
         noun = _noun(_BOTH_WAYS["nouns"][verb], used, rng)
-        _add(link, moves, _Kind(verb, verb, (), _BOTH_WAYS["told"], _BOTH_WAYS["told"]), noun, prose, rng)
+        _add(
+            link, moves, _Kind(verb, verb, (), _BOTH_WAYS["descriptions"], _BOTH_WAYS["descriptions"]), noun, prose, rng
+        )
     else:
         kinds = [(kind, getattr(theme, name)) for name, kind in _SPECIAL.items()]
         kind, nouns = rng.choice(kinds)
@@ -138,21 +140,21 @@ def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str],
 
 
 def _add(link: Link, moves: Moves, kind: _Kind, noun: str, prose: int, rng: Stream) -> None:
-    def told(templates: tuple[str, ...]) -> str:
+    def descriptions(templates: tuple[str, ...]) -> str:
         article = with_article(noun)
         return rng.choice(templates).replace("{A}", sentence(article)).replace("{a}", article).format(noun)
 
-    def by(action: str) -> str:
+    def travel_text(action: str) -> str:
         verb = action.removesuffix(noun).strip()
         return f"You {verb} the {noun}." if prose >= 2 and verb and verb != action else ""
 
     there = kind.there.format(noun)
-    moves.exits.append(Exit(link.source, there, link.target, by=by(there)))
-    moves.told[link.source, there] = told(kind.told)
+    moves.exits.append(Exit(link.source, there, link.target, travel_text=travel_text(there)))
+    moves.descriptions[link.source, there] = descriptions(kind.descriptions)
     if kind.back and link.back is not None:
         back = kind.back.format(noun)
-        moves.exits.append(Exit(link.target, back, link.source, by=by(back)))
-        moves.told[link.target, back] = told(kind.told_back)
+        moves.exits.append(Exit(link.target, back, link.source, travel_text=travel_text(back)))
+        moves.descriptions[link.target, back] = descriptions(kind.descriptions_back)
     if link.fresh and kind.names:
         title = " ".join(word if word in ("of", "in", "the") else sentence(word) for word in noun.split())
         moves.names[link.target] = (rng.choice(kind.names).format(title), noun)

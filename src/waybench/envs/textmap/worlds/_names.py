@@ -1,4 +1,4 @@
-"""Names of the places of text worlds: all different, some of them hard to tell apart."""
+"""Names of the places of text worlds: all different, some of them easy to confuse."""
 
 from waybench._package_data import read_toml
 from waybench.core import Stream
@@ -8,39 +8,39 @@ _NAMES = read_toml(__file__, "words.toml")["names"]
 
 
 def name_places(
-    themes: list[Theme], given: dict[int, tuple[str, str]], confusable: float, rng: Stream
+    themes: list[Theme], fixed_names: dict[int, tuple[str, str]], confusable: float, rng: Stream
 ) -> list[tuple[str, str]]:
-    """Return for each place its name and what it is.
+    """Return the name and the noun of each place.
 
     Args:
         themes: The theme of each place.
-        given: Names that are settled, unless the place is to be confusable.
+        fixed_names: Names and nouns of places that are used unless the place gets a confusable name.
         confusable: Share of places whose names resemble another one.
-        rng: Random numbers.
+        rng: Random stream.
     """
     count = len(themes)
-    named: dict[int, tuple[str, str]] = {}
-    used = {"darkness", *(name.lower() for name, _ in given.values())}
+    names: dict[int, tuple[str, str]] = {}
+    used = {"darkness", *(name.lower() for name, _ in fixed_names.values())}
     order = list(range(count))
     rng.shuffle(order)
-    alike = sorted(order, key=lambda place: place in given)[: round(confusable * count)]
-    alike.sort(key=lambda place: themes[place].nouns)  # those of one theme side by side
+    alike = sorted(order, key=lambda place: place in fixed_names)[: round(confusable * count)]
+    alike.sort(key=lambda place: themes[place].nouns)  # groups places of one theme
     while alike:
-        if len(alike) == 1:  # it takes two to be confused
-            alike += [place for place in order if place not in named and place not in alike][:1]
+        if len(alike) == 1:  # a single name cannot be confused
+            alike += [place for place in order if place not in names and place not in alike][:1]
         size = 2 + rng.below(3)
         group = alike[:size] if len(alike) - size != 1 else alike[: size + 1]
         for place, name in zip(group, _resembling(themes[group[0]], len(group), used, rng), strict=False):
-            named[place] = name
-        alike = [place for place in alike if place not in named]
+            names[place] = name
+        alike = [place for place in alike if place not in names]
     for place in order:
-        if place not in named:
-            named[place] = given[place] if place in given else _plain(themes[place], used, rng)
-    return [named[place] for place in range(count)]
+        if place not in names:
+            names[place] = fixed_names[place] if place in fixed_names else _plain(themes[place], used, rng)
+    return [names[place] for place in range(count)]
 
 
 def _resembling(theme: Theme, size: int, used: set[str], rng: Stream) -> list[tuple[str, str]]:
-    """Return names that resemble each other, up to a number of them."""
+    """Return up to `size` names that resemble each other."""
     while True:
         if rng.below(4):
             noun = rng.choice(theme.nouns)

@@ -1,11 +1,11 @@
-"""The engine of text worlds: what is typed, what is answered, and what has become of the world."""
+"""The engine of text worlds: commands, answers and states."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, Thing, World
 from waybench.envs.textmap.worlds._moves import sentence, with_article
-from waybench.envs.textmap.worlds._prose import listed, towards
+from waybench.envs.textmap.worlds._prose import join_items, towards
 
 LONGEST_COMMAND = 120  # characters
 
@@ -19,14 +19,14 @@ _NOWHERE = frozenset((*DIRECTIONS, "in", "out"))
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All that can change in a world; keeping it is saving the game.
+    """The state of a game.
 
     Attributes:
-        place: Number of the place where the player is.
-        opened: Which doors are open, as the bits of a number.
-        taken: Which things are carried, likewise.
-        seen: Which places have been described, likewise.
-        lit: Whether the lamp burns.
+        place: Number of the current place.
+        opened: Bit mask of open doors.
+        taken: Bit mask of carried things.
+        seen: Bit mask of places that have been described.
+        lit: Whether the lamp is lit.
         turn: Number of turns so far.
     """
 
@@ -39,23 +39,23 @@ class Situation:
 
 
 class Turn(NamedTuple):
-    """What follows from a command.
+    """The result of a command.
 
     Attributes:
-        after: The situation now.
-        text: What is told.
-        named: Whether the name of the place where the player now is was told, as a line of its own.
-        understood: Whether the command meant anything.
+        after: The new state.
+        text: The answer of the game.
+        shows_name: Whether the text has the name of the new place on a line of its own.
+        understood: Whether the command was understood.
     """
 
     after: Situation
     text: str
-    named: bool = False
+    shows_name: bool = False
     understood: bool = True
 
 
 class Play:
-    """A world as a game. It keeps no state: every command is given with the situation in which it is typed.
+    """The engine of a world. It is stateless: commands take a state and return the next one.
 
     Args:
         world: The world.
@@ -75,28 +75,28 @@ class Play:
                 self._things[thing.place][thing.name] = number
 
     def begin(self) -> Turn:
-        """Return the first situation, and what is told at the beginning."""
+        """Return the first state and the opening text."""
         before = Situation(self.world.start, taken=self._carried)
         turn = self._arrive(before, before, "")
         return turn._replace(text=f"{self.world.intro}\n\n{turn.text}")
 
     def way(self, before: Situation, action: str) -> Exit | None:
-        """Return the way that an action means in a situation; None if it means none."""
+        """Return the exit that an action takes; None if there is none."""
         return self._exits.get((before.place, action))
 
     def dark(self, situation: Situation) -> bool:
-        """Return whether nothing can be seen."""
+        """Return whether the player is in the dark."""
         return self.world.places[situation.place].dark and not situation.lit
 
     def here(self, situation: Situation) -> list[str]:
-        """Return the names of the things that lie or stand about, those carried left out."""
+        """Return the names of the things at the place, without those that the player carries."""
         return [name for name, number in self._things[situation.place].items() if not situation.taken >> number & 1]
 
     def act(self, before: Situation, command: str) -> Turn:
-        """Carry out a command.
+        """Execute a command.
 
-        Whatever is typed gets an answer; what is too long or holds control characters is not understood. The text ends
-        with a line feed.
+        Every command gets an answer; commands that are too long or have control characters are not understood. The text
+        ends with a line feed.
         """
         words = _cleaned(command)
         if words is None:
@@ -115,42 +115,42 @@ class Play:
     def _move(self, now: Situation, way: Exit) -> Turn:
         if way.door is not None and not now.opened >> way.door & 1:
             return Turn(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
-        return self._arrive(now, replace(now, place=way.target), way.by)
+        return self._arrive(now, replace(now, place=way.target), way.travel_text)
 
-    def _arrive(self, now: Situation, after: Situation, by: str) -> Turn:
-        """Tell of a place, at length if it is new or the game always does so."""
+    def _arrive(self, now: Situation, after: Situation, travel_text: str) -> Turn:
+        """Enter a place, with its description unless the style is brief and the place is not new."""
         at_length = not self.world.style.brief or not now.seen >> after.place & 1
         turn = self._look(after, at_length)
-        return turn._replace(text=f"{by}\n\n{turn.text}") if by else turn
+        return turn._replace(text=f"{travel_text}\n\n{turn.text}") if travel_text else turn
 
     def _look(self, now: Situation, at_length: bool = True) -> Turn:
         place = self.world.places[now.place]
         if self.dark(now):
             return Turn(now, f"Darkness\n{self.world.voice.dark}\n")
-        told = [place.name]
+        lines = [place.name]
         if at_length:
-            told += [text for text in (place.text, self._ways(now)) if text]
+            lines += [text for text in (place.text, self._ways(now)) if text]
         carried = [name for name in self.here(now) if self._thing(now, name).portable]
         if carried:
-            told.append(f"There is {listed([with_article(name) for name in carried])} here.")
-        return Turn(replace(now, seen=now.seen | 1 << now.place), "\n".join(told) + "\n", named=True)
+            lines.append(f"There is {join_items([with_article(name) for name in carried])} here.")
+        return Turn(replace(now, seen=now.seen | 1 << now.place), "\n".join(lines) + "\n", shows_name=True)
 
     def _ways(self, now: Situation) -> str:
-        told = [self.world.places[now.place].ways]
+        sentences = [self.world.places[now.place].ways]
         if self.world.style.exits != "none":
             for door, way in self._doors[now.place].items():
                 state = "open" if way.door is not None and now.opened >> way.door & 1 else "closed"
                 if way.action in DIRECTIONS:
-                    told.append(f"{sentence(towards(way.action))} is {with_article(door)}, which is {state}.")
+                    sentences.append(f"{sentence(towards(way.action))} is {with_article(door)}, which is {state}.")
                 else:
-                    told.append(f"{sentence(with_article(door))}, which is {state}, is in the way ({way.action}).")
-        return " ".join(filter(None, told))
+                    sentences.append(f"{sentence(with_article(door))}, which is {state}, is in the way ({way.action}).")
+        return " ".join(filter(None, sentences))
 
     def _thing(self, now: Situation, name: str) -> Thing:
         return self.world.things[self._things[now.place][name]]
 
     def _do(self, now: Situation, words: str) -> Turn:
-        """Carry out what is no way out of here."""
+        """Execute a command that is not an exit of the place."""
         verb, _, noun = words.partition(" ")
         voice, place = self.world.voice, self.world.places[now.place]
         simple = {
@@ -183,7 +183,7 @@ class Play:
     def _inventory(self, now: Situation) -> str:
         things = self.world.things
         names = [with_article(thing.name) for number, thing in enumerate(things) if now.taken >> number & 1]
-        return self.world.voice.carrying.format(listed(names)) if names else self.world.voice.empty_handed
+        return self.world.voice.carrying.format(join_items(names)) if names else self.world.voice.empty_handed
 
     def _open(self, now: Situation, noun: str, _: str) -> Turn:
         voice, doors = self.world.voice, self._doors[now.place]
@@ -231,21 +231,21 @@ class Play:
         if lamp < 0 or not now.taken >> lamp & 1 or self.world.things[lamp].name != noun:
             return Turn(now, f"{voice.absent}\n")
         if verb == "extinguish":
-            told = voice.out if now.lit else voice.out_already
-            return Turn(replace(now, lit=False), told.format(noun) + "\n")
+            answer = voice.out if now.lit else voice.out_already
+            return Turn(replace(now, lit=False), answer.format(noun) + "\n")
         if now.lit:
             return Turn(now, voice.lit_already.format(noun) + "\n")
         was_dark = self.dark(now)
         now = replace(now, lit=True)
-        told = voice.lit.format(noun) + "\n"
+        answer = voice.lit.format(noun) + "\n"
         if not was_dark:
-            return Turn(now, told)
+            return Turn(now, answer)
         turn = self._look(now)
-        return turn._replace(text=f"{told}\n{turn.text}")
+        return turn._replace(text=f"{answer}\n{turn.text}")
 
 
 def _cleaned(command: str) -> str | None:
-    """Return the words of a command in full and in lower case; None if they cannot mean anything."""
+    """Return a command in lower case with abbreviations expanded; None if it is invalid."""
     if len(command) > LONGEST_COMMAND or not command.isprintable():
         return None
     words = command.lower().split()

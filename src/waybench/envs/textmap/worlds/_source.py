@@ -1,4 +1,4 @@
-"""Sets of text worlds: which there are at a level, with a walkthrough of each and the map that it yields."""
+"""Generated worlds by key, with their walkthroughs and maps."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -6,7 +6,7 @@ from typing import TypeVar
 from waybench.core import Json, Option, Stream, UsageError
 from waybench.envs.textmap.map import PlaceMap
 from waybench.envs.textmap.worlds._data import EXITS, LEAST_PLACES, World, WorldStyle
-from waybench.envs.textmap.worlds._map import map_of
+from waybench.envs.textmap.worlds._map import learn_map
 from waybench.envs.textmap.worlds._walk import MOST_STEPS, walk
 from waybench.envs.textmap.worlds._world import make_world
 
@@ -32,13 +32,13 @@ WORLD_OPTIONS = (
         kind=int,
         low=0,
         high=3,
-        doc="How much is told: from 0 (names alone) to 3 (long descriptions that distract); drawn if not given.",
+        doc="Length of descriptions, from 0 (names alone) to 3 (long descriptions that distract); drawn if not given.",
     ),
     Option(
         name="exits",
         default="any",
         choices=("any", *EXITS),
-        doc="How the ways out of a place are told; any draws one for each world.",
+        doc="How the exits of a place are described; any draws one for each world.",
     ),
     Option(
         name="steps",
@@ -51,8 +51,8 @@ WORLD_OPTIONS = (
         "that is shown.",
     ),
 )
-# What is drawn where nothing is given; what is there twice comes twice as often. Shares are in percent.
-_DRAWN = {
+# Values that options are drawn from if they are not given; shares are in percent.
+_DEFAULTS = {
     "one_way": (0, 5, 5, 10, 10, 15, 20, 30),
     "doors": (0, 5, 10, 10, 15, 20),
     "dark": (0, 0, 5, 10, 10, 15, 25),
@@ -63,7 +63,7 @@ _DRAWN = {
 
 
 def world_item(key: str, level: int, options: Mapping[str, Json], index: int) -> tuple[PlaceMap, World]:
-    """Return a world of a set, with a walkthrough and the map that follows from it.
+    """Generate a world of a set, with a walkthrough and its map.
 
     Args:
         key: The set's key.
@@ -72,34 +72,36 @@ def world_item(key: str, level: int, options: Mapping[str, Json], index: int) ->
         index: Number within the set, from 0.
 
     Raises:
-        UsageError: For a level that does not exist.
+        UsageError: If the level does not exist.
     """
     if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
         raise UsageError(f"level {level}: give a number of places from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
-    given = [f"{option.name}={options[option.name]!r}" for option in WORLD_OPTIONS]
-    rng = Stream("textmap/world", VERSION, key, level, *given, index)
+    option_texts = [f"{option.name}={options[option.name]!r}" for option in WORLD_OPTIONS]
+    rng = Stream("textmap/world", VERSION, key, level, *option_texts, index)
     style = _style(level, options, rng)
     steps = options["steps"]
     about = max(20, level * (230 + rng.below(41)) // 100)
     world = make_world(rng, style, f"{level}-{index}")
-    taken = walk(world, rng, about, whole=True) if steps is None else walk(world, rng, _or(steps, about))
-    return map_of(world, taken), world
+    steps_shown = (
+        walk(world, rng, about, visit_all=True) if steps is None else walk(world, rng, _or_default(steps, about))
+    )
+    return learn_map(world, steps_shown), world
 
 
 def _style(level: int, options: Mapping[str, Json], rng: Stream) -> WorldStyle:
-    """Return the style that the options give; what they leave open is drawn, whether it is needed or not."""
-    drawn = {name: rng.choice(values) for name, values in _DRAWN.items()}
+    """Return the style of a world. Defaults are always drawn, so that options do not change the rest of the world."""
+    defaults = {name: rng.choice(values) for name, values in _DEFAULTS.items()}
     exits, brief = rng.choice(("list", "none", "prose", "prose")), rng.below(2) == 1
-    shares = {name: _or(options[name], drawn[name] / 100) for name in _DRAWN if name != "prose"}
-    told = str(options["exits"])
+    shares = {name: _or_default(options[name], defaults[name] / 100) for name in _DEFAULTS if name != "prose"}
+    exits_option = str(options["exits"])
     return WorldStyle(
         places=level,
         **shares,
-        prose=_or(options["prose"], drawn["prose"]),
-        exits=exits if told == "any" else told,
+        prose=_or_default(options["prose"], defaults["prose"]),
+        exits=exits if exits_option == "any" else exits_option,
         brief=brief,
     )
 
 
-def _or(value: Json, drawn: _T) -> _T:
-    return value if isinstance(value, type(drawn)) else drawn
+def _or_default(value: Json, default: _T) -> _T:
+    return value if isinstance(value, type(default)) else default

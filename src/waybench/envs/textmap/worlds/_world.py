@@ -1,4 +1,4 @@
-"""Text worlds by key: games of places and ways that nobody has played before."""
+"""Generator of text worlds."""
 
 from waybench.core import Stream
 from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, Location, Thing, World, WorldStyle
@@ -9,47 +9,47 @@ from waybench.envs.textmap.worlds._prose import (
     LAMPS,
     Deck,
     describe,
-    examined,
+    describe_exits,
+    draw_portable,
+    examine_text,
     introduction,
     make_voice,
-    portable,
-    tell_ways,
 )
 from waybench.envs.textmap.worlds._themes import COUNTRIES, Theme
 
-_PULSE = 61  # turns after which what happens by itself repeats
+_PULSE = 61  # period of random events, in turns
 _LARGEST_REGION = 40
 
 
 def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
-    """Make a text world.
+    """Generate a text world.
 
-    From every place there is a way to every other. The first place is never dark.
+    Every place can be reached from every other. The first place is never dark.
 
     Args:
-        rng: Random numbers.
-        style: What it is to be like.
-        name: What it is called in its set.
+        rng: Random stream.
+        style: Parameters of the world.
+        name: Name in its set.
     """
     regions = 1 + max((style.places - 1) // _LARGEST_REGION, rng.below(1 + min(4, style.places // 12)))
     layout = make_layout(style, regions, rng)
-    drawn = list(rng.choice((COUNTRIES[0],) * 5 + (COUNTRIES[1],)))
-    rng.shuffle(drawn)
-    themes = [drawn[region % len(drawn)] for region in layout.regions]
+    country = list(rng.choice((COUNTRIES[0],) * 5 + (COUNTRIES[1],)))
+    rng.shuffle(country)
+    themes = [country[region % len(country)] for region in layout.regions]
     moves = make_moves(layout, themes, style.doors, style.prose, rng)
-    named = name_places(themes, moves.names, style.confusable, rng)
+    names = name_places(themes, moves.names, style.confusable, rng)
     dark = _dark(themes, round(style.dark * style.places), rng)
     things = _things(themes, style.prose, rng)
     lamp = len(things) if dark else -1
     if dark:
         where = rng.choice((-1, 0, _beside(moves.exits, dark)))
         lamp_name = rng.choice(LAMPS)
-        things.append(Thing(lamp_name, where, True, examined(lamp_name, rng)))
-    # What can be told of "the ..."; not "the Inside the Hut", nor "the Abel's Chapel".
-    plain = tuple(found for number, (found, _) in enumerate(named) if number not in moves.names and "'s " not in found)
+        things.append(Thing(lamp_name, where, True, examine_text(lamp_name, rng)))
+    # Names that work after "the": not "Inside the Hut" or "Abel's Chapel".
+    plain = tuple(text for number, (text, _) in enumerate(names) if number not in moves.names and "'s " not in text)
     deck = Deck(rng)
     places = [
-        _place(number, named[number], themes[number], number in dark, moves, things, plain, style, deck, rng)
+        _place(number, names[number], themes[number], number in dark, moves, things, plain, style, deck, rng)
         for number in range(style.places)
     ]
     pulse = _pulse(style.prose >= 2, rng)
@@ -59,7 +59,7 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
 
 
 def _pulse(lively: bool, rng: Stream) -> tuple[bool, ...]:
-    """Draw the turns at which something happens by itself, never in two turns of three."""
+    """Draw the turns with a random event, at most one in three consecutive turns."""
     pulse = [False, False]
     for _ in range(_PULSE):
         pulse.append(lively and not any(pulse[-2:]) and rng.below(5) == 0)
@@ -67,37 +67,37 @@ def _pulse(lively: bool, rng: Stream) -> tuple[bool, ...]:
 
 
 def _dark(themes: list[Theme], count: int, rng: Stream) -> set[int]:
-    """Draw the dark places: any but the first, sooner under ground than elsewhere."""
+    """Draw the dark places: any but the first, preferably in shadowy themes."""
     order = [(-(rng.below(100) * theme.shadowy), place) for place, theme in enumerate(themes) if place]
     return {place for _, place in sorted(order)[:count]}
 
 
 def _beside(exits: list[Exit], dark: set[int]) -> int:
-    """Return a place next to the first one from which one simply comes back; the first one if there is none."""
+    """Return a neighbour of the first place with exits both ways and no door; the first place if there is none."""
     ways = {(way.source, way.target) for way in exits if way.door is None}
     near = [target for source, target in sorted(ways) if source == 0 and target not in dark and (target, 0) in ways]
     return near[-1] if near else 0
 
 
 def _things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
-    """Draw what can be looked at, and here and there something that can be taken."""
+    """Draw the things to examine, and some portable things."""
     things: list[Thing] = []
     held: set[str] = set()
     for place, theme in enumerate(themes):
         scenery = list(theme.scenery)
         rng.shuffle(scenery)
         count = rng.below(prose + 1) if prose < 3 else 1 + rng.below(3)
-        things += [Thing(noun, place, False, examined(noun, rng)) for noun in scenery[:count]]
-        found = portable(rng)
-        if rng.below(5) == 0 and found not in held:  # once in a world, so that what is carried has one name each
-            held.add(found)
-            things.append(Thing(found, place, True, examined(found, rng)))
+        things += [Thing(noun, place, False, examine_text(noun, rng)) for noun in scenery[:count]]
+        name = draw_portable(rng)
+        if rng.below(5) == 0 and name not in held:  # unique in a world, so that carried things have different names
+            held.add(name)
+            things.append(Thing(name, place, True, examine_text(name, rng)))
     return things
 
 
 def _place(
     number: int,
-    named: tuple[str, str],
+    name_and_noun: tuple[str, str],
     theme: Theme,
     dark: bool,
     moves: Moves,
@@ -107,7 +107,7 @@ def _place(
     deck: Deck,
     rng: Stream,
 ) -> Location:
-    name, noun = named
+    name, noun = name_and_noun
     scenery = [thing.name for thing in things if thing.place == number and not thing.portable]
     smell, rumour = deck.deal(theme.smells), deck.deal(plain) if plain else name
     while rumour == name and len(plain) > 1:
@@ -115,6 +115,6 @@ def _place(
     text = describe(theme, noun, scenery, smell, "" if rumour == name else rumour, style.prose, deck)
     open_ways = [way.action for way in moves.exits if way.source == number and way.door is None]
     open_ways.sort(key=lambda action: DIRECTIONS.index(action) if action in DIRECTIONS else len(DIRECTIONS))
-    special = [moves.told[number, action] for action in open_ways if (number, action) in moves.told]
-    ways = tell_ways(open_ways, special, style.exits, theme, rng)
+    special = [moves.descriptions[number, action] for action in open_ways if (number, action) in moves.descriptions]
+    ways = describe_exits(open_ways, special, style.exits, theme, rng)
     return Location(name, dark, text, ways, deck.deal(theme.sounds), smell, theme.events)

@@ -7,7 +7,7 @@ from waybench.core import Stream
 from waybench.envs.tilemap.worlds._tiles import Palette
 from waybench.spaces import Floor
 
-_MARGIN, _BUILT = 1, 2  # and 0 for free cells
+_MARGIN, _BUILDING = 1, 2  # and 0 for free cells
 _TRUTH = bytes(value == ord("1") for value in range(256))  # digits as numbers
 _PROBES = 40  # random cells to be tried before all are
 _SCALE = 16  # of the noise: values are from 0 to 255 * _SCALE**2
@@ -65,9 +65,9 @@ class Board:
         """Return the cells above, right, below and left, those that there are."""
         column, last = cell % self.width, self.width * self.height
         return [
-            other
-            for other, sideways in zip((cell + step for step in self._steps), (0, 1, 0, -1), strict=True)
-            if 0 <= other < last and 0 <= column + sideways < self.width
+            neighbour
+            for neighbour, sideways in zip((cell + step for step in self._steps), (0, 1, 0, -1), strict=True)
+            if 0 <= neighbour < last and 0 <= column + sideways < self.width
         ]
 
     def simple(self, cell: int) -> bool:
@@ -103,9 +103,9 @@ class Board:
         """Return the cells that can be walked on."""
         return self.bits(number for number, kind in enumerate(self.palette.kinds) if kind.walkable)
 
-    def built(self) -> int:
+    def building_cells(self) -> int:
         """Return the cells that are built upon."""
-        return _bits(self.claimed, (_BUILT,))
+        return _bits(self.claimed, (_BUILDING,))
 
     def spread(self, cells: int) -> int:
         """Return the neighbours of cells, to the four sides; a cell is among them if it neighbours another."""
@@ -134,17 +134,17 @@ class Board:
 
     # ---- areas
 
-    def claim(self, top: int, left: int, height: int, width: int, built: bool = True) -> None:
+    def claim(self, top: int, left: int, height: int, width: int, is_building: bool = True) -> None:
         """Keep a rectangle and the cells around it free of buildings, and the rectangle of roads too if it is built."""
         for row in range(max(0, top - 1), min(self.height, top + height + 1)):
             inside = top <= row < top + height
             first, last = max(0, left - 1), min(self.width, left + width + 1)
             for cell in range(row * self.width + first, row * self.width + last):
-                if self.claimed[cell] != _BUILT:
+                if self.claimed[cell] != _BUILDING:
                     self.claimed[cell] = _MARGIN
-            if inside and built:
+            if inside and is_building:
                 start = row * self.width + left
-                self.claimed[start : start + width] = bytes([_BUILT]) * width
+                self.claimed[start : start + width] = bytes([_BUILDING]) * width
 
     def is_free(self, top: int, left: int, height: int, width: int) -> bool:
         """Say whether nothing is built in or beside a rectangle."""
@@ -195,13 +195,13 @@ class Board:
         while turn:
             turn -= next(cost for cells, cost in speeds if cells >> cell & 1)
             layer = layers[turn]
-            before = [other for other in self.beside(cell) if layer >> other & 1]
+            before = [neighbour for neighbour in self.beside(cell) if layer >> neighbour & 1]
             # Ways keep straight on more often than not: a way that turns at every step looks like noise.
             straight = cell + heading
             if heading and straight in before and self.rng.below(5):
                 before = [straight]
-            chosen = before[0] if len(before) == 1 else self.rng.choice(before)
-            heading, cell = chosen - cell, chosen
+            previous = before[0] if len(before) == 1 else self.rng.choice(before)
+            heading, cell = previous - cell, previous
             path.append(cell)
         path.reverse()
         return path
@@ -209,18 +209,18 @@ class Board:
     def parts(self) -> list[int]:
         """Return the walkable cells' connected parts as bits, the largest first."""
         floor = Floor(self.width, self.height, self.walkable())
-        rest, found = floor.open, list[int]()
+        rest, components = floor.open, list[int]()
         while rest:
             part = floor.reached_from((rest & -rest).bit_length() - 1)
-            found.append(part)
+            components.append(part)
             rest &= ~part
-        found.sort(key=lambda part: (-part.bit_count(), part))
-        return found
+        components.sort(key=lambda part: (-part.bit_count(), part))
+        return components
 
 
-def _bits(values: bytearray, wanted: Iterable[int]) -> int:
+def _bits(values: bytearray, indexes: Iterable[int]) -> int:
     table = bytearray(b"0" * 256)
-    for value in wanted:
+    for value in indexes:
         table[value] = ord("1")
     return int(values.translate(table)[::-1], 2)
 
@@ -235,13 +235,13 @@ def noise(rng: Stream, width: int, height: int, pitch: int) -> list[int]:
         pitch: Distance of the points whose values are drawn; the others lie between them. At least 1.
     """
     across, down = width // pitch + 2, height // pitch + 2
-    drawn = b"".join(rng.word().to_bytes(8, "big") for _ in range(across * down // 8 + 1))
+    random_bytes = b"".join(rng.word().to_bytes(8, "big") for _ in range(across * down // 8 + 1))
     ease = [_SCALE * (3 * t * t * pitch - 2 * t**3) // pitch**3 for t in range(pitch)]
     columns = [(x // pitch, _SCALE - ease[x % pitch], ease[x % pitch]) for x in range(width)]
     values: list[int] = []
     for y in range(height):
         low, ahead = y // pitch * across, ease[y % pitch]
-        above, below = drawn[low : low + across], drawn[low + across : low + 2 * across]
+        above, below = random_bytes[low : low + across], random_bytes[low + across : low + 2 * across]
         line = [a * (_SCALE - ahead) + b * ahead for a, b in zip(above, below, strict=True)]
         values += [line[x] * near + line[x + 1] * far for x, near, far in columns]
     return values

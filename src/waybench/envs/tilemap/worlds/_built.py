@@ -76,13 +76,13 @@ def _canal(board: Board, area: Area) -> list[Area]:
 
 def _blocks(board: Board, area: Area) -> list[Area]:
     """Divide an area by streets."""
-    rng, found, rest = board.rng, list[Area](), [area]
+    rng, blocks, rest = board.rng, list[Area](), [area]
     most_high, most_wide = 8 + rng.below(5), 12 + rng.below(10)
     while rest:
         top, left, bottom, right = rest.pop()
         high, wide = bottom - top, right - left
         if high <= most_high and wide <= most_wide:
-            found.append((top, left, bottom, right))
+            blocks.append((top, left, bottom, right))
             continue
         street = 2 if high * wide > 1500 or rng.below(5) == 0 else 1
         if wide * most_high > high * most_wide and wide >= 11:
@@ -92,8 +92,8 @@ def _blocks(board: Board, area: Area) -> list[Area]:
             line = top + 5 + (high - 10 - street) * (25 + rng.below(51)) // 100
             rest += [(top, left, line, right), (line + street, left, bottom, right)]
         else:
-            found.append((top, left, bottom, right))
-    return found
+            blocks.append((top, left, bottom, right))
+    return blocks
 
 
 def _build(board: Board, block: Area) -> list[Location]:
@@ -113,7 +113,7 @@ def _build(board: Board, block: Area) -> list[Location]:
 def _terrace(board: Board, block: Area) -> list[Location]:
     """Build houses side by side, in one row, or in two rows back to back; neighbours share a wall."""
     top, left, bottom, right = block
-    rng, found = board.rng, list[Location]()
+    rng, locations = board.rng, list[Location]()
     middle = (top + bottom) // 2
     rows = [(top, middle + 1, 1), (middle, bottom, 0)] if bottom - top >= 9 else [(top, bottom, rng.below(2))]
     for first, last, turn in rows:
@@ -124,11 +124,11 @@ def _terrace(board: Board, block: Area) -> list[Location]:
                 wide = right - at
             lot = (first, at, last, at + wide)
             if wide > 4 and rng.below(9) == 0:
-                _lawn(board, (first, at + bool(found), last, at + wide - 1))
+                _lawn(board, (first, at + bool(locations), last, at + wide - 1))
             else:
-                found += house(_frame(board, lot, turn), "house", most=20)
+                locations += house(_frame(board, lot, turn), "house", most=20)
             at += wide - 1
-    return found
+    return locations
 
 
 def _lawn(board: Board, area: Area) -> None:
@@ -202,12 +202,12 @@ def halls(board: Board) -> list[Location]:
 
 def _passages(board: Board, area: Area) -> list[Area]:
     """Lead passages through a large area, walled on both sides; return what lies between them."""
-    rng, wall, found, rest = board.rng, board.palette.one("wall"), list[Area](), [area]
+    rng, wall, rooms, rest = board.rng, board.palette.one("wall"), list[Area](), [area]
     while rest:
         top, left, bottom, right = rest.pop()
         high, wide = bottom - top, right - left
         if min(high, wide) < 15 or high * wide < 420 + rng.below(500):
-            found.append((top, left, bottom, right))
+            rooms.append((top, left, bottom, right))
             continue
         broad, upright = 2 + rng.below(2), wide > high
         first = (left if upright else top) + (wide if upright else high) * (35 + rng.below(31)) // 100
@@ -220,7 +220,7 @@ def _passages(board: Board, area: Area) -> list[Area]:
             walls = [(line, left, line + 1, right) for line in (first, last)]
         for cell in (cell for line in walls for cell in _cells(board, line)):
             board.cells[cell] = wall
-    return found
+    return rooms
 
 
 def _room(board: Board, cells: list[int]) -> Location:

@@ -1,9 +1,9 @@
-"""What stands and lies about in a world: patches of ground, furniture, objects and people, until no tile is missing."""
+"""Decoration of a world: patches of ground, furniture, objects and people, until every tile is in use."""
 
 from waybench.envs.tilemap.worlds._board import Board, noise
 from waybench.envs.tilemap.worlds._frame import Location
 
-_KEPT = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
+_FIXED_ROLES = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
 _NEVER_FORCED = frozenset(("road", "bridge", "wall", "floor", "door", "cliff", "shore", "water", "river", "furniture"))
 _AREAS = frozenset(("ground", "patch", "floor", "solid", "cliff", "water", "river", "wall"))
 _CROWDED = 60  # walkable cells, per cent, below which a solid tile takes the place of another one
@@ -47,7 +47,7 @@ def furnish(board: Board, places: list[Location]) -> None:
         for cells in (place.cells for place in places if place.indoor and place.cells):
             for _ in range(rng.below(2 + len(cells) // 7)):
                 cell = rng.choice(cells)
-                if any(board.cells[other] in walls for other in board.beside(cell)):
+                if any(board.cells[neighbour] in walls for neighbour in board.beside(cell)):
                     _set(board, cell, rng.choice(furniture))
     if deco:
         grounds = frozenset((palette.one("ground"), *palette.roles.get("patch", [])))
@@ -60,7 +60,7 @@ def furnish(board: Board, places: list[Location]) -> None:
 def _set(board: Board, cell: int, kind: int) -> None:
     """Put a solid tile somewhere, unless it would be in the way."""
     now = board.palette.kinds[board.cells[cell]]
-    if now.role not in _KEPT and now.walkable and board.simple(cell):
+    if now.role not in _FIXED_ROLES and now.walkable and board.simple(cell):
         board.cells[cell] = kind
 
 
@@ -75,7 +75,7 @@ def hide(board: Board, places: list[Location]) -> None:
                 now = kinds[board.cells[cell]]
                 if role == "fixture":
                     _set(board, cell, kind)
-                elif now.walkable and now.role not in _KEPT:
+                elif now.walkable and now.role not in _FIXED_ROLES:
                     board.cells[cell] = kind
 
 
@@ -104,18 +104,18 @@ def _insert(board: Board, number: int) -> bool:
     """Put one tile of a kind where it fits best; say whether there is a place for it."""
     kinds, cells = board.palette.kinds, board.cells
     role, solid = kinds[number].role, not kinds[number].walkable
-    many = [other for other in range(len(kinds)) if cells.count(other) > _FEW]
-    like = {other for other in many if kinds[other].role == role and role in _AREAS}
-    floor = {other for other in many if kinds[other].walkable and kinds[other].role not in _KEPT}
-    rock = {other for other in many if not kinds[other].walkable and kinds[other].role in _AREAS}
+    many = [candidate for candidate in range(len(kinds)) if cells.count(candidate) > _FEW]
+    like = {candidate for candidate in many if kinds[candidate].role == role and role in _AREAS}
+    floor = {candidate for candidate in many if kinds[candidate].walkable and kinds[candidate].role not in _FIXED_ROLES}
+    rock = {candidate for candidate in many if not kinds[candidate].walkable and kinds[candidate].role in _AREAS}
     choices = [like, floor]
     if solid:
         choices.insert(1 if board.share() < _CROWDED else 2, rock)
-    for chosen in choices:
-        for cell in board.random_cells() if chosen else ():
-            if cells[cell] not in chosen:
+    for choice in choices:
+        for cell in board.random_cells() if choice else ():
+            if cells[cell] not in choice:
                 continue
-            # On open ground it is in nobody's way, and among others of its like it can be seen.
+            # On open ground it blocks no path, and among tiles like it it can be seen.
             fits = board.simple(cell) if kinds[cells[cell]].walkable else _is_seen(board, cell)
             if fits or not solid:
                 cells[cell] = number
@@ -124,4 +124,4 @@ def _insert(board: Board, number: int) -> bool:
 
 
 def _is_seen(board: Board, cell: int) -> bool:
-    return any(board.palette.kinds[board.cells[other]].walkable for other in board.beside(cell))
+    return any(board.palette.kinds[board.cells[neighbour]].walkable for neighbour in board.beside(cell))

@@ -8,7 +8,7 @@ _POCKET = 3  # a part of the map that is no larger than this is filled, not join
 _SOFT = (("solid",), ("water", "river"), ("cliff",), ("wall",))
 
 
-def _of(board: Board, *roles: str) -> int:
+def _cells_of_roles(board: Board, *roles: str) -> int:
     """Return the cells with a tile of these roles."""
     return board.bits(number for number, kind in enumerate(board.palette.kinds) if kind.role in roles)
 
@@ -24,10 +24,14 @@ def join(board: Board) -> None:
         cells = board.numbers(part)
         if len(cells) <= _POCKET:
             for cell in cells:
-                beside = [board.cells[other] for other in board.beside(cell)]
+                beside = [board.cells[neighbour] for neighbour in board.beside(cell)]
                 board.cells[cell] = next((kind for kind in beside if not kinds[kind].walkable), roles["solid"][0])
             continue
-        walkable, walls, waters = board.walkable(), _of(board, "wall"), _of(board, "water", "river")
+        walkable, walls, waters = (
+            board.walkable(),
+            _cells_of_roles(board, "wall"),
+            _cells_of_roles(board, "water", "river"),
+        )
         soft = board.all & ~walkable & ~waters & ~walls
         path = board.route(cells[0], main, [(walkable, 1), (soft, 4), (waters, 6), (walls, 8)])
         for cell in path:
@@ -51,7 +55,7 @@ def make_room(board: Board, least: int) -> None:
     size, ground = board.width * board.height, board.palette.one("ground")
     for roles in _SOFT:
         while (missing := -(-size * least // 100) - (walkable := board.walkable()).bit_count()) > 0:
-            edge = board.numbers(board.spread(walkable) & _of(board, *roles))
+            edge = board.numbers(board.spread(walkable) & _cells_of_roles(board, *roles))
             board.rng.shuffle(edge)
             before = missing
             for cell in edge[: max(1, len(edge) // 3)]:

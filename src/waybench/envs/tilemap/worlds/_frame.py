@@ -69,8 +69,10 @@ class Frame:
 
     def part(self, row: int, column: int, height: int, width: int, back: bool = False) -> "Frame":
         """Return a rectangle within this one, with its front on the same side, or on the opposite one."""
-        one, other = self.cell(row, column), self.cell(row + height - 1, column + width - 1)
-        rows, columns = zip(divmod(one, self.board.width), divmod(other, self.board.width), strict=True)
+        first_corner, second_corner = self.cell(row, column), self.cell(row + height - 1, column + width - 1)
+        rows, columns = zip(
+            divmod(first_corner, self.board.width), divmod(second_corner, self.board.width), strict=True
+        )
         size = (abs(rows[0] - rows[1]) + 1, abs(columns[0] - columns[1]) + 1)
         flip = (2 if self.turn & 4 else 1) if back else 0
         return Frame(self.board, min(rows), min(columns), size, self.turn ^ flip)
@@ -100,9 +102,9 @@ class Frame:
             down = 0
         return 100 * (across * across + down * down) // (self.height * self.width) ** 2
 
-    def claim(self, built: bool = True) -> None:
+    def claim(self, is_building: bool = True) -> None:
         """Keep other buildings away from it, and roads too if it is built upon."""
-        self.board.claim(self._top, self._left, self._high, self._wide, built)
+        self.board.claim(self._top, self._left, self._high, self._wide, is_building)
 
 
 def partition(frame: Frame, area: tuple[int, int, int, int], most: int, wall: int, door: int) -> list[list[int]]:

@@ -63,7 +63,7 @@ def ruin(frame: Frame) -> list[Location]:
 def village(frame: Frame) -> list[Location]:
     """Build a street with houses on both sides and a square beside its middle."""
     rng, road = frame.board.rng, frame.board.palette.one("road")
-    frame.claim(built=False)
+    frame.claim(is_building=False)
     street, square = frame.height // 2, 2 + rng.below(frame.width - 6)
     houses = _row(frame, street, range(0), back=False) + _row(frame, street, range(square, square + 4), back=True)
     paved = [(street, column) for column in range(frame.width)]
@@ -83,13 +83,13 @@ def _row(frame: Frame, street: int, free: range, back: bool) -> list[Location]:
         free: Columns that are left free.
         back: Whether it is the side behind the street.
     """
-    rng, found, column = frame.board.rng, list[Location](), frame.board.rng.below(2)
+    rng, locations, column = frame.board.rng, list[Location](), frame.board.rng.below(2)
     room = frame.height - street - 2 if back else street - 1
     while column + 4 <= frame.width:
         wide, high = 4 + rng.below(4), 4 + rng.below(max(1, room - 3))
         if column + wide <= frame.width and not (free and column <= free[-1] and column + wide > free[0]):
             row = street + 2 if back else street - 1 - high
-            found += house(frame.part(row, column, high, wide, back), "cottage")
-            frame.board.cells[found[-1].door] = frame.board.palette.one("road")
+            locations += house(frame.part(row, column, high, wide, back), "cottage")
+            frame.board.cells[locations[-1].door] = frame.board.palette.one("road")
         column += wide + 1 + rng.below(2)
-    return found
+    return locations

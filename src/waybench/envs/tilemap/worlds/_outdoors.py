@@ -121,8 +121,8 @@ def labyrinth(frame: Frame) -> list[Location]:
     passages, _ = spanning_tree(across, down, "backtracker", rng)
     for row, column in rooms:
         frame.put(row, column, floor)
-    for one, other in passages:
-        frame.put((rooms[one][0] + rooms[other][0]) // 2, (rooms[one][1] + rooms[other][1]) // 2, floor)
+    for start, end in passages:
+        frame.put((rooms[start][0] + rooms[end][0]) // 2, (rooms[start][1] + rooms[end][1]) // 2, floor)
     entry = 2 * rng.below(across) + 1
     for row in range(2 * down, frame.height):  # two rows if the height is even
         frame.put(row, entry, floor)

@@ -1,4 +1,4 @@
-"""What is to be done in a world: where the player starts, where the antagonist stands, and the objectives."""
+"""The quest of a world: the player's start, the antagonist's place, and the objectives."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -13,7 +13,7 @@ _DIRECTIONS = (
 )
 _DRAWS = 6  # of which the first that is far enough is taken
 _FINDS = frozenset(("thing", "fixture", "person"))
-_KEPT = frozenset(("bridge", "door", *_FINDS))
+_FIXED_ROLES = frozenset(("bridge", "door", *_FINDS))
 _MASSES = frozenset(("solid", "cliff", "wall", "water", "river"))
 
 
@@ -32,16 +32,16 @@ class Goal(NamedTuple):
 
 
 def landmarks(board: Board, plan: str) -> list[Location]:
-    """Return places that nobody has built: banks, bridges and crossroads; the map's nine regions are the last."""
-    rng, kinds, found = board.rng, board.palette.kinds, list[Location]()
+    """Return places that are not buildings: banks, bridges and crossroads; the map's nine regions are the last."""
+    rng, kinds, locations = board.rng, board.palette.kinds, list[Location]()
     streets = "street" if plan == "town" else "crossroads"
     for role, name in (("shore", "shore"), ("bridge", "bridge"), ("road", streets)) if plan != "halls" else ():
-        wanted = [number for number, kind in enumerate(kinds) if kind.role == role]
-        cells = board.numbers(board.bits(wanted))
+        kind_numbers = [number for number, kind in enumerate(kinds) if kind.role == role]
+        cells = board.numbers(board.bits(kind_numbers))
         for _ in range(min(len(cells) // 4, 1 + len(board.cells) // 1000)):
             cell = rng.choice(cells)
-            if role != "road" or sum(board.cells[other] in wanted for other in board.beside(cell)) >= 3:
-                found.append(Location(name, [cell], cell))
+            if role != "road" or sum(board.cells[neighbour] in kind_numbers for neighbour in board.beside(cell)) >= 3:
+                locations.append(Location(name, [cell], cell))
     walkable = board.walkable_kinds()
     for number, direction in enumerate(_DIRECTIONS):
         row, column = divmod(number, 3)
@@ -50,12 +50,12 @@ def landmarks(board: Board, plan: str) -> list[Location]:
             (-(-length * at // 3), -(-length * (at + 1) // 3))
             for length, at in ((board.height, row), (board.width, column))
         )
-        drawn = [
+        lots = [
             (rows[0] + rng.below(rows[1] - rows[0])) * board.width + columns[0] + rng.below(columns[1] - columns[0])
             for _ in range(12)
         ]
-        found.append(Location(f"region {direction}", [cell for cell in drawn if walkable[board.cells[cell]]], 0))
-    return found
+        locations.append(Location(f"region {direction}", [cell for cell in lots if walkable[board.cells[cell]]], 0))
+    return locations
 
 
 def _region(board: Board, cell: int) -> int:
@@ -81,27 +81,27 @@ class Quest:
         kinds = board.palette.kinds
         self._finds = board.numbers(board.bits(number for number, kind in enumerate(kinds) if kind.role in _FINDS))
         start, _ = self._settle(HERO, self._can_start)
-        self._taken = {start}
+        self._used_cells = {start}
         foe, lair = self._settle(FOE, self._can_lurk)
         self.goals: list[Goal] = []
         at, last = start, list[Goal]()
         if count > 1 and board.rng.below(3):
             last.append(Goal(board.rng.choice(self._beside(foe)), lair, foe))
-            self._taken.add(last[0].cell)
+            self._used_cells.add(last[0].cell)
         while len(self.goals) + len(last) < count:
             goal = self._goal(at)
             if goal.find in self._finds:
                 self._finds.remove(goal.find)
             self.goals.append(goal)
             at = goal.cell
-            self._taken.add(at)
+            self._used_cells.add(at)
         self.goals += last
 
-    def _settle(self, who: int, fits: Callable[[int], bool]) -> tuple[int, int]:
+    def _settle(self, kind: int, fits: Callable[[int], bool]) -> tuple[int, int]:
         """Put the player or the antagonist on the first cell that fits, of places first; return it and its place."""
         for cell, number in self._spots():
             if self._board.cells.count(self._board.cells[cell]) > 1 and fits(cell):
-                self._board.cells[cell] = who
+                self._board.cells[cell] = kind
                 return cell, number
         raise AssertionError("a world has ground of which there is more than one cell")
 
@@ -122,18 +122,18 @@ class Quest:
     def _beside(self, cell: int) -> list[int]:
         """Return the cells beside one that can be walked on and have not been taken."""
         cells, kinds = self._board.cells, self._board.palette.kinds
-        return [n for n in self._board.beside(cell) if kinds[cells[n]].walkable and n not in self._taken]
+        return [n for n in self._board.beside(cell) if kinds[cells[n]].walkable and n not in self._used_cells]
 
     def _can_start(self, cell: int) -> bool:
         kind = self._board.palette.kinds[self._board.cells[cell]]
-        return kind.walkable and kind.role not in _KEPT
+        return kind.walkable and kind.role not in _FIXED_ROLES
 
     def _can_lurk(self, cell: int) -> bool:
-        """Say whether the antagonist can be on a cell: in nobody's way, or in the place of a rock beside the way."""
+        """Say whether the antagonist can be on a cell: off every path, or in the place of a rock beside one."""
         kind = self._board.palette.kinds[self._board.cells[cell]]
-        if kind.role in _KEPT or not self._beside(cell):
+        if kind.role in _FIXED_ROLES or not self._beside(cell):
             return False
-        return self._board.simple(cell) and cell not in self._taken if kind.walkable else kind.role in _MASSES
+        return self._board.simple(cell) and cell not in self._used_cells if kind.walkable else kind.role in _MASSES
 
     def _goal(self, at: int) -> Goal:
         """Draw the next objective: of some candidates the first that is not near, else the farthest."""
@@ -159,13 +159,13 @@ class Quest:
             if not board.palette.kinds[board.cells[cell]].walkable:
                 cell = rng.choice(self._beside(cell) or [cell])
         else:
-            named = len(self._places) - 9  # of which regions are the last resort, but not the last place
-            place = rng.below(named) if named and rng.below(5) else named + rng.below(9)
+            named_places = len(self._places) - 9  # of which regions are the last resort, but not the last place
+            place = rng.below(named_places) if named_places and rng.below(5) else named_places + rng.below(9)
             cell = rng.choice(self._places[place].cells or [0])
         walkable = board.palette.kinds[board.cells[cell]].walkable
-        return Goal(cell, place, find) if walkable and cell not in self._taken else None
+        return Goal(cell, place, find) if walkable and cell not in self._used_cells else None
 
     def _any(self) -> Goal:
-        cells = [cell for cell in self._board.numbers(self._board.walkable()) if cell not in self._taken]
+        cells = [cell for cell in self._board.numbers(self._board.walkable()) if cell not in self._used_cells]
         cell = self._board.rng.choice(cells)
         return Goal(cell, self._at(cell))

@@ -79,8 +79,8 @@ class WorldSource(Source[TileMap]):
 
     def item(self, index: int) -> Item[TileMap]:
         """Return the item of this number."""
-        given = (self._objectives, self._tiles, self._biome)
-        rng = Stream("tilemap", VERSION, self._key, self._level, *given, index)
+        settings = (self._objectives, self._tiles, self._biome)
+        rng = Stream("tilemap", VERSION, self._key, self._level, *settings, index)
         size = _draw_size(self._level, rng)
         biome = sorted(BIOMES)[rng.below(len(BIOMES))] if self._biome == "any" else self._biome
         tiles = self._tiles or _draw_tiles(self._level, rng)

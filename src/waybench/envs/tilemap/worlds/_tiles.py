@@ -93,8 +93,8 @@ def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> P
     """
     palette = Palette([Kind(hero, "hero"), Kind(foe, "foe")], {}, [])
     ladder = _LADDERS[biome.plan].split()
-    taken = ladder[: 5 + max(0, size - 7) * 2 // 3]  # the rest of a small alphabet is not all for the plan
-    for role in taken:
+    roles = ladder[: 5 + max(0, size - 7) * 2 // 3]  # the rest of a small alphabet is not all for the plan
+    for role in roles:
         palette.add(Kind(biome.main[role], role))
     extras = _extras(biome, rng)
     room = size - len(palette.kinds)
@@ -102,10 +102,10 @@ def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> P
         palette.add(kind)
     palette.spare = extras[room:]
     for role in [*ladder, "river"]:
-        used = role
-        while used not in palette.roles:
-            used = _STAND_INS[used]
-        palette.roles[role] = palette.roles[used]
+        chosen_role = role
+        while chosen_role not in palette.roles:
+            chosen_role = _STAND_INS[chosen_role]
+        palette.roles[role] = palette.roles[chosen_role]
     return palette
 
 
@@ -123,12 +123,12 @@ def _extras(biome: Biome, rng: Stream) -> list[Kind]:
     }
     for pool in pools.values():
         rng.shuffle(pool)
-    found: list[Kind] = []
+    extras: list[Kind] = []
     while any(pools.values()):
         turn = list(_SHARES)
         rng.shuffle(turn)
-        found += [Kind(pools[role].pop(), role) for role in turn if pools[role]]
-    return found
+        extras += [Kind(pools[role].pop(), role) for role in turn if pools[role]]
+    return extras
 
 
 def write_signs(kinds: list[Kind], rng: Stream) -> list[str]:
@@ -149,8 +149,8 @@ def write_signs(kinds: list[Kind], rng: Stream) -> list[str]:
             continue
         initials = [letter for word in kind.name.split() for letter in word[0].lower() + word[0].upper()]
         rest = [letter for letter in kind.name.lower() if letter in free]
-        wanted = () if order else (*initials, *rest, *(letter.upper() for letter in rest))
-        sign = next((letter for letter in wanted if letter in free), next(iter(free)))
+        candidates = () if order else (*initials, *rest, *(letter.upper() for letter in rest))
+        sign = next((letter for letter in candidates if letter in free), next(iter(free)))
         del free[sign]
         signs.append(sign)
     return signs

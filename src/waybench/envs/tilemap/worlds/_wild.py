@@ -33,8 +33,8 @@ def wild(board: Board, biome: Biome) -> list[Location]:
     for _ in range(rivers):
         _river(board)
     sites = _settle(board, biome)
-    _connect(board, [found[0].door for found in sites])
-    return [place for found in sites for place in found]
+    _connect(board, [locations[0].door for locations in sites])
+    return [place for locations in sites for place in locations]
 
 
 def _noise(board: Board, pitch: int) -> list[int]:
@@ -49,9 +49,9 @@ def _plant(board: Board, biome: Biome, pitch: int) -> None:
     """Let woods grow: regions of one species each, with a few strays."""
     rng, trees = board.rng, board.palette.roles["solid"]
     values = [2 * a + b for a, b in zip(_noise(board, pitch), _noise(board, max(2, pitch // 2)), strict=True)]
-    least, other = level_of(values, _between(board, biome.woods)), _noise(board, pitch)
+    least, noise = level_of(values, _between(board, biome.woods)), _noise(board, pitch)
     for cell in board.numbers(board.least(values, least)):
-        species = other[cell] * len(trees) // 65281 if rng.below(7) else rng.below(len(trees))
+        species = noise[cell] * len(trees) // 65281 if rng.below(7) else rng.below(len(trees))
         board.cells[cell] = trees[species]
 
 
@@ -97,7 +97,7 @@ def _river(board: Board) -> None:
         low, high = (at, at) if before is None else (min(at, before), max(at, before))
         cells = [step * width + side if down else side * width + step for side in range(low, high + broad)]
         if step > 4 and kind in (board.cells[cell] for cell in cells):
-            break  # it has come to another river, and is one of its arms
+            break  # it has reached another river, and is one of its arms
         for cell in cells:
             if board.cells[cell] != lake:
                 board.cells[cell] = kind
@@ -107,12 +107,12 @@ def _river(board: Board) -> None:
 def _settle(board: Board, biome: Biome) -> list[list[Location]]:
     """Build places wherever there is room for them, apart from each other."""
     rng, size = board.rng, board.width * board.height
-    wanted = 1 + size // (_PER_PLACE + size // 60)
-    wanted += rng.below(1 + wanted // 3)
-    kinds, found = list(biome.sites), list[list[Location]]()
+    site_count = 1 + size // (_PER_PLACE + size // 60)
+    site_count += rng.below(1 + site_count // 3)
+    kinds, locations = list(biome.sites), list[list[Location]]()
     waters = _waters(board)
     wet = bytearray(kind in waters for kind in board.cells)
-    for _ in range(wanted):
+    for _ in range(site_count):
         kind = rng.choice(kinds)
         least, most, build = SITES[kind]
         high, wide = (low + rng.below(top - low + 1) for low, top in zip(least, most, strict=True))
@@ -122,11 +122,11 @@ def _settle(board: Board, biome: Biome) -> list[list[Location]]:
         if (high + 2) * (wide + 2) > size * 2 // 3 or high + 2 > board.height or wide + 2 > board.width:
             (high, wide), build, turn = (4, 4 + rng.below(2)), SITES["cottage"][2], turn & 3
         # The first place has to be: if need be the land is drained.
-        spot = _spot(board, wet, (high, wide)) or (None if found else _spot(board, bytearray(size), (high, wide)))
+        spot = _spot(board, wet, (high, wide)) or (None if locations else _spot(board, bytearray(size), (high, wide)))
         if spot is not None:
             _clear(board, spot, (high, wide))
-            found.append(build(Frame(board, *spot, (high, wide), turn)))
-    return found
+            locations.append(build(Frame(board, *spot, (high, wide), turn)))
+    return locations
 
 
 def _spot(board: Board, wet: bytearray, size: tuple[int, int]) -> tuple[int, int] | None:
@@ -151,7 +151,7 @@ def _clear(board: Board, spot: tuple[int, int], size: tuple[int, int]) -> None:
 def _connect(board: Board, ends: list[int]) -> None:
     """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
     rng, width, height = board.rng, board.width, board.height
-    built, values = board.built(), _noise(board, 3)
+    buildings, values = board.building_cells(), _noise(board, 3)
     rough = board.least(values, level_of(values, 45))
 
     def apart(one: int, other: int) -> int:
@@ -164,22 +164,22 @@ def _connect(board: Board, ends: list[int]) -> None:
         rim = rng.below(width) + far * (height - 1) * width, rng.below(height) * width + far * (width - 1)
         pairs.append((rng.choice(ends), rng.choice(rim)))
     for start, goal in pairs:
-        _lay(board, board.route(start, 1 << goal, _costs(board, built, rough)))
+        _lay(board, board.route(start, 1 << goal, _costs(board, buildings, rough)))
 
 
-def _costs(board: Board, built: int, rough: int) -> list[tuple[int, int]]:
+def _costs(board: Board, buildings: int, rough: int) -> list[tuple[int, int]]:
     """Return what a road costs on each kind of cell: least on another road, most over water.
 
     Args:
         board: The board.
-        built: Cells that no road enters, as bits.
+        buildings: Cells that no road enters, as bits.
         rough: Cells which a road rather goes round, as bits.
     """
     roles = board.palette.roles
-    roads = board.bits([roles["road"][0], roles["bridge"][0]]) & ~built
-    land = board.walkable() & ~roads & ~built
-    waters = board.bits(_waters(board)) & ~built
-    woods = board.all & ~built & ~waters & ~land & ~roads
+    roads = board.bits([roles["road"][0], roles["bridge"][0]]) & ~buildings
+    land = board.walkable() & ~roads & ~buildings
+    waters = board.bits(_waters(board)) & ~buildings
+    woods = board.all & ~buildings & ~waters & ~land & ~roads
     return [(roads, 1), (land & ~rough, 2), (land & rough, 3), (woods, 5), (waters, 9)]
 
 

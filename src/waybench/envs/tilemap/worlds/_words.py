@@ -27,7 +27,7 @@ class Words:
 
     def __init__(self, biome: str, age: str, rng: Stream) -> None:
         self._biome, self._age, self._rng = biome, age, rng
-        self._used: set[str] = set()
+        self._used_names: set[str] = set()
 
     def _fill(self, template: str) -> str:
         for slot, words in _SLOTS.items():
@@ -47,31 +47,31 @@ class Words:
         if kind.startswith("region "):
             return _WORDS["countries"][self._biome][0].format(kind.removeprefix("region "))
         templates = _WORDS["places"][f"{self._age} room" if kind == "room" else kind]
-        while (name := self._fill(self._rng.choice(templates))) in self._used:
+        while (name := self._fill(self._rng.choice(templates))) in self._used_names:
             pass
-        self._used.add(name)
+        self._used_names.add(name)
         return name
 
-    def objective(self, role: str, what: str, where: str) -> str:
+    def objective(self, role: str, tile: str, place: str) -> str:
         """Name an objective.
 
         Args:
             role: The role of the tile that it is about; nothing if it is about the place alone.
-            what: That tile's name.
-            where: The place's name.
+            tile: That tile's name.
+            place: The place's name.
         """
         for tasks in (
             _WORDS["tasks"][role or "place"],
             _WORDS["tasks"]["place"],
         ):  # of those about a place alone there are more than objectives
-            drawn = list(tasks)
-            self._rng.shuffle(drawn)
-            for task in sorted(drawn, key=lambda task: task in self._used):
-                name = f"{task.format(what)} {where}"
-                if name not in self._used:
-                    self._used |= {task, name}
+            templates = list(tasks)
+            self._rng.shuffle(templates)
+            for task in sorted(templates, key=lambda task: task in self._used_names):
+                name = f"{task.format(tile)} {place}"
+                if name not in self._used_names:
+                    self._used_names |= {task, name}
                     return name
-        raise AssertionError(f"more objectives than names for them {where}")
+        raise AssertionError(f"more objectives than names for them {place}")
 
     def story(self, hero: str, foe: str, objectives: list[str]) -> str:
         """Tell a story of 6 to 11 sentences; it names the objectives in their order."""
@@ -83,15 +83,15 @@ class Words:
             "place": self._fill(_WORDS["countries"][self._biome][1]),
             "role": f"{'an' if role[0] in 'aeiou' else 'a'} {role}",
         }
-        told = [
+        sentences = [
             rng.choice(_STORY["beginnings"]).format(**slots),
             f"Then {foe}, {rng.choice(_WORDS['foe_roles'][age])}, {rng.choice(_WORDS['deeds'][age])}.",
             rng.choice(_STORY["troubles"]),
         ]
         tasks = [name[0].lower() + name[1:] for name in objectives]
-        each = 1 if len(tasks) <= 5 else 2
-        for number, first in enumerate(range(0, len(tasks), each)):
-            last = first + each >= len(tasks)
+        per_sentence = 1 if len(tasks) <= 5 else 2
+        for number, first in enumerate(range(0, len(tasks), per_sentence)):
+            last = first + per_sentence >= len(tasks)
             link = (
                 "First"
                 if not number
@@ -99,6 +99,6 @@ class Words:
                 if last
                 else _STORY["links"][(number - 1) % len(_STORY["links"])]
             )
-            told.append(f"{link}, {hero} has to {', and then to '.join(tasks[first : first + each])}.")
-        told += [rng.choice(_STORY["warnings"]).format(**slots), rng.choice(_STORY["endings"]).format(**slots)]
-        return " ".join(told)
+            sentences.append(f"{link}, {hero} has to {', and then to '.join(tasks[first : first + per_sentence])}.")
+        sentences += [rng.choice(_STORY["warnings"]).format(**slots), rng.choice(_STORY["endings"]).format(**slots)]
+        return " ".join(sentences)

@@ -61,20 +61,20 @@ def _write(board: Board, quest: Quest, places: list[str], words: Words, name: st
     signs = write_signs(kinds, board.rng)
     sign_of = dict(zip(present, signs, strict=True))
     text = "".join([sign_of[kind] for kind in board.cells])
-    named: dict[int, str] = {}
+    place_names: dict[int, str] = {}
     objectives: list[Objective] = []
     for cell, place, find in quest.goals:
-        if place not in named:
-            named[place] = words.place(places[place])
+        if place not in place_names:
+            place_names[place] = words.place(places[place])
         about = Kind("", "") if find is None else palette.kinds[board.cells[find]]
-        title = words.objective(about.role, about.name, named[place])
+        title = words.objective(about.role, about.name, place_names[place])
         objectives.append(Objective(title, text[cell], *divmod(cell, width)))
-    hero, foe, *others = [(kind.name, sign) for kind, sign in zip(kinds, signs, strict=True)]
+    hero, foe, *other_tiles = [(kind.name, sign) for kind, sign in zip(kinds, signs, strict=True)]
     pairs = list(zip(kinds, signs, strict=True))[2:]
     walkable = [sign for kind, sign in pairs if kind.walkable]
     case = TileMap(
         rows=tuple(text[start : start + width] for start in range(0, len(text), width)),
-        tiles=(*others, hero, foe),
+        tiles=(*other_tiles, hero, foe),
         walkable=str(walkable),
         interactive=str([sign for kind, sign in pairs if kind.role in INTERACTIVE_ROLES]),
         objectives=tuple(objectives),

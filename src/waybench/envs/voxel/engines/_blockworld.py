@@ -1,4 +1,4 @@
-"""A world of which some chunks are kept: what is around a walker, and where it comes to."""
+"""A world of which some chunks are kept: the blocks around a walker, and where a walk ends."""
 
 import math
 from abc import ABC, abstractmethod
@@ -24,8 +24,8 @@ _CELLS = 4  # the same in cells of four blocks
 @cache
 def _wave(degrees: float) -> tuple[float, float]:
     """Return sine and cosine of whole degrees."""
-    angle, one = math.radians(degrees), 1 << _EXACT
-    return round(math.sin(angle) * one) / one, round(math.cos(angle) * one) / one
+    angle, unit = math.radians(degrees), 1 << _EXACT
+    return round(math.sin(angle) * unit) / unit, round(math.cos(angle) * unit) / unit
 
 
 @cache
@@ -43,8 +43,8 @@ def rays(yaw: float) -> Floats:
     for turned, tilt in angles:
         (east, south), (up, flat) = heading((turned + 180) % 360 - 180), _wave(tilt)
         ways.append((east * flat, up, south * flat))
-    found: Floats = np.array(ways)
-    return found
+    directions: Floats = np.array(ways)
+    return directions
 
 
 LENGTHS: Floats = np.array([CURSOR] + [LONGEST] * (_look.RAYS - 1))
@@ -90,7 +90,7 @@ class BlockWorld(ABC):
         """Return the name of a block."""
 
     @abstractmethod
-    def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], found: Bytes) -> None:
+    def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
         """Write 1 for the cells around a place that are of some biomes; shape (n, n), n odd, its own in the middle."""
 
     def _at(self, x: int, y: int, z: int) -> int:
@@ -132,20 +132,25 @@ class BlockWorld(ABC):
         """
         if len(ticks) > _MOST_TICKS:
             raise ValueError(f"{len(ticks)} ticks: at most {_MOST_TICKS} at once")
-        found = np.empty((2 * _CELLS + 1,) * 2, dtype=np.uint8)
-        self._wanted_around(math.floor(body.x), math.floor(body.z), goals, found)
-        at, done = np.array([body.x, body.y - self.lowest, body.z, body.rise]), np.frombuffer(ticks, dtype=np.uint8)
+        is_goal = np.empty((2 * _CELLS + 1,) * 2, dtype=np.uint8)
+        self._wanted_around(math.floor(body.x), math.floor(body.z), goals, is_goal)
+        at, tick_array = (
+            np.array([body.x, body.y - self.lowest, body.z, body.rise]),
+            np.frombuffer(ticks, dtype=np.uint8),
+        )
         ahead = np.array(heading(body.yaw))
         with self._lock:
             self._ready(body.x, body.z, _STROLL)
-            made, arrived, length = _walk.stroll(self._pool, self.air, self.water, self._solid, found, at, ahead, done)
+            ticks_made, arrived, length = _walk.stroll(
+                self._pool, self.air, self.water, self._solid, is_goal, at, ahead, tick_array
+            )
         x, y, z, rise = at.tolist()
-        return Walked(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(made))
+        return Walked(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(ticks_made))
 
     def _felt(self, body: Body) -> Ints:
         """Return the blocks around the feet; (9, 9, 9) whole numbers: x, y, z. The chunks are in the pool."""
         voxels = np.empty((2 * _look.NEAR + 1,) * 3, dtype=np.int64)
-        x, y, z = (math.floor(each) for each in (body.x, body.y, body.z))
+        x, y, z = (math.floor(coordinate) for coordinate in (body.x, body.y, body.z))
         _look.around(self._pool, self._tags, self.air, self.bedrock, x, y - self.lowest, z, voxels)
         return voxels
 

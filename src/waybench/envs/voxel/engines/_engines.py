@@ -26,8 +26,8 @@ def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
     Raises:
         UsageError: If there is no such engine, or it is not installed.
     """
-    known = ENGINES.get(engine)
-    return chart(engine, seed) if known is None or known.charted else _external(engine, seed, goal)
+    declared = ENGINES.get(engine)
+    return chart(engine, seed) if declared is None or declared.charted else _external(engine, seed, goal)
 
 
 def chart(engine: str, seed: int) -> Chart:
@@ -62,7 +62,7 @@ def _luanti(seed: int) -> Chart:
     return world
 
 
-# Each is a server of its own, of a gigabyte or so; it stops when nobody needs it any more. A set's are all kept, for to
+# Each is a server of its own, of a gigabyte or so; it stops when it is no longer used. A set's are all kept, for to
 # come back to one that has stopped takes seconds.
 @lru_cache(maxsize=8)
 def _servers(seed: int) -> "LuantiTerrain":

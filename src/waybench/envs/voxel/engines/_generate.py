@@ -225,17 +225,17 @@ def _caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: By
                     line[kind, k] = near * (8 - b) + beside * b
             for y in range(5, top):
                 k, c = y >> 3, y & 7
-                one = (line[0, k] * (8 - c) + line[0, k + 1] * c >> 9) - _MIDDLE
-                other = (line[1, k] * (8 - c) + line[1, k + 1] * c >> 9) - _MIDDLE
-                if abs(one) < _NARROW and abs(other) < _NARROW:
+                first_noise = (line[0, k] * (8 - c) + line[0, k + 1] * c >> 9) - _MIDDLE
+                second_noise = (line[1, k] * (8 - c) + line[1, k + 1] * c >> 9) - _MIDDLE
+                if abs(first_noise) < _NARROW and abs(second_noise) < _NARROW:
                     blocks[x, z, y] = air
 
 
 @compiled
-def _put(blocks: Bytes, x: int, y: int, z: int, what: int, air: int, over: bool) -> None:
+def _put(blocks: Bytes, x: int, y: int, z: int, block: int, air: int, over: bool) -> None:
     """Put a block of a tree into a chunk, if it is in it; leaves only into the air, or where a plant is."""
     if 0 <= x < SIDE and 0 <= z < SIDE and 0 < y < HEIGHT and (over or blocks[x, z, y] == air):
-        blocks[x, z, y] = what
+        blocks[x, z, y] = block
 
 
 @compiled
@@ -351,7 +351,7 @@ def ready(
     Returns:
         How many chunks were made.
     """
-    made, half = 0, SIDE // 2
+    made_count, half = 0, SIDE // 2
     corner = 1.5 * half  # somewhat more than from the middle of a chunk to its corner
     first_column, last_column = int(np.floor(x - far)) >> 4, int(np.floor(x + far)) >> 4
     first_row, last_row = int(np.floor(z - far)) >> 4, int(np.floor(z + far)) >> 4
@@ -367,12 +367,12 @@ def ready(
             if tags[i, j, 0] != column or tags[i, j, 1] != row:
                 chunk(seed, column, row, ground, biomes, trees, pool[i, j])
                 tags[i, j, 0], tags[i, j, 1] = column, row
-                made += 1
-    return made
+                made_count += 1
+    return made_count
 
 
 @compiled
-def wanted_around(seed: int, x: int, z: int, wanted: Bytes, found: Bytes) -> None:
+def wanted_around(seed: int, x: int, z: int, wanted: Bytes, is_goal: Bytes) -> None:
     """Write down which cells around a place are of biomes that are wanted.
 
     Args:
@@ -380,16 +380,16 @@ def wanted_around(seed: int, x: int, z: int, wanted: Bytes, found: Bytes) -> Non
         x: The place, to the east.
         z: To the south.
         wanted: 1 for each biome that is wanted.
-        found: Receives 1 for each cell that is one of them; shape (n, n), n odd, the place's cell in the middle.
+        is_goal: Receives 1 for each cell that is one of them; shape (n, n), n odd, the place's cell in the middle.
     """
-    reach = found.shape[0] // 2
-    for i in range(found.shape[0]):
-        for j in range(found.shape[0]):
-            found[i, j] = wanted[biome_of(seed, ((x >> 2) + i - reach) << 2, ((z >> 2) + j - reach) << 2)]
+    reach = is_goal.shape[0] // 2
+    for i in range(is_goal.shape[0]):
+        for j in range(is_goal.shape[0]):
+            is_goal[i, j] = wanted[biome_of(seed, ((x >> 2) + i - reach) << 2, ((z >> 2) + j - reach) << 2)]
 
 
 @compiled
-def chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, found: Bytes) -> None:
+def chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, is_goal: Bytes) -> None:
     """Write down what cells are like, as on a map.
 
     Args:
@@ -398,9 +398,9 @@ def chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, found:
         north: The first row of cells.
         wanted: 1 for each biome that is wanted.
         heights: Receives the layer of the ground in each cell's middle; shape (columns, rows).
-        found: Receives 1 for each cell of a biome that is wanted; of the same shape.
+        is_goal: Receives 1 for each cell of a biome that is wanted; of the same shape.
     """
     for i in range(heights.shape[0]):
         for j in range(heights.shape[1]):
             x, z = (west + i) * CELL + 2, (north + j) * CELL + 2
-            heights[i, j], found[i, j] = height_of(seed, x, z), wanted[biome_of(seed, x, z)]
+            heights[i, j], is_goal[i, j] = height_of(seed, x, z), wanted[biome_of(seed, x, z)]

@@ -32,7 +32,7 @@ _LOWEST, _LAYERS = _EDGE, _CHUNK * len(_FLOORS)
 _END = 30_000 // SIDE  # chunks of columns from the middle; Luanti's maps end somewhat farther out, and here is a wall
 _REACH = 16  # nodes that a chunk reaches into its neighbours
 _SEA, _STEEPEST = 1, 3
-_PATCH = 32  # cells along each side of what is asked for at once
+_PATCH = 32  # cells along each side of a patch, which is requested at once
 _PATCHES = 4096  # that are kept
 _AIR, _WATER, _STONE = range(3)
 _KINDS = 256
@@ -133,7 +133,7 @@ class LuantiTerrain(BlockWorld):
             if max(map(abs, place)) * _CHUNK <= _END * SIDE
         )
         places = [
-            dict(zip("xyz", (each * _CHUNK + _CHUNK // 2 + _EDGE for each in (column, floor, row)), strict=True))
+            dict(zip("xyz", (number * _CHUNK + _CHUNK // 2 + _EDGE for number in (column, floor, row)), strict=True))
             for column, row in order
             for floor in _FLOORS
         ]
@@ -194,7 +194,7 @@ class LuantiTerrain(BlockWorld):
             if (column, row) not in self._patches:
                 if len(self._patches) >= _PATCHES:
                     del self._patches[next(iter(self._patches))]
-                west, north = (each * _PATCH * CELL + CELL // 2 for each in (column, row))
+                west, north = (number * _PATCH * CELL + CELL // 2 for number in (column, row))
                 self._patches[column, row] = self._columns(west, north, CELL, _PATCH, _PATCH)
             return self._patches[column, row]
 
@@ -212,15 +212,15 @@ class LuantiTerrain(BlockWorld):
                 whole[into] = part[from_]
         return levels, biomes
 
-    def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], found: Bytes) -> None:
-        reach, size = found.shape[0] // 2, found.shape[0]
+    def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
+        reach, size = is_goal.shape[0] // 2, is_goal.shape[0]
         biomes = self._cells(x // CELL - reach, z // CELL - reach, size, size)[1]
-        found[:] = np.isin(biomes, _numbers(goals))
+        is_goal[:] = np.isin(biomes, _numbers(goals))
 
-    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, found: Bytes) -> None:
+    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
         """Write down what cells are like."""
         heights[:], biomes = self._cells(west, north, *heights.shape)
-        found[:] = np.isin(biomes, _numbers(goals))
+        is_goal[:] = np.isin(biomes, _numbers(goals))
 
     def biome(self, x: int, z: int) -> str:
         """Return the name of a column's biome, that of its cell."""
@@ -266,20 +266,22 @@ class LuantiTerrain(BlockWorld):
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
         """Return the nearest place of some biomes."""
-        wanted, side = _numbers(goals), _PATCH * CELL
+        goal_numbers, side = _numbers(goals), _PATCH * CELL
         best: tuple[float, int, int] | None = None
         for ring in range(most // side + 2):
             if best is not None and best[0] <= max(ring - 1, 0) * side:
                 break
             for right, down in product(range(-ring, ring + 1), repeat=2):
                 if max(abs(right), abs(down)) == ring:
-                    found = self._nearest_in(x // side + right, z // side + down, x, z, wanted)
-                    best = found if best is None or (found is not None and found < best) else best
+                    place = self._nearest_in(x // side + right, z // side + down, x, z, goal_numbers)
+                    best = place if best is None or (place is not None and place < best) else best
         return None if best is None or best[0] > most else Near(best[1], best[2], best[0])
 
-    def _nearest_in(self, column: int, row: int, x: int, z: int, wanted: list[int]) -> tuple[float, int, int] | None:
+    def _nearest_in(
+        self, column: int, row: int, x: int, z: int, goal_numbers: list[int]
+    ) -> tuple[float, int, int] | None:
         """Return distance, column and row of the nearest cell of a patch that has one of some biomes."""
-        across, down = np.nonzero(np.isin(self._patch(column, row)[1], wanted))
+        across, down = np.nonzero(np.isin(self._patch(column, row)[1], goal_numbers))
         if not across.size:
             return None
         east, south = ((each * _PATCH + cells) * CELL + CELL // 2 for each, cells in ((column, across), (row, down)))

@@ -20,11 +20,11 @@ _STEEPEST = 5
 
 
 @cache
-def wanted(goals: tuple[str, ...]) -> Bytes:
+def goal_mask(goals: tuple[str, ...]) -> Bytes:
     """Return 1 for each biome that is one of some."""
-    found = np.zeros(len(BIOMES), dtype=np.uint8)
-    found[[BIOME_NUMBER[name] for name in goals]] = 1
-    return found
+    is_goal = np.zeros(len(BIOMES), dtype=np.uint8)
+    is_goal[[BIOME_NUMBER[name] for name in goals]] = 1
+    return is_goal
 
 
 class OwnTerrain(BlockWorld):
@@ -48,8 +48,8 @@ class OwnTerrain(BlockWorld):
     def _name(self, number: int) -> str:
         return BLOCKS[number]
 
-    def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], found: Bytes) -> None:
-        _generate.wanted_around(self.seed, x, z, wanted(goals), found)
+    def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
+        _generate.wanted_around(self.seed, x, z, goal_mask(goals), is_goal)
 
     def biome(self, x: int, z: int) -> str:
         """Return the name of a column's biome."""
@@ -81,11 +81,11 @@ class OwnTerrain(BlockWorld):
         """
         before_x, before_z, empty = self._none_within.get(goals, (x, z, 0.0))
         least = max(int(empty - math.hypot(x - before_x, z - before_z)) - 1, 0)  # 1 for what rounding may be off
-        east, south, square = _generate.nearest(self.seed, x, z, wanted(goals), least, most)
+        east, south, square = _generate.nearest(self.seed, x, z, goal_mask(goals), least, most)
         near = None if square < 0 else Near(int(east), int(south), math.sqrt(square))
         self._none_within[goals] = x, z, most if near is None else near.away
         return near
 
-    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, found: Bytes) -> None:
+    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
         """Write down what cells are like."""
-        _generate.chart(self.seed, west, north, wanted(goals), heights, found)
+        _generate.chart(self.seed, west, north, goal_mask(goals), heights, is_goal)

@@ -1,4 +1,4 @@
-"""A Luanti server of our own, that is asked questions over its standard input and output."""
+"""A Luanti server of our own, queried over its standard input and output."""
 
 import json
 import os
@@ -63,7 +63,7 @@ mod_storage_backend = sqlite3
 def program() -> str | None:
     """Return the path of the server's program; None if there is none."""
     paths = os.pathsep.join((os.environ.get("PATH", ""), *_FOLDERS))
-    return next((found for name in _PROGRAMS if (found := shutil.which(name, path=paths))), None)
+    return next((executable for name in _PROGRAMS if (executable := shutil.which(name, path=paths))), None)
 
 
 class Server:
@@ -78,12 +78,12 @@ class Server:
     """
 
     def __init__(self, seed: int) -> None:
-        found = program()
-        if found is None:
+        executable = program()
+        if executable is None:
             raise UsageError(MISSING)
         _clear_up()
         for attempt in range(_TRIES):
-            self._start(found, seed)
+            self._start(executable, seed)
             try:
                 self.about = self.ask("hello")
                 return
@@ -91,26 +91,26 @@ class Server:
                 if attempt == _TRIES - 1:
                     raise
 
-    def _start(self, found: str, seed: int) -> None:
+    def _start(self, executable: str, seed: int) -> None:
         folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
         self._log = folder / "log"
         try:
-            self._process = _run(found, seed, folder, self._log)
+            self._process = _run(executable, seed, folder, self._log)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         self._answers: Queue[bytes | None] = Queue()
         assert self._process.stdout is not None
-        Thread(target=_read, args=(self._process.stdout, self._answers), daemon=True).start()
+        Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()
         self.stop = weakref.finalize(self, _stop, self._process, folder, os.getpid())
 
     @property
     def ended(self) -> bool:
-        """Whether it cannot be asked any more."""
+        """Whether it cannot answer any more."""
         return not self.stop.alive
 
-    def ask(self, what: str, **values: Any) -> dict[str, Any]:
-        """Ask a question, and wait for its answer; one at a time. A server that does not answer is ended.
+    def ask(self, request: str, **values: Any) -> dict[str, Any]:
+        """Send a request and wait for its answer, one at a time. A server that does not answer is ended.
 
         Raises:
             RuntimeError: If the server cannot answer, or has ended.
@@ -120,22 +120,22 @@ class Server:
         try:
             with suppress(OSError, ValueError):  # a server that has ended says so below
                 assert self._process.stdin is not None
-                self._process.stdin.write(json.dumps({"do": what, **values}).encode() + b"\n")
+                self._process.stdin.write(json.dumps({"do": request, **values}).encode() + b"\n")
                 self._process.stdin.flush()
             line = self._answers.get(timeout=_PATIENCE)
         except Empty:
             self.stop()
             raise RuntimeError(f"Luanti's server did not answer within {_PATIENCE:.0f} seconds") from None
-        except BaseException:  # an interrupt: the answer that comes now would be taken for that to the next question
+        except BaseException:  # an interrupt: the late answer would be taken for that to the next request
             self.stop()
             raise
         if line is None:
-            told = self._last_words()
+            last_words = self._last_words()
             self.stop()
-            raise RuntimeError(f"Luanti's server has ended: {told}")
+            raise RuntimeError(f"Luanti's server has ended: {last_words}")
         answer = json.loads(line)
         if "error" in answer:
-            self.stop()  # it may have done a part of what it was asked for
+            self.stop()  # it may have carried out a part of the request
             raise RuntimeError(f"Luanti's server: {answer['error']}")
         return answer
 
@@ -149,23 +149,23 @@ class Server:
         return (errors or lines[-1:] or ["it said nothing"])[0].strip()
 
 
-def _run(found: str, seed: int, folder: Path, log: Path) -> "subprocess.Popen[bytes]":
+def _run(executable: str, seed: int, folder: Path, log: Path) -> "subprocess.Popen[bytes]":
     """Start a server in a folder of its own."""
     world = folder / "world"
     with as_file(files(__name__.rpartition(".")[0]) / "luanti_mod") as mod:
         shutil.copytree(mod, world / "worldmods" / "waybench", ignore=shutil.ignore_patterns("*.py*", "__*"))
     (world / "world.mt").write_text(_WORLD)
     (folder / "settings").write_text(_SETTINGS.format(seed=seed))
-    with log.open("wb") as told:
+    with log.open("wb") as log_file:
         # Its home is the folder, so that it neither reads a person's settings nor leaves anything behind.
         return subprocess.Popen(
             [
-                *(found, "--world", str(world), "--config", str(folder / "settings")),
+                *(executable, "--world", str(world), "--config", str(folder / "settings")),
                 *("--gameid", "minetest_game", "--port", str(_free_port()), "--logfile", ""),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=told,
+            stderr=log_file,
             cwd=folder,
             env={"HOME": str(folder), "MINETEST_USER_PATH": str(folder), "LUANTI_USER_PATH": str(folder)},
             start_new_session=True,  # an interrupt from the keyboard is for us alone
@@ -191,7 +191,7 @@ def _free_port() -> int:
         return port
 
 
-def _read(lines: IO[bytes], answers: "Queue[bytes | None]") -> None:
+def _pass_on(lines: IO[bytes], answers: "Queue[bytes | None]") -> None:
     """Pass on the answers, and None at the end."""
     with suppress(ValueError):  # closed while it is read
         for line in lines:

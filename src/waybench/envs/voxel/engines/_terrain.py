@@ -9,7 +9,7 @@ EYES = 1.62  # blocks above the feet
 
 
 class Body(NamedTuple):
-    """Where the walker is.
+    """The walker's position.
 
     Attributes:
         x: To the east, in blocks.
@@ -27,7 +27,7 @@ class Body(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """What a walk came to.
+    """The result of a walk.
 
     Attributes:
         body: Where it ended.
@@ -84,12 +84,12 @@ class Terrain(Protocol):
 
 
 class Chart(Terrain, Protocol):
-    """A world whose map is known. It is a pure function of its seed: what it is asked, and how often, changes nothing.
+    """A world whose map is known. It is a pure function of its seed: queries do not change it.
 
     Attributes:
         sea: The layer of the water's surface.
         steepest: Blocks from the middle of a cell to that of the next that can mostly be climbed.
-        version: What a seed's world depends on besides; "" for nothing.
+        version: What else a seed's world depends on; "" for nothing.
     """
 
     sea: int
@@ -104,7 +104,7 @@ class Chart(Terrain, Protocol):
         """Return the nearest place of some biomes within a distance in blocks; None if there is none."""
         ...
 
-    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Any, found: Any) -> None:
+    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Any, is_goal: Any) -> None:
         """Write down what cells of four by four columns are like, as on a map.
 
         Args:
@@ -112,6 +112,6 @@ class Chart(Terrain, Protocol):
             north: The first row of cells.
             goals: The biomes that are wanted.
             heights: Receives the layer of the ground in each cell's middle; whole numbers, shape (columns, rows).
-            found: Receives 1 for each cell of a biome that is wanted, otherwise 0; bytes of the same shape.
+            is_goal: Receives 1 for each cell of a biome that is wanted, otherwise 0; bytes of the same shape.
         """
         ...

@@ -1,0 +1,65 @@
+"""From a name that users type to an environment."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from waybench.core import Environment, Json, Option, UsageError, unknown
+from waybench.envs import registry
+from waybench.tasks._derived import all_tasks
+from waybench.tasks._entry import TaskEntry
+
+
+def environment_names() -> dict[str, str]:
+    """Return the id that each name of an environment stands for: its id itself, or the family of which it is first."""
+    names: dict[str, str] = {}
+    for entry in registry.entries:
+        names.setdefault(entry.id.partition("/")[0], entry.id)
+        names[entry.id] = entry.id
+    return names
+
+
+def resolve_environment(name: str) -> Environment[Any, Any, Any]:
+    """Load an environment by its id, its family's name, or the name of a task that plays no other environment.
+
+    Args:
+        name: The name; "@1" after it insists on a version, and "waybench/" before it is left out.
+
+    Returns:
+        The environment. What a task fixes is the default of its options then, and its level the smallest one.
+
+    Raises:
+        UsageError: If there is none, or the task plays several; the message says what can be named instead.
+    """
+    plain, at, version = name.removeprefix("waybench/").partition("@")
+    names = environment_names()
+    if plain in names:
+        return registry.load(names[plain] + at + version)
+    tasks = {task.name: task for task in all_tasks()}
+    if plain not in tasks:
+        raise UsageError(unknown("environment", plain, names.values(), also=(*names, *tasks)))
+    task = tasks[plain]
+    env_id, *others = task.envs
+    if others:
+        raise UsageError(f"{plain} plays several environments: name one of {', '.join(task.envs)}")
+    return _as_in_task(registry.load(env_id + at + version), task)
+
+
+def _as_in_task(environment: Environment[Any, Any, Any], task: TaskEntry) -> Environment[Any, Any, Any]:
+    """Return an environment with a task's values as its defaults."""
+    values: dict[str, Json] = {option.name: option.default for option in task.options if option.default is not None}
+    values |= {} if task.horizon is None else task.horizon.source_options
+    for part in task.parts[:1] if len(task.parts) == 1 else ():
+        values |= part.fixed
+    level = values.get("level", environment.smallest_level)
+    changed: dict[str, Any] = {
+        "options": _with_defaults(environment.options, values),
+        "source_options": _with_defaults(environment.source_options, values),
+    }
+    if level != environment.smallest_level:
+        changed |= {"smallest_level": level, "sample_levels": (level,)}
+    return replace(environment, **changed)
+
+
+def _with_defaults(options: Iterable[Option], values: Mapping[str, Json]) -> tuple[Option, ...]:
+    return tuple(replace(option, default=values.get(option.name, option.default)) for option in options)
