@@ -72,7 +72,7 @@ def test_names_that_were_written_can_be_changed_and_given(command: Command, home
 def test_what_is_left_out_is_said(command: Command, home: Path) -> None:
     result = command(*BUILD, "--paths", "3")
     assert "table.all2all.jsonl not written: it would have " in result.stdout
-    assert "the limit is 3; --paths raises it\n" in result.stdout
+    assert "the limit is 3; raise --paths to include them\n" in result.stdout
     assert not Path("table/table.all2all.jsonl").exists() and Path("table/table.all_pairs.jsonl").exists()
 
 
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said_in_one_line(args: tuple[str, ...], message: str, 
 def test_no_map_is_overwritten(command: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert command(*BUILD).exit_code == 0
     monkeypatch.setattr("waybench.contrib.game_maps._command.Story", None)  # the check comes before the game is played
-    assert "is there already: choose another folder with --out, or another --name" in one_line_error(command(*BUILD))
+    assert "exists already: choose another folder with --out, or another --name" in one_line_error(command(*BUILD))
 
 
 def test_without_jericho_the_extra_is_named(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ def test_ctrl_c_is_no_worse(tmp_path: Path, uninterrupted: Callable[[Family], Ou
     found = play(BY_NAME["smartplay"], tmp_path / "interrupted", [-11.5, -17.5])
     assert found.stops == 2
     same(found, uninterrupted(BY_NAME["smartplay"]), tmp_path / "interrupted")
-    assert printed(tmp_path / "interrupted").count("Run the same command again to go on") == 2
+    assert printed(tmp_path / "interrupted").count("To resume, run the same command again") == 2
 
 
 @pytest.mark.parametrize("full", [full_journal, full_log, full_buffer])
