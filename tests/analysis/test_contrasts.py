@@ -309,7 +309,7 @@ def test_an_environments_kinds_are_told_apart() -> None:
     assert "A fails by plans that end elsewhere (1 of 1 failure), B by moves into obstacles (1 of 1 failure)." in text
     assert [listed[side]["failures"] for side in ("first", "second")] == [{"strategic": 1}, {"blocked": 1}]
     text, listed = told(maps("a", *[move("jump")] * 2), maps("b", *["I cannot answer."] * 20))
-    assert "A fails by names that are no action (1 of 1 failure), B by replies that could not be read (1 of 1" in text
+    assert "A fails by names that are no action (1 of 1 failure), B by unreadable replies (1 of 1" in text
     assert [listed[side]["failures"] for side in ("first", "second")] == [{"wrong_name": 1}, {"unparsed": 1}]
     assert (
         "Both fail by plans that end elsewhere (A 1 of 1, B 1 of 1 failures)."
@@ -329,7 +329,7 @@ def test_real_episodes() -> None:
     text = comparisons_text([found], left, 0.05, ("", ""))
     assert "Left out: 4 items that only A was given, level 7." in text
     assert "Left out: 1 item missing due to infrastructure errors (A 0, B 1)." in text
-    assert "A fails in none of 3 attempts, B by replies that could not be read (3 of 3 failures)." in text
+    assert "A fails in none of 3 attempts, B by unreadable replies (3 of 3 failures)." in text
     told = json.loads(json.dumps(comparisons_json([found], left, 0.05), allow_nan=False))
     (listed,) = told["comparisons"]
     assert (listed["verdict"], listed["items"], listed["second"]["missing"]) == ("too_few", 3, 1)

@@ -43,7 +43,7 @@ def test_two_models_of_a_folder(command: Command, ours: Path) -> None:
     # is 7 / 9 - 1.96 sqrt((1 - (7 / 9)^2) / 9), up to all.
     row = next(line for line in out.splitlines() if line.startswith("Mazes (AliciaBench): Score "))
     assert row.split()[3:] == ["7", "100.0", "0.0", "+100.0", "+36.7", "to", "+100.0", "0.0156", "A", "better"]
-    assert "A fails in none of 7 attempts, B by replies that could not be read (7 of 7 failures)." in out
+    assert "A fails in none of 7 attempts, B by unreadable replies (7 of 7 failures)." in out
 
 
 def test_one_model_in_two_folders(command: Command, sums: Path) -> None:
@@ -97,7 +97,7 @@ def test_errors(command: Command, ours: Path, sums: Path, tmp_path: Path) -> Non
     assert "are the same" in error(before, before)
     assert "are the same" in error(before, before / "m")
     assert "nothing to compare: the other side has no such task and settings" in error(ours, before)
-    assert "there is none 'waybench-out' to look for a model in" in error("nowhere", "null")
+    assert "'waybench-out' does not exist to look up a model" in error("nowhere", "null")
     assert "no scores in" in error(tmp_path, before)
     assert "unknown task 'sum': did you mean 'sums'" in error("m", "n", "--in", before, "--task", "sum")
     assert "unknown metric 'x': choose from match" in error("m", "n", "--in", before, "--metric", "x")

@@ -76,7 +76,7 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["alicia", "--each", "wording"], "write it as key=value"),
         (["alicia", "--each", "wording=matrix", "-T", "wording=ascii"], "give one of them"),
         (["alicia", "--each", "wording=matrix,runes"], "runes"),
-        (["alicia", "--quote"], "the horizon_ tasks"),
+        (["alicia", "--quote"], "--quote needs a horizon_ task"),
         (["alicia", "--precision", 0.1], "unknown parameter of alicia 'precision'"),
         (["horizon_maze", "--budget", "5USD"], "needs prices=FILE"),
         (["horizon_maze", "--budget", "much"], "as in 5USD or 200k tokens"),

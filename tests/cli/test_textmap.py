@@ -78,7 +78,7 @@ def test_what_is_left_out_is_said(command: Command, home: Path) -> None:
 
 def test_the_end_of_the_game_is_said(command: Command, home: Path) -> None:
     Path("walk.txt").write_text("n\nn\neast\nwait\nwait\n")
-    assert "the game was over at step 3: 2 commands were not given\n" in command(*BUILD).stdout
+    assert "the game ended at step 3: 2 commands were not used\n" in command(*BUILD).stdout
 
 
 def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,9 +92,9 @@ def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypa
         (("table.z5",), "jericho has no walkthrough of this game; give --commands"),
         (("none.z5", "--commands", "walk.txt"), "cannot read none.z5"),
         (("table.z5", "--commands", "none"), "cannot read none: No such file or directory"),
-        (("table.z5", "--commands", "table.z5"), "it has no command; write one in a line"),
-        (("table.z5", "--commands", "walk.txt", "--names", "walk.txt"), "walk.txt: it is no JSON"),
-        (("table.z5", "--commands", "walk.txt", "--name", "../up"), "cannot be a map's name"),
+        (("table.z5", "--commands", "table.z5"), "the file has no commands; write one per line"),
+        (("table.z5", "--commands", "walk.txt", "--names", "walk.txt"), "walk.txt: the file is not JSON"),
+        (("table.z5", "--commands", "walk.txt", "--name", "../up"), "is not a valid map name"),
         (("table.z5", "--commands", "walk.txt", "--out", "walk.txt"), "choose another folder with --out"),
         (("table.z5", "--commands", "walk.txt", "--steps", "0"), "--steps"),
     ],

@@ -132,7 +132,7 @@ def test_a_folder_becomes_a_run_and_ctrl_c_ends_it(log: Path, tmp_path: Path) ->
         assert asked(port, "/", token=None)[0].status == 403
         assert asked(port, f"/?token={token}", token=None)[0].status == 303
 
-        until(lambda: shown("No episodes yet; this page reloads when there are some."))
+        until(lambda: shown("No episodes yet; this page reloads when there are."))
         assert shown(f"waybench run alicia --model waybench/noisy-0.3 --out {tmp_path}")
         appear(log, tmp_path)
         until(lambda: shown("data/index.html"))

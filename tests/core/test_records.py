@@ -186,7 +186,7 @@ TAMPERED = {
     "no end": (replace(SOLVED, end=None), "end: the record has 'None', the simulation 'solved'"),
     "end too early": (replace(SOLVED, turns=SOLVED.turns[:2]), "end: the record has 'solved', the simulation 'None'"),
     "failed too early": (replace(played("up"), end=End.FAILED), "end: the record has 'failed'"),
-    "turn too many": (replace(SOLVED, turns=SOLVED.turns + SOLVED.turns[:1]), "the record goes on after turn 3"),
+    "turn too many": (replace(SOLVED, turns=SOLVED.turns + SOLVED.turns[:1]), "the record continues after turn 3"),
     "turn limit for a solved one": (replace(SOLVED, end=End.TURN_LIMIT), "end: the record has 'turn_limit'"),
     "error for a solved one": (
         replace(SOLVED, end=End.INFRASTRUCTURE, error="no answer"),

@@ -160,6 +160,6 @@ def test_what_is_full_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("waybench.eval._room.shutil.disk_usage", usage)
     message = full_message(tmp_path)
     assert message.startswith(
-        f"no room left to write: {tmp_path} (4,096 bytes left). Make room and run the same command"
+        f"no space left to write: {tmp_path} (4,096 bytes left). Free some space and run the same command"
     )
     assert "or a quota there" in full_message(tmp_path / "elsewhere")

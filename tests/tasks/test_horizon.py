@@ -157,7 +157,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     prices.write_text('{"a/b": {"input": 1, "output": 1}}')
     with pytest.raises(UsageError, match="no price of c/d"):
         horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze", budget="5USD", prices=str(prices)), "c/d")
-    with pytest.raises(UsageError, match="take more; raise it"):
+    with pytest.raises(UsageError, match="cost more; raise it"):
         horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze", budget="10 tokens"), "c/d")
 
 

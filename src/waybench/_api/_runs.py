@@ -138,7 +138,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     from waybench.reporting import write_report
 
     if not folders:
-        raise UsageError("name at least one folder with logs")
+        raise UsageError("give at least one folder with logs")
     passed_over: list[Skipped] = []
     found = read(*map(Path, folders), on_problem=passed_over.append)
     written = write_report(

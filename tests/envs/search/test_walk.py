@@ -200,7 +200,7 @@ def test_graphs_that_no_player_can_tell_apart_are_the_same_instance() -> None:
         ({"nodes": [0, 1], "edges": [[-1, 0]]}, "edge 0 is no pair"),
         ({"nodes": [0, 1], "edges": [[0, -1]]}, "edge 0 is no pair"),
         ({"nodes": [0, 1], "edges": [[0, 1], [1, 1]]}, "edge 1 is no pair"),
-        ({"nodes": [0, 1], "edges": [[0, 1], [1, 0]]}, "an edge is there twice"),
+        ({"nodes": [0, 1], "edges": [[0, 1], [1, 0]]}, "an edge occurs twice"),
         ({"nodes": [0, 1, 2], "edges": [[0, 1]]}, "not every node can be reached"),
     ],
 )

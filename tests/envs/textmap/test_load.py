@@ -81,7 +81,7 @@ def without(key: str) -> Callable[[Any], Any]:
         (field("src_node", "attik"), "record 2: src_node: 'attik' is not among the locations"),
         (field("dst_node", "hell"), "record 2: dst_node: 'hell' is not among the locations"),
         (field("action", "fly"), "record 2: action: 'fly' is not among the actions"),
-        (field("action", "down"), "record 2: 'down' from 'attic' to 'hall' is there twice, first as record 1"),
+        (field("action", "down"), "record 2: 'down' from 'attic' to 'hall' occurs twice, first as record 1"),
         (field("seen_in_forward", 0), "record 2: seen_in_forward: 0 is neither a step from 1 to 9 nor 9999"),
         (field("seen_in_forward", 10), "record 2: seen_in_forward: 10 is neither a step from 1 to 9 nor 9999"),
         (field("seen_in_forward", True), "record 2: seen_in_forward: True is neither a step"),
@@ -109,7 +109,7 @@ def test_wrong_edges(tmp_path: Path, change: Callable[[Any], Any], expected: str
         (lambda names: "hall", "it is no list"),
         (lambda names: [*names, None], "it is no name, but 'None'"),
         (lambda names: [*names, ""], "it is no name, but ''"),
-        (lambda names: [*names, names[1]], "is there twice, first as record 1"),
+        (lambda names: [*names, names[1]], "occurs twice, first as record 1"),
     ],
 )
 def test_wrong_names(tmp_path: Path, kind: str, change: Callable[[Any], Any], expected: str) -> None:

@@ -91,7 +91,7 @@ def test_a_file_s_error_names_the_record_and_the_field(tmp_path: Path) -> None:
     bad = {
         json.dumps([RECORD, changed(experiment_id="two", environment="@a\na")]): "record 1 ('two'): environment: row 1",
         json.dumps([changed(objectives={"x": ["a", 4, 0]})]): "objectives: 'x' is at row 4, column 0, outside the map",
-        json.dumps([RECORD, RECORD]): "experiment_id: 'test' is there twice",
+        json.dumps([RECORD, RECORD]): "experiment_id: 'test' occurs twice",
         json.dumps([changed(environment="@" + "a" * 2_000_000)]): "environment: it has 2000001 characters",
         "[]": "it has no record",
         "[{": "it is no JSON",

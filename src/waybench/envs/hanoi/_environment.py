@@ -66,7 +66,7 @@ RODS = agent_environment(
     public_key="hanoi-v1",
     make_source=HanoiSource,
     horizon=HorizonSpec(
-        summary="the Tower of Hanoi, by disks", levels=(3, 4, 5, 6, 7, 8, 9), source_options={"positions": "free"}
+        summary="Tower of Hanoi by number of disks", levels=(3, 4, 5, 6, 7, 8, 9), source_options={"positions": "free"}
     ),
     task="hanoi",
     decode=decode,

@@ -150,7 +150,7 @@ def _environment(
         if single or predicts
         else HorizonSpec(
             task="horizon_tilemap",
-            summary="tile maps, by the length of the shortest tour",
+            summary="tile maps by length of the shortest tour",
             levels=(1, 2, 3, 4, 5, 6),
             pool=60,
         ),
