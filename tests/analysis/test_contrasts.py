@@ -218,7 +218,7 @@ def test_what_a_verdict_says() -> None:
     assert "a tie within ±0.050 takes 60 items" in verdict_sentence(close)
     unbounded = one([3.0] * 9, [3.0] * 9, metric=replace(SHARE, high=None))
     assert (unbounded.margin, unbounded.verdict) == (None, Verdict.NOT_SHOWN)
-    assert verdict_sentence(unbounded) == "no difference shown (by how much is not known)"
+    assert verdict_sentence(unbounded) == "no difference shown (the size is unknown)"
 
 
 def test_which_answers_belong_together() -> None:
@@ -243,7 +243,7 @@ def test_nothing_in_common() -> None:
     other = replace(other, values={key(n + 10): 1.0 for n in range(3)})
     found, (left,) = compare_sides([made([1.0] * 3)], [other])
     assert found == []
-    assert left.why == "they have no item in common"
+    assert left.why == "no items in common"
 
 
 def test_what_is_left_out_is_counted() -> None:
@@ -309,7 +309,7 @@ def test_an_environments_kinds_are_told_apart() -> None:
     assert "A fails by plans that end elsewhere (1 of 1 failure), B by moves into obstacles (1 of 1 failure)." in text
     assert [listed[side]["failures"] for side in ("first", "second")] == [{"strategic": 1}, {"blocked": 1}]
     text, listed = told(maps("a", *[move("jump")] * 2), maps("b", *["I cannot answer."] * 20))
-    assert "A fails by names that are no action (1 of 1 failure), B by unreadable replies (1 of 1" in text
+    assert "A fails by names that are not actions (1 of 1 failure), B by unreadable replies (1 of 1" in text
     assert [listed[side]["failures"] for side in ("first", "second")] == [{"wrong_name": 1}, {"unparsed": 1}]
     assert (
         "Both fail by plans that end elsewhere (A 1 of 1, B 1 of 1 failures)."

@@ -96,7 +96,7 @@ def test_errors(command: Command, ours: Path, sums: Path, tmp_path: Path) -> Non
     assert "are the same" in error("null", "waybench/null", "--in", ours)
     assert "are the same" in error(before, before)
     assert "are the same" in error(before, before / "m")
-    assert "nothing to compare: the other side has no such task and settings" in error(ours, before)
+    assert "nothing to compare: the other side has no such task with these settings" in error(ours, before)
     assert "'waybench-out' does not exist to look up a model" in error("nowhere", "null")
     assert "no scores in" in error(tmp_path, before)
     assert "unknown task 'sum': did you mean 'sums'" in error("m", "n", "--in", before, "--task", "sum")

@@ -74,7 +74,7 @@ def test_failed_downloads_are_one_line(command: Command, cache: Path, mirror: Fi
 
 def test_path_of_what_is_not_there(command: Command, cache: Path) -> None:
     error = one_line_error(command("data", "path", "aqa"))
-    assert error.startswith(f"Error: aqa/bfs_0.json is not in {cache}: run `waybench data fetch aqa`, or name")
+    assert error.startswith(f"Error: aqa/bfs_0.json is not in {cache}: run `waybench data fetch aqa`, or set")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names that are not valid text")

@@ -78,7 +78,7 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["alicia", "--each", "wording=matrix,runes"], "runes"),
         (["alicia", "--quote"], "--quote needs a horizon_ task"),
         (["alicia", "--precision", 0.1], "unknown parameter of alicia 'precision'"),
-        (["horizon_maze", "--budget", "5USD"], "needs prices=FILE"),
+        (["horizon_maze", "--budget", "5USD"], "add prices=FILE"),
         (["horizon_maze", "--budget", "much"], "as in 5USD or 200k tokens"),
         (["horizon_maze", "--prices", "nowhere.json"], "cannot read nowhere.json"),
         (["horizon_maze", "-T", "easiest=19", "-T", "hardest=20"], "at least two of the levels"),

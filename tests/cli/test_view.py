@@ -91,7 +91,7 @@ def test_wrong_usage(
 def test_a_port_that_is_taken(command: Command, tmp_path: Path) -> None:
     with listen(0) as taken:
         port = taken.getsockname()[1]
-        assert f"port {port} cannot be had" in one_line_error(command("view", tmp_path, "--port", port))
+        assert f"port {port} is not available" in one_line_error(command("view", tmp_path, "--port", port))
 
 
 @pytest.mark.parametrize("found", [True, False])

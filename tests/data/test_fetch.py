@@ -179,7 +179,7 @@ def test_a_server_that_refuses_connections(monkeypatch: pytest.MonkeyPatch, cach
         except FileNotFoundError:
             with pytest.raises(UsageError) as caught:
                 fetch("toy")
-    assert "/one.json: Connection refused; try again later, or name" in one_line(caught)
+    assert "/one.json: Connection refused; try again later, or set" in one_line(caught)
     assert files_below(cache) == {}
 
 
@@ -239,7 +239,9 @@ def test_a_mirror_that_is_no_address(mirror: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("WAYBENCH_DATA_MIRROR", mirror)
     with pytest.raises(UsageError) as caught:
         fetch("toy")
-    assert one_line(caught).startswith("WAYBENCH_DATA_MIRROR is not an address: set it to one such as https://host/prefix")
+    assert one_line(caught).startswith(
+        "WAYBENCH_DATA_MIRROR is not an address: set it to one such as https://host/prefix"
+    )
 
 
 def test_a_file_in_the_folders_place(server: FileServer, tmp_path: Path) -> None:
@@ -248,7 +250,7 @@ def test_a_file_in_the_folders_place(server: FileServer, tmp_path: Path) -> None
         fetch("toy", tmp_path / "file")
     assert one_line(caught) == (
         f"cannot store {tmp_path / 'file' / 'toy' / 'one.json'}: Not a directory; "
-        "name another folder with --to or WAYBENCH_CACHE"
+        "choose another folder with --to or WAYBENCH_CACHE"
     )
     assert server.asked == []
     assert (tmp_path / "file").read_text() == "mine"

@@ -85,7 +85,7 @@ def test_a_full_disk_loses_nothing(
     found = play(BY_NAME["aqa"], tmp_path / "full", full=disks)
     same(found, uninterrupted(BY_NAME["aqa"]), tmp_path / "full")
     said = re.findall(
-        r"Error: no space left to write: .+\. Free some space and run the same command again", printed(tmp_path / "full")
+        r"Error: no space left to write: .+\. Free some space and run the same command", printed(tmp_path / "full")
     )
     assert len(said) == found.stops == 2
 

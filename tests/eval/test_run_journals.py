@@ -96,7 +96,7 @@ def test_a_folder_whose_logs_could_not_be_read_again_is_refused(tmp_path: Path, 
 
 @pytest.mark.parametrize("address", ["s3://bucket/logs", "gs://bucket", "file:///tmp/logs", "hf://x"])
 def test_an_address_is_refused(address: str) -> None:
-    with pytest.raises(UsageError, match="is an address"):
+    with pytest.raises(UsageError, match="is a URL"):
         check_folder(Path(address))
 
 

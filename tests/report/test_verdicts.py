@@ -177,7 +177,7 @@ def test_one_environments_kinds_are_columns_on_a_models_page(tmp_path: Path) -> 
         for number, each in enumerate(episodes[2:], start=1)
     ]
     (page,) = site(tmp_path, episodes).models
-    heads = ["By names that are no action", "By moves into obstacles", "By plans that end elsewhere"]
+    heads = ["By names that are not actions", "By moves into obstacles", "By plans that end elsewhere"]
     assert page.table("How attempts failed.") == [
         ["Task", "Attempts", "Failed", *heads],
         ["Tile maps (GameTraversalBenchmark) protocol: paper", "1", "1", "–", "–", "1 100.0 %"],

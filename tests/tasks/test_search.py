@@ -118,9 +118,9 @@ def test_a_file_of_one_s_own(tmp_path: Path) -> None:
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     assert "give generated, published or a file of cases" in refused("dfs", source="gnerated")
-    assert "sets: for generated cases only" in refused("dfs", source="published", sets=2)
-    assert "shape: for generated cases only" in refused("dfs", source="published", shape="star")
-    assert "data_dir: for published cases only" in refused("dfs", data_dir=str(tmp_path))
+    assert "sets: only for generated cases" in refused("dfs", source="published", sets=2)
+    assert "shape: only for generated cases" in refused("dfs", source="published", shape="star")
+    assert "data_dir: only for published cases" in refused("dfs", data_dir=str(tmp_path))
     assert "waybench data fetch aqa" in refused("dfs", source="published", data_dir=str(tmp_path))
     assert "is of level 9, not 15" in refused("guessnum", span=1000)
     assert [head.instance["max"] for head in heads("guessnum", span=1000, level=9, lowest=0, limit=1)] == [1000]

@@ -60,7 +60,7 @@ def read_key(text: str) -> str:
     if not key:
         raise UsageError(f"{reference}: empty; it should contain the key of a set")
     if digits is not None and key_label(key) != f"private-{digits}":
-        raise UsageError(f"{reference}: the key does not belong to the set private-{digits}, but of {key_label(key)}")
+        raise UsageError(f"{reference}: the key does not belong to the set private-{digits}, but to {key_label(key)}")
     return key
 
 

@@ -33,7 +33,7 @@ def header(version: int = 5, length: int = 1_000, size: int = 1_000, **words: in
         (b"north\nsouth\n" * 20, "not a Z-machine game"),
         (header()[:63], "not a Z-machine game"),
         (header(version=9), "not a Z-machine game"),
-        (header(length=4_000), "it should have 4,000 bytes and has 1,000: get it again"),
+        (header(length=4_000), "the file should have 4,000 bytes but has 1,000: download it again"),
         (header(globals=5_000), "its header has addresses outside the file"),
         (header(static=10), "its header has addresses outside the file"),
         (b"FORM\0\0\0\0IFRS" + bytes(100), "it is a Blorb archive"),

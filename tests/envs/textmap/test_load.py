@@ -72,7 +72,7 @@ def without(key: str) -> Callable[[Any], Any]:
     ("change", "expected"),
     [
         (lambda records: {"edges": records}, "it is no list"),
-        (lambda records: [*records, ["hall"]], "record 8: it is no object"),
+        (lambda records: [*records, ["hall"]], "record 8: not an object"),
         (without("src_node"), "record 0: it has no src_node"),
         (without("edge_min_step"), "record 0: it has no edge_min_step"),
         (field("src_node", 7), "record 2: src_node: it is no name, but '7'"),
@@ -119,9 +119,9 @@ def test_wrong_names(tmp_path: Path, kind: str, change: Callable[[Any], Any], ex
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda text: "", "it does not begin and end with a line of eleven '='"),
-        (lambda text: text + "more", "it does not begin and end with a line of eleven '='"),
-        (lambda text: "Hello\n" + text, "it does not begin and end with a line of eleven '='"),
+        (lambda text: "", "it must begin and end with a line of eleven '='"),
+        (lambda text: text + "more", "it must begin and end with a line of eleven '='"),
+        (lambda text: "Hello\n" + text, "it must begin and end with a line of eleven '='"),
         (lambda text: "===========\n", "it has no step"),
         (lambda text: text.replace("NUM: 3", "NUM: 4"), "block 3: its step is 4; steps are numbered 0, 1, 2"),
         (lambda text: text.replace("NUM: 3", "NUM: 03"), "block 3: its step is 03"),
@@ -149,7 +149,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
     path.write_bytes(b'["Kuche\xfc"]')
     assert "byte 7 is no UTF-8" in message(DataError)
     path.unlink()
-    assert message(UsageError) == f"cannot read {path}: No such file or directory; a map is four files of one name"
+    assert message(UsageError) == f"cannot read {path}: No such file or directory; a map consists of four files with the same name"
     path.mkdir()
     assert message(UsageError).startswith(f"cannot read {path}: ")
     path.rmdir()

@@ -27,8 +27,8 @@ def _draw(*args: Any, **options: Any) -> str:
 PRESENTATION = Presentation(
     title="Slot machines (SmartPlay)",
     lead=(
-        "One of some slot machines is pulled, again and again, and which of them is the best has to be learned. "
-        "The score is the number of pulls of the best one; regret is what the others have cost in expected reward."
+        "The player pulls one of several slot machines in each step and has to learn which is the best. The score is "
+        "the number of pulls of the best one; regret is the expected reward lost on the others."
     ),
     level="number of machines",
     levels="numbers of machines",

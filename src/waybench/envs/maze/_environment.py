@@ -38,15 +38,15 @@ PLAY_OPTIONS = (
         name="wording",
         default="matrix",
         choices=tuple(REPRESENTATIONS),
-        doc="How the maze is written: the published matrix, a drawing, a list of coordinates, or prose.",
+        doc="Presentation of the maze: the published matrix, a drawing, a list of coordinates, or prose.",
     ),
     Option(
         name="exit_hint",
         default=None,
         kind=bool,
-        doc="Whether the prompt says where the exit is; if not given, the protocol decides.",
+        doc="Whether the prompt says where the exit is; by default the protocol decides.",
     ),
-    Option(name="requests", default=3, low=1, high=1000, doc="Most requests of one attempt."),
+    Option(name="requests", default=3, low=1, high=1000, doc="Maximum requests per attempt."),
 )
 
 
@@ -98,10 +98,10 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     failure=failure,
     axes=(
         level_axis("dimension", "Cells along each side."),
-        proof_axis("minimum", "Minimum steps", "Cells on a shortest path, the entrance not counted."),
-        proof_axis("junctions", "Junctions", "Cells from which three or four ways go."),
+        proof_axis("minimum", "Minimum steps", "Cells on a shortest path, without the entrance."),
+        proof_axis("junctions", "Junctions", "Cells with three or four open neighbours."),
     ),
-    success="the exit is reached, in whatever way",
+    success="the exit is reached, by any path",
     best_of=True,
     parse_typed=parse_typed,
     format_typed=format_typed,

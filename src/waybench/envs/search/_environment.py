@@ -70,7 +70,7 @@ class _Kind:
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
-_ALL_VISITED = "every node is visited within the limit on steps, in whatever order"
+_ALL_VISITED = "every node is visited within the step limit, in any order"
 _PROVE_DEPTH = partial(_game_walk.prove, steps=_game_walk.steps_depth)
 _PROVE_BREADTH = partial(_game_walk.prove, steps=_game_walk.steps_breadth)
 
@@ -143,8 +143,8 @@ _KINDS = {
         metrics=_scores.NUMBER_METRICS,
         failures=_failures.NUMBER_FAILURES,
         failure=_failures.number_failure,
-        axis=level_axis("bits", "Bisections that it takes to find any number of the range."),
-        success="the number is named within the limit on steps",
+        axis=level_axis("bits", "Bisections needed to find any number of the range."),
+        success="the number is guessed within the step limit",
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
         prove=_game_number.prove,
@@ -204,7 +204,7 @@ OPTIONS = (
         name="protocol",
         default="paper",
         choices=tuple(PROTOCOLS),
-        doc='"paper": replies, history and scores as in the published program; "sound": corrected, as its page says.',
+        doc='"paper": replies, history and scores as in the published program; "sound": corrected.',
     ),
     Option(
         name="wording",
@@ -218,14 +218,14 @@ OPTIONS = (
         kind=int,
         low=1,
         high=10**6,
-        doc="Most valid answers; if not given, 20 in EASY mode, 30 in HARD mode, and so on with the level.",
+        doc="Maximum valid answers; by default 20 in EASY mode, 30 in HARD mode, and more at higher levels.",
     ),
     Option(
         name="max_retries",
         default=3,
         low=0,
         high=1000,
-        doc="Invalid replies in a row that are forgiven; the next one ends the episode.",
+        doc="Invalid replies in a row that are allowed; the next one ends the episode.",
     ),
     Option(
         name="teacher_guided",
@@ -252,9 +252,9 @@ def _horizon_spec(summary: str, levels: tuple[int, ...]) -> HorizonSpec:
 _BY_NODES = (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80)
 # One wording of each task has a horizon: both are equally hard.
 _HORIZONS = {
-    "guessnum": _horizon_spec("guessed numbers, by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
-    "dfs": _horizon_spec("depth-first search, by nodes", _BY_NODES),
-    "bfs": _horizon_spec("breadth-first search, by nodes", _BY_NODES),
+    "guessnum": _horizon_spec("number guessing by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
+    "dfs": _horizon_spec("depth-first search by nodes", _BY_NODES),
+    "bfs": _horizon_spec("breadth-first search by nodes", _BY_NODES),
 }
 
 

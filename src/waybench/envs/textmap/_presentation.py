@@ -21,10 +21,10 @@ def _draw_frames(*args: Any) -> Iterator[str]:
 PRESENTATION = Presentation(
     title="Text maps (MANGO)",
     lead=(
-        "Questions about the map that a game's walkthrough tells of: where do given moves lead, and which moves "
-        "lead from here to there? Easy questions are about ways that were walked; in hard ones some move has to be "
-        "inferred from its opposite. Success says whether the way ends where it should, reasoning whether the "
-        "trajectory is right from place to place."
+        "Questions about the map in a game's walkthrough: where do given moves lead, and which moves lead from one "
+        "place to another? Easy questions are about moves that the walkthrough makes; in hard questions, some move "
+        "must be inferred from its opposite. Success says whether the answer ends at the right place, reasoning "
+        "whether each step of it is right."
     ),
     level="size class",
     levels="size classes",
@@ -58,7 +58,7 @@ PRESENTATION = Presentation(
     by_cluster=("success", "success_easy", "success_hard", "success_known", "success_new", "reasoning"),
     shared="shared",
     undefined=(
-        'A dash: no such question has an answer that counts. In protocol "paper" of routes and destinations only '
-        "answers that could be read do."
+        'A dash: no question of this kind has an answer that counts. In protocol "paper", only readable answers count '
+        "for routes and destinations."
     ),
 )
