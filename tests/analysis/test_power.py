@@ -132,7 +132,7 @@ def test_too_few_for_anything() -> None:
     [
         (lambda: items_needed(assume_shares(0.5), 0.8), "beyond 0 and 1: choose another --rate"),
         (lambda: items_needed(assume_shares(0.5, disagree=0.1), 0.2), "disagree on 0.2 to 0.8 of the items, not 0.1"),
-        (lambda: assume_shares(0.5, disagree=0.1, attempts=2), "give a correlation with several attempts"),
+        (lambda: assume_shares(0.5, disagree=0.1, attempts=2), "use --correlation with several attempts"),
         (lambda: assume_shares(0.5, correlation=0.6, attempts=2, repeat=0.3), "raise --repeat"),
     ],
 )

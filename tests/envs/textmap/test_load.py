@@ -94,7 +94,7 @@ def without(key: str) -> Callable[[Any], Any]:
         ),
         (
             lambda records: [{k: v if isinstance(v, str) else NEVER for k, v in each.items()} for each in records],
-            "record 0: the move is neither made nor inferred at any step: all are 9999",
+            "record 0: the move is never made or inferred: all steps are 9999",
         ),
     ],
 )
