@@ -123,7 +123,7 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, data_dir: Any) -> None:
         "mango_route", games="zork1", prefix_steps=1, difficulty="hard", **published
     )
     for task in ("mango_route", "mango_minigames", "mango_extract"):
-        assert "the published maps have no positions after step 70" in refused(task, games="zork1", prefix_steps=71, **published)
+        assert "the published maps have no positions" in refused(task, games="zork1", prefix_steps=71, **published)
     # After 70 steps of zork1 every pair of places is easy.
     assert "or choose other questions" in refused("mango_route", games="zork1", difficulty="hard", **published)
 

@@ -149,7 +149,9 @@ def test_files_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
     path.write_bytes(b'["Kuche\xfc"]')
     assert "byte 7 is no UTF-8" in message(DataError)
     path.unlink()
-    assert message(UsageError) == f"cannot read {path}: No such file or directory; a map consists of four files with the same name"
+    assert (
+        message(UsageError) == f"cannot read {path}: No such file or directory; a map is four files with the same name"
+    )
     path.mkdir()
     assert message(UsageError).startswith(f"cannot read {path}: ")
     path.rmdir()

@@ -224,8 +224,8 @@ def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
     """Return the frame of effects: a row for each; `group` is the one with the second value."""
     who, options = group_columns(effect.second for effect in found)
     doc = (
-        "One row for each two values of a setting of a model, on the same items with all other settings equal: "
-        "whether the setting has an effect. The group is the one with the second value."
+        "One row for each pair of values of a model setting, on the same items with all other settings equal: whether "
+        "the setting has an effect. The group is the one with the second value."
     )
     return Frame("effects", doc, (*who, *columns(_FACTS, found), *options))
 

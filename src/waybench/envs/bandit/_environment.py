@@ -35,12 +35,12 @@ PRESENTATION = Presentation(
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
     draw=_draw,
     legend=(
-        "A bar is the share of a machine's pulls that paid, and below it is what it gave on average. Each pull is "
-        "a cell in its machine's row: high if it paid, low if it took. The triangle is below the last one."
+        "A bar is the share of a machine's pulls that paid; its mean reward is below. Each pull is a cell in its "
+        "machine's row: high for a win, low for a loss. The triangle marks the last pull."
     ),
     reference=(
-        "the chances (dashed; those of the start where they drift), the best machine (amber), and a line "
-        "under pulls of the best one of that time"
+        "the win rates (dashed; at the start where they drift), the best machine (amber), and a line under pulls of "
+        "the best machine at that time"
     ),
 )
 

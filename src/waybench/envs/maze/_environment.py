@@ -63,9 +63,9 @@ PRESENTATION = Presentation(
     draw=draw,
     board=board,
     legend=(
-        "The ring is the entrance, the square the exit. The line is the way walked, pale and wide around it what "
-        "was walked more than once. A dot marks where a request ended, and a cross where a movement hit a wall or "
-        "the edge; nothing of that movement was carried out."
+        "The ring is the entrance, the square the exit. The line is the walked path; wide pale parts were walked more "
+        "than once. A dot marks where a request ended, a cross where a movement hit a wall or the edge (such a "
+        "movement is not carried out)."
     ),
     reference="a shortest path (dashed)",
 )

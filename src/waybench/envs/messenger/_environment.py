@@ -41,9 +41,9 @@ PRESENTATION = Presentation(
     ),
     draw=_draw,
     legend=(
-        "The ring is where the player began, and the squares are where the enemy (E), the message (M), the goal "
-        "(G) and decoys (D) did. The solid line is the player's way, dashed ones are those of the others, and dots "
-        "mark where all were last: a ring around the player's is a success, a cross is a death."
+        "The ring is the player's start; the squares are the starts of the enemy (E), the message (M), the goal (G) "
+        "and decoys (D). The solid line is the player's path, dashed lines are the others' paths, and dots mark the "
+        "last positions: a ring around the player's dot is a success, a cross is a death."
     ),
     undefined=(
         "A dash: there is no published human score for stage 3, for other boards or for other numbers of steps; and a "

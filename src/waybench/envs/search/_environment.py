@@ -98,9 +98,9 @@ _EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
 _FAMILY = Presentation(
     title="Algorithmic search (AQA-Bench)",
     lead=(
-        "Binary, depth-first and breadth-first search, each in a plain wording and as a story. The goal metric says "
-        "how near the goal a player came, the sum of its gaps how fast, and ACC how long it kept to the algorithm. "
-        "Players that give up early have small sums, so the goal metric comes first."
+        "Binary, depth-first and breadth-first search, each in a plain wording and as a story. The goal metric "
+        "measures how close to the goal a player came, the sum of its gaps how fast, and ACC how long it followed the "
+        "algorithm. Players that give up early have small sums, so the goal metric comes first."
     ),
     item="case",
     metrics=("err_min", "err_sum", "g_min", "g_sum", "acc"),
@@ -114,20 +114,19 @@ _NUMBERS = replace(
     _FAMILY,
     draw=_draw_number,
     legend=(
-        "The upper line is the whole range, with what is still possible shaded, the guesses above it and the number "
-        "itself below. Each row is a guess: shaded is what was possible before it, by the distance from the number on "
-        "a logarithmic scale. A bold cross is a guess that could not be right any more, a thin one a number that was "
-        "named and not taken."
+        "The upper line is the whole range, with the possible numbers shaded, the guesses above it and the number "
+        "itself below. Each row is a guess: the numbers possible before it are shaded, by distance from the number on "
+        "a logarithmic scale. A bold cross is a guess that earlier answers exclude, a thin cross an invalid guess."
     ),
-    reference="where the teacher bisects what was possible (dashed)",
+    reference="where the teacher bisects the possible numbers (dashed)",
 )
 _WALKS = replace(
     _FAMILY,
     legend=(
-        "Nodes that were visited are filled, with the order of their first visits beside them; the last one has a "
-        "green ring. Those with an edge have been mentioned to the player, pale ones have not. The way starts at "
-        "node 0. Orange edges, rings and numbers are of steps that the algorithm would not have made. A dashed line "
-        "goes to a node that was named and not visited, with a cross where that was not allowed."
+        "Visited nodes are filled, with the order of their first visits beside them; the last one has a green ring. "
+        "Nodes with an edge were shown to the player, pale nodes were not. The path starts at node 0. Orange edges, "
+        "rings and numbers mark steps that deviate from the algorithm. A dashed line leads to a node that was named "
+        "but not visited, with a cross if the step was not allowed."
     ),
     reference="the algorithm's order of first visits (amber)",
 )
@@ -230,16 +229,16 @@ OPTIONS = (
     Option(
         name="teacher_guided",
         default=False,
-        doc="Whether the optimal policy's answer is carried out, and shown in the chat, in place of each reply. "
-        "max_steps, max_retries and weak_tg_chances then have no effect.",
+        doc="Teacher guiding: whether the optimal policy's answer replaces each reply, also in the chat. max_steps, "
+        "max_retries and weak_tg_chances then have no effect.",
     ),
     Option(
         name="weak_tg_chances",
         default=0,
         low=0,
         high=1000,
-        doc="Weak teacher guiding: how many valid replies in a row that leave the algorithm are refused; the next "
-        "one is taken, and none is checked after it.",
+        doc="Weak teacher guiding: the number of valid replies in a row that are refused for deviating from the "
+        "algorithm; the next one is accepted, and later ones are not checked.",
     ),
 )
 

@@ -118,9 +118,9 @@ def _draw(*args: Any, **options: Any) -> str:
 PRESENTATION = Presentation(
     title="Tile maps (GameTraversalBenchmark)",
     lead=(
-        "Maps of characters, over which an agent is led from objective to objective. GTB_Score weighs where plans "
-        "end against their length and against replies that cannot be carried out; Top-0 is the share of objectives "
-        "at which a plan ended. MGE counts replies in error for a map, MPL moves, MAT all actions."
+        "The player leads an agent over a map of characters from objective to objective. GTB_Score combines where "
+        "plans end with their length and with replies that cannot be carried out; Top-0 is the share of objectives "
+        "at which a plan ended. Per map, MGE counts generation errors, MPL moves and MAT all actions."
     ),
     level="size class",
     levels="size classes",
@@ -128,8 +128,8 @@ PRESENTATION = Presentation(
     metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
     draw=_draw,
     legend=(
-        "The ring is where the player began, and the squares are the objectives with their numbers. The line is "
-        "the way that was walked, or straight where beings were in it, and a dot marks where a plan ended."
+        "The ring is the player's start, and the squares are the objectives with their numbers. The line is the "
+        "walked path (a straight line if creatures interfered), and a dot marks where a plan ended."
     ),
     reference="a shortest tour (dashed)",
 )

@@ -42,9 +42,9 @@ PRESENTATION = Presentation(
     draw=_draw,
     draw_frames=_draw_frames,
     legend=(
-        "The map from above, north at the top, with the biomes that count outlined. The ring is where the player "
-        "began, the square the goal that was nearest then, the line its way, and the dot where it was last, with a "
-        "ring around it where the biome was found."
+        "The map from above, north at the top, with the goal biomes outlined. The ring is the player's start, the "
+        "square the goal nearest to it, the line the player's path, and the dot its last position, with a ring if the "
+        "biome was found."
     ),
     undefined="A dash: no biome was found, so there is no number of steps.",
 )
