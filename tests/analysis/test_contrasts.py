@@ -253,9 +253,9 @@ def test_what_is_left_out_is_counted() -> None:
     assert found[0].difference.n == 8
     text = comparisons_text(found, left, 0.05, ("", "out"))
     assert "B: b in out" in text
-    assert "Left out: 3 items that only B was given." in text
-    assert "Left out: 2 items missing due to infrastructure errors (A 1, B 1)." in text
-    assert "Left out: 2 items without a value, for example because no answer could be read (A 1, B 1)." in text
+    assert "Excluded: 3 items that only B was given." in text
+    assert "Excluded: 2 items missing due to infrastructure errors (A 1, B 1)." in text
+    assert "Excluded: 2 items without a value, for example because no answer could be read (A 1, B 1)." in text
     assert "inf" not in text.replace("infrastructure", "")
 
 
@@ -327,8 +327,8 @@ def test_real_episodes() -> None:
     assert (found.difference.n, found.difference.value, found.name) == (3, 100, "Mazes (AliciaBench)")
     assert found.verdict is Verdict.TOO_FEW
     text = comparisons_text([found], left, 0.05, ("", ""))
-    assert "Left out: 4 items that only A was given, level 7." in text
-    assert "Left out: 1 item missing due to infrastructure errors (A 0, B 1)." in text
+    assert "Excluded: 4 items that only A was given, level 7." in text
+    assert "Excluded: 1 item missing due to infrastructure errors (A 0, B 1)." in text
     assert "A fails in none of 3 attempts, B by unreadable replies (3 of 3 failures)." in text
     told = json.loads(json.dumps(comparisons_json([found], left, 0.05), allow_nan=False))
     (listed,) = told["comparisons"]

@@ -139,7 +139,7 @@ def test_what_is_no_table_is_told_in_a_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "prices.json"
     path.write_text(text, encoding="utf-8")
     told = failure(tmp_path, path)
-    assert f"{path} is no " in told
+    assert f"{path} is not " in told
     assert told.endswith(f"it should be {SHAPE}\n")
 
 

@@ -50,7 +50,7 @@ def test_one_model_in_two_folders(command: Command, sums: Path) -> None:
     out = command("compare", sums / "before", sums / "after").stdout
     assert out.count("\nB: mockllm/") == 2
     assert "A: mockllm/m in " in out and "A: mockllm/n in " in out
-    assert "Left out: 1 item missing due to infrastructure errors (A 1, B 1)." in out
+    assert "Excluded: 1 item missing due to infrastructure errors (A 1, B 1)." in out
     alone = command("compare", sums / "before" / "m", sums / "after" / "mockllm" / "m").stdout
     assert "mockllm/n" not in alone
     assert "A − B" in alone and "−0.250" in alone
@@ -81,7 +81,7 @@ def test_json(command: Command, ours: Path, tmp_path: Path) -> None:
 def test_other_items_are_told(command: Command, ours: Path, tmp_path: Path) -> None:
     run(tmp_path, "oracle", max_dimension=5, limit=5, attempts=1)
     out = command("compare", ours / "null", tmp_path).stdout
-    assert "Left out: 2 items that only A was given, level 5." in out
+    assert "Excluded: 2 items that only A was given, level 5." in out
     assert "too few" in out
 
 

@@ -88,7 +88,7 @@ def test_embedded_players_which_cost_nothing_have_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a#b", "a?b", "a%20b", "a\nb", "a\tb", "a#b/out"])
 def test_a_folder_whose_logs_could_not_be_read_again_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="choose another one") as refused:
+    with pytest.raises(UsageError, match="choose another folder") as refused:
         check_folder(tmp_path / name)
     assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())

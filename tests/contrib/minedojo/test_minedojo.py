@@ -166,7 +166,7 @@ def test_its_world_is_not_taken_back(simulator: Simulator) -> None:
         world.walk(start, bytes(5), ("Desert",))
     with pytest.raises(UsageError, match="only where its player has been"):
         world.view(after._replace(x=7.0))
-    with pytest.raises(UsageError, match="maps are not known"):
+    with pytest.raises(UsageError, match="maps are unknown"):
         play_out(FIND, SearchSource("k", 1, MINEDOJO).item(0), policy("oracle"), SHORT)
 
 

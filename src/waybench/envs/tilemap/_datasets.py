@@ -77,7 +77,7 @@ def _limited(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
     numbers = range(options["skip"], len(source))
     items = [source.item(index) for index in numbers[: options["limit"]]]
     if not items:
-        raise UsageError(f"skip={options['skip']}: the file has only {len(source)} maps")
+        raise UsageError(f"skip={options['skip']}: the number of maps is {len(source)}; lower skip")
     # "sound" leaves out objectives that cannot be reached; a map without any other has nothing to play.
     playable = [
         item
