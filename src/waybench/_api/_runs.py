@@ -149,7 +149,7 @@ def report(
     from waybench.reporting import read_models, write_report
 
     if not folders:
-        raise UsageError("name at least one folder with logs")
+        raise UsageError("give at least one folder with logs")
     passed_over: list[Skipped] = []
     found = read(*map(Path, folders), on_problem=passed_over.append)
     written = write_report(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\b
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
 waybench compare gpt-4o gpt-4o-mini --in monday --in tuesday
-waybench compare before after                             each model in both folders, with itself
+waybench compare before after                             each model in both folders, against itself
 waybench compare before/gpt-4o after/gpt-4o               one model, before and after a change
 waybench compare null random --metric solved --json -     shares of solved items, as JSON
 waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs"""
@@ -44,23 +44,28 @@ class Side(NamedTuple):
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help=f"Where models that are given by name are looked for; repeatable.  [default: {DEFAULT_OUT}]",
+    help=f"Folder in which to look up model names; repeatable.  [default: {DEFAULT_OUT}]",
 )
-@click.option("--task", "tasks", multiple=True, metavar="NAME", help="Compare at this task only; repeatable.")
-@click.option("--metric", default="", metavar="NAME", help="The metric, or `solved`; by default each task's headline.")
+@click.option("--task", "tasks", multiple=True, metavar="NAME", help="Compare on this task only; repeatable.")
+@click.option(
+    "--metric",
+    default="",
+    metavar="NAME",
+    help="Metric to compare, or `solved`; by default each task's headline metric.",
+)
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.05,
     show_default=True,
-    help="Differences within this share of the metric's range are a tie.",
+    help="Differences below this share of the metric's range count as a tie.",
 )
 @click.option(
     "--twins",
     is_flag=True,
-    help="Compare tasks told as stories with the plain ones that have the same items, each model of A with itself.",
+    help="Compare tasks with their embodied twins on the same items, each model of A with itself.",
 )
-@click.option("--json", "out", metavar="FILE", help="Write JSON to a file, or with - to standard output instead.")
+@click.option("--json", "out", metavar="FILE", help="Write JSON to a file (- for standard output).")
 def compare(
     a: str,
     b: str | None,
@@ -71,16 +76,16 @@ def compare(
     twins: bool,
     out: str | None,
 ) -> None:
-    """Say whether A and B differ: the same items, paired.
+    """Compare A and B on the same items, with paired tests.
 
-    A and B are folders of logs, or models. A folder stands for all models in it; what is no folder is the name of a
-    model, with or without its provider, in the folders given with --in; and FOLDER/MODEL is a model in that folder.
-    Logs may be of any Inspect task, ours or not: of others each score is compared, sample by sample.
+    A and B are folders of logs, or models. A folder stands for all models in it. FOLDER/MODEL is one model in that
+    folder. Anything else is the name of a model, with or without its provider, in the folders given with --in.
+    The logs of other Inspect tasks work too: each of their scores is compared, sample by sample.
 
-    For each task: both means, what a single attempt gives; their difference with its 95 % interval; an exact test
-    (McNemar's of what is solved or not, otherwise a permutation test of the differences, by map or whatever else was
-    drawn as one); its p value after Holm's procedure over all tasks; and whether A or B is better, both are tied, or no
-    difference is shown. What could not be had for infrastructure errors is left out and counted.
+    For each task, the output shows both means for a single attempt; their difference with its 95 % interval; an
+    exact test (McNemar's test for solved or not, otherwise a permutation test of the differences, clustered by map
+    where maps are shared); the p value, adjusted by Holm's procedure over all tasks; and the verdict: A or B is
+    better, they are tied, or no difference is shown. Infrastructure errors are excluded and counted.
     """
     from waybench.analysis import compare_sides
     from waybench.analysis.comparisons import comparisons_json, comparisons_text
@@ -155,7 +160,7 @@ def _side(text: str, folders: tuple[Path, ...]) -> Side:
     for folder in folders:
         if not os.path.isdir(folder):
             raise UsageError(
-                f"{text!r} is no folder, and there is none {str(folder)!r} to look for a model in: use --in"
+                f"{text!r} is not a folder, and {str(folder)!r} does not exist to look up a model: use --in"
             )
     return Side(tuple(folder.resolve() for folder in folders), text)
 
@@ -194,7 +199,7 @@ def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
     if others:
         raise UsageError(unknown("metric", metric, {one.metric.name for one in others}))
     where = ", ".join(map(str, folders))
-    raise UsageError(f"no scores in {where}: give a folder with logs of `waybench run` or of another Inspect task")
+    raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
 
 
 def _model(side: Side, some: "list[ItemScores]") -> str:

@@ -12,7 +12,7 @@ PRICES = click.option(
     "--prices",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Prices of models' tokens, as JSON, for the cost of each solved item.",
+    help="Token prices as JSON (see `waybench prices`), for the cost per solved item.",
 )
 
 # Reading takes longest, and simulating what was read about as long as one process reads.
@@ -21,8 +21,8 @@ PROCESSES = min(3, os.cpu_count() or 1)
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
-@click.option("--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default.")
-@click.option("--title", default="waybench", show_default=True, help="The site's title.")
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Folder for the site; DIR/site by default.")
+@click.option("--title", default="waybench", show_default=True, help="Title of the site.")
 @PRICES
 @click.option("--published", is_flag=True, help="Show the papers' rows beside the results, marked as not run here.")
 @click.option(
@@ -39,9 +39,9 @@ def report(
     models: Path | None,
     published: bool,
 ) -> None:
-    """Write a site of the runs in some folders.
+    """Write a static report site for the runs in some folders.
 
-    It opens from a folder, with no server and no network.
+    Open its index.html in a browser; it needs no server or network.
     """
     site = build(folders, out or folders[0] / "site", title, prices, models, published=published)
     click.echo(f"report: {site}")
@@ -96,22 +96,22 @@ def build(
         raise
     tell_skipped(made.passed_over, tell)
     if made.passed_over:
-        tell(f"{skipped_warning(made.passed_over)}; {out / 'summary.json'} names all")
+        tell(f"{skipped_warning(made.passed_over)}; {out / 'summary.json'} lists them all")
     episodes = plural(made.episodes, "episode")
     if made.unconfirmed:
         tell(
-            f"warning: {made.unconfirmed} of {episodes} left out of all numbers, for a new simulation of the records "
-            "does not agree; the models' pages say why"
+            f"warning: {made.unconfirmed} of {episodes} excluded from all results: re-simulation does not confirm "
+            "their records; the models' pages say why"
         )
     for reason, count in made.not_simulated.items():
         tell(
-            f"note: {count} of {episodes} not simulated again ({reason}); their recorded values count, and the pages "
-            "mark them"
+            f"note: {count} of {episodes} could not be re-simulated ({reason}); their recorded values count, and the "
+            "pages mark them"
         )
     if made.unpriced:
         tell(
-            f"no price in {prices} for {', '.join(one_line(name, 80) for name in made.unpriced)}; `waybench prices` "
-            "prints a table to fill in"
+            f"no price in {prices} for {', '.join(one_line(name, 80) for name in made.unpriced)}; print a table "
+            "to fill in with `waybench prices`"
         )
     if made.unlisted:
         tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")

@@ -137,7 +137,7 @@ def read_items(
     """
     key = file_key(path, "items, as JSON lines")
     if path.stat().st_size > LARGEST_FILE:
-        raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of instances")
+        raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of instances")
     items: dict[str, Item[I]] = {}
     known = {env_id, *twins}
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
@@ -146,7 +146,7 @@ def read_items(
         try:
             data: Json = json.loads(line)
         except (ValueError, RecursionError):
-            raise DataError(f"{path}: line {number} is not JSON; give one instance in each line") from None
+            raise DataError(f"{path}: line {number} is not JSON; give one instance per line") from None
         fields = data if is_object(data) and "instance" in data else {"instance": data}
         if fields.get("env", env_id) not in known:
             raise DataError(f"{path}: line {number} is of {str(fields['env'])[:60]!r}, not of {env_id}")
@@ -157,10 +157,10 @@ def read_items(
         index = len(items)
         name = str(fields.get("id") or index)
         if name in items:
-            raise DataError(f"{path}: line {number}: id: {name[:60]!r} is there twice")
+            raise DataError(f"{path}: line {number}: id: {name[:60]!r} occurs twice")
         items[name] = Item(instance, name, level_of(instance), key, index, prove(instance))
     if not items:
-        raise DataError(f"{path}: there is no instance in it")
+        raise DataError(f"{path}: the file has no instances")
     return ItemList(items.values())
 
 

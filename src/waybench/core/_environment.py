@@ -250,9 +250,7 @@ class Environment(Generic[I, S, A]):
         def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
             return read_items(Path(values["source"]), self.id, self.decode, self.level_of, self.prove)
 
-        return Dataset(
-            name=FILE, doc="the path of a file of JSON lines, as `waybench generate` prints them", open=open_
-        )
+        return Dataset(name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=open_)
 
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.

@@ -347,7 +347,7 @@ def replay(
         raise LiveError(reason)
     computed = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
-        raise ReplayError(f"item: the record has {sorted(strange)[0][:40]!r}, which no item has")
+        raise ReplayError(f"item: the record has the unknown field {sorted(strange)[0][:40]!r}")
     place: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
     examples = tuple(environment.decode(example) for example in record.examples)
     item = Item(computed.instance, **place, proof=computed.proof, examples=examples)
@@ -361,7 +361,7 @@ def replay(
     _require_same("opening", record.opening, episode.record().opening)
     for number, turn in enumerate(record.turns):
         if episode.done:
-            raise ReplayError(f"the record goes on after turn {number}, where the simulation ends")
+            raise ReplayError(f"the record continues after turn {number}, where the simulation ends")
         executed = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
         if executed is not None and not by_hand:
             raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")

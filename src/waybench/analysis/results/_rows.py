@@ -358,7 +358,7 @@ def _number(value: float | None) -> float | None:
 def _unmeasurable(record: EpisodeRecord, problem: Exception) -> str:
     return (
         f"the record of {record.env}, item {str(record.item.get('id'))[:60]!r}, cannot be measured "
-        f"({type(problem).__name__} {str(problem)[:100]}): it was cut or changed"
+        f"({type(problem).__name__} {str(problem)[:100]}): the record is damaged"
     )
 
 

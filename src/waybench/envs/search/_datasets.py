@@ -48,14 +48,14 @@ _OF_ALL = (
         default=None,
         kind=int,
         low=1,
-        doc="Cases of each set; if not given, 400 in EASY and 1500 in HARD mode, as published.",
+        doc="Cases per set; by default 400 in EASY and 1500 in HARD mode, as published.",
     ),
-    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each case."),
+    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per case."),
 )
 _OF_GENERATED = (
-    Option(name="level", default=None, kind=int, low=1, doc="The level of generated cases; mode's if not given."),
-    Option(name="key", default=None, kind=str, doc="The key of generated cases; the public set if not given."),
-    Option(name="sets", default=1, low=1, high=100, doc="Number of generated sets, for the spread over sets."),
+    Option(name="level", default=None, kind=int, low=1, doc="Level of generated cases; by default the level of mode."),
+    Option(name="key", default=None, kind=str, doc="Key of generated cases; by default the public set."),
+    Option(name="sets", default=1, low=1, high=100, doc="Number of generated sets, to measure the spread over sets."),
 )
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with aqa/dfs_0.json and so on, for published cases."
@@ -211,8 +211,8 @@ class Cases:
                 example_source = self.make_source(f"{item.key}/examples", item.level, style)
             except UsageError as error:
                 raise UsageError(
-                    f"icl with protocol=sound draws examples that are like case {item.id}, and that cannot be done "
-                    f"({error}): use protocol=paper, or leave icl out"
+                    f"icl with protocol=sound draws examples similar to case {item.id}, and that cannot be done "
+                    f"({error}): use protocol=paper, or remove icl"
                 ) from None
             chosen: dict[str, Instance] = {}
             for number in range(_TRIES):
@@ -222,7 +222,7 @@ class Cases:
                 if len(chosen) == count:
                     return tuple(chosen.values())
             raise UsageError(
-                f"icl={count}: level {item.level} has not so many different cases; lower icl or raise the level"
+                f"icl={count}: level {item.level} does not have enough different cases; lower icl or raise the level"
             )
 
         return window if options["protocol"] == "paper" else own_examples

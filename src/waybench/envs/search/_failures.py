@@ -8,7 +8,7 @@ NUMBER_FAILURES = (
     FailureKind("illegal", "guesses out of the range", "Most replies without effect were such guesses."),
     FailureKind(
         "unproductive",
-        "guesses that were excluded already",
+        "guesses excluded by earlier answers",
         "The guesses ran out, and earlier answers had excluded at least half of them.",
     ),
     FailureKind("turn_limit", "running out of guesses", "The guesses ran out before the number was found."),
@@ -20,15 +20,13 @@ def number_failure(record: EpisodeRecord) -> FailureKind:
     return general_failure(record, _judged(record))
 
 
-NO_NODE = FailureKind("no_node", "nodes that do not exist", "Most invalid nodes were numbers of no node.")
+NO_NODE = FailureKind("no_node", "nodes that do not exist", "Most invalid nodes do not exist.")
 NOT_BESIDE = FailureKind(
     "not_beside",
     "nodes that cannot be reached",
-    "Most invalid nodes were no neighbours of the current node, or in a breadth-first search of any visited one.",
+    "Most invalid nodes are not neighbours of the current node (in breadth-first search: of any visited node).",
 )
-REVISITS = FailureKind(
-    "unproductive", "revisits", "The steps ran out, and at least half of them were visits of nodes visited before."
-)
+REVISITS = FailureKind("unproductive", "revisits", "The steps ran out, and at least half of them visited nodes again.")
 UNVISITED = FailureKind("turn_limit", "running out of steps", "The steps ran out before all nodes were visited.")
 WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
 

@@ -303,8 +303,8 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             better="",
             doc="Number of answers of the optimal policy.",
         ),
-        outcome_metric("unparsed", "Replies in which no number was read.", most=scores.most_replies),
-        outcome_metric("illegal", "Replies with a number that cannot be taken.", most=scores.most_replies),
+        outcome_metric("unparsed", "Replies without a readable number.", most=scores.most_replies),
+        outcome_metric("illegal", "Replies with an invalid number.", most=scores.most_replies),
     )
 
 
@@ -325,7 +325,7 @@ NUMBER_METRICS = (
         title="Err_sum",
         range=NUMBERS.summed,
         better="lower",
-        doc="Sum of the errors of all answers (equation 2); an invalid reply that ends the episode is one of 1."
+        doc="Sum of the errors of all answers (equation 2); an invalid reply that ends the episode has error 1."
         + _PROTOCOL_NOTE.format(name="err_sum"),
     ),
     Metric(
@@ -335,7 +335,7 @@ NUMBER_METRICS = (
         low=0,
         high=1,
         better="lower",
-        doc="Mean of the same errors; of the published program, not in the paper.",
+        doc="Mean of the same errors; from the published program, not the paper.",
     ),
     *_shared(NUMBERS),
     Metric(
@@ -361,7 +361,7 @@ def walk_metrics(scores: Scores[_game_walk.Terrain]) -> tuple[Metric, ...]:
             high=1,
             better="lower",
             floor=_first_gap,
-            doc="Share of the nodes that are not visited at the end (equation 3); node 0 counts as visited.",
+            doc="Share of nodes not visited at the end (equation 3); node 0 counts as visited.",
         ),
         Metric(
             name="g_sum",
