@@ -236,8 +236,8 @@ OPTIONS = (
         high=10**6,
         or_number=True,
         doc="Teacher guiding: whether the optimal policy's answer replaces each reply, also in the chat. max_steps, "
-        "max_retries and weak_tg_chances then have no effect. Or a number k: the optimal policy takes the first k steps, "
-        "except the one that reaches the goal, and then the player plays freely.",
+        "max_retries and weak_tg_chances then have no effect. Or a number k: the optimal policy takes the first k "
+        "steps, except the one that reaches the goal, and then the player plays freely.",
     ),
     Option(
         name="weak_tg_chances",
