@@ -91,8 +91,9 @@ def _options(history: int, steps: int | None) -> tuple[Option, ...]:
             name="wording",
             default="two_questions",
             choices=tuple(PROMPT_STYLES),
-            doc="two_questions: a thought, then the action, as in the paper; code: the same in the words and the messages "
-            "of the published program; one_question: the action alone; chat: a growing chat in place of a history.",
+            doc="two_questions: a thought, then the action, as in the paper; code: the same with the words and "
+            "messages of the published program; one_question: the action alone; chat: a growing chat in place of a "
+            "history.",
         ),
         Option(name="history", default=history, low=0, high=10_000, doc="Past observations that are shown."),
         Option(
