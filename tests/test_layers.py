@@ -324,7 +324,6 @@ EXCEPTIONS = {
     "cli/_view.py": 1,
     # The figures that SmartPlay publishes of its games.
     "reporting/_agents.py": 1,
-    "smartplay/_capabilities.py": 4,
     "smartplay/_humans.py": 8,
 }
 

@@ -5,6 +5,7 @@ After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 
 from waybench.smartplay._capabilities import (
     CAPABILITIES,
+    DEGREE_SCALES,
     FORMULAS,
     RECORDED,
     Capability,
@@ -25,6 +26,7 @@ from waybench.smartplay._wording import PROMPT_STYLES, AgentWording, PromptStyle
 
 __all__ = [
     "CAPABILITIES",
+    "DEGREE_SCALES",
     "FORMULAS",
     "HUMANS",
     "PROMPT_STYLES",

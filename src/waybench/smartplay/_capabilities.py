@@ -5,29 +5,14 @@ from dataclasses import dataclass
 from math import fsum
 from typing import NamedTuple
 
+from waybench._package_data import read_toml
 from waybench.smartplay._humans import HUMANS
 
-# Table 3, in its order. MessengerL1 is like L2 and L3 but for planning and reasoning (shared/specs/smartplay.md, 9).
-CAPABILITIES = (
-    "Long Text Understanding",
-    "Reasoning",
-    "Instruction Following",
-    "Planning",
-    "Generalization",
-    "Understanding the Odds",
-    "Learning from Interactions",
-    "Error/Mistake Handling",
-    "Spatial Reasoning",
-)
-_DEGREES = {
-    "Bandit": (1, 1, 1, 1, 2, 3, 2, 1, 1),
-    "RockPaperScissor": (2, 1, 3, 1, 2, 3, 3, 1, 1),
-    "Hanoi": (2, 3, 2, 3, 1, 1, 1, 2, 1),
-    "MessengerL1": (3, 1, 2, 1, 2, 2, 1, 1, 2),
-    "Messenger": (3, 2, 2, 2, 2, 2, 1, 1, 2),
-    "Crafter": (4, 3, 3, 3, 3, 2, 4, 3, 2),
-    "Minedojo": (1, 1, 2, 1, 3, 2, 1, 2, 3),
-}
+_CHALLENGES = read_toml(__file__, "challenges.toml")["challenges"]
+CAPABILITIES: tuple[str, ...] = tuple(each["name"] for each in _CHALLENGES)
+"""The nine capabilities, in the order of Table 3."""
+DEGREE_SCALES: Mapping[str, tuple[str, ...]] = {each["name"]: each["scale"] for each in _CHALLENGES}
+"""The meaning of the degrees of each capability, from degree 1 (Table 3)."""
 RECORDED = tuple(HUMANS)
 """The seven settings of which the paper gives scores."""
 
@@ -91,8 +76,9 @@ def degrees(setting: str) -> Mapping[str, int]:
     Raises:
         KeyError: If the game is none of SmartPlay's.
     """
-    fitting = [name for name in _DEGREES if setting.startswith(name)]
-    return dict(zip(CAPABILITIES, _DEGREES[max(fitting, key=len, default=setting)], strict=True))
+    games: Iterable[str] = _CHALLENGES[0]["degrees"]
+    game = max((name for name in games if setting.startswith(name)), key=len, default=setting)
+    return {each["name"]: each["degrees"][game] for each in _CHALLENGES}
 
 
 def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:
