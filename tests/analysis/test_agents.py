@@ -42,6 +42,7 @@ def test_scores_and_capabilities_by_hand() -> None:
     hashes = [each.record.instance_hash for each in episodes]
     # The score is 0 to 50, and people had 45.
     assert found.scores == {"BanditTwoArmedHighLowFixed": clustered_mean(scores, hashes, 0, 50 / 45)}
+    assert found.raw == {"BanditTwoArmedHighLowFixed": clustered_mean([45 * each for each in scores], hashes, 0, 50)}
     mean = sum(scores) / 5
     assert [each.value for each in found.capabilities["paper"]] == pytest.approx([mean] * 9)
     asked = {each.name for each in found.capabilities["code"] if each.value is not None}
@@ -90,6 +91,7 @@ def test_an_agent_as_json() -> None:
     told = only(played("random")).to_json()
     assert [each["name"] for each in told["capabilities"]["paper"]] == list(CAPABILITIES)
     assert set(told["scores"]) == {"BanditTwoArmedHighLowFixed"}
+    assert set(told["raw"]) == {"BanditTwoArmedHighLowFixed"}
 
 
 def test_attempts_at_the_only_puzzle_are_a_sample() -> None:

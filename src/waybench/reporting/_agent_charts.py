@@ -1,19 +1,20 @@
 """Charts of agents: the capabilities of each, and several agents laid over each other (SmartPlay, Figures 2 and 3)."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from waybench.analysis.estimates import Agent
 from waybench.analysis.formatting import one_line
 from waybench.reporting._files import slug
 from waybench.reporting.charts import Chart, Web, drawn, radar_spec
-from waybench.smartplay import CAPABILITIES, HUMANS, RECORDED
+from waybench.smartplay import CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
 
 MOST_TOGETHER = 6  # agents in one chart; of more each has a chart of its own
 _FEWEST_GAMES = 3  # with fewer there is no line around
 _FARTHEST = 1.5  # times what people had; greater values are on the rim, and named
-_MOST_NAMED = 4
+_MOST_NAMED = 2  # axes of an agent
+_HIGHEST_DEGREE = max(map(len, DEGREE_SCALES.values()))
 _PEOPLE = "Human baseline"
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
@@ -66,10 +67,7 @@ def overlays(found: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
     """
     if len(found) < 2:
         return []
-    missing = {
-        label: [HUMANS[game].name for game in RECORDED if game not in agent.scores]
-        for agent, label in zip(found, labels, strict=True)
-    }
+    missing = [[HUMANS[game].name for game in RECORDED if game not in agent.scores] for agent in found]
     made: list[Overlay] = []
     for axes in (_GAMES, _CAPABILITIES):
         values = [axes.values(agent) for agent in found]
@@ -79,22 +77,34 @@ def overlays(found: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
             Web(label, each, number % MOST_TOGETHER, shape=_SHAPES[number % MOST_TOGETHER])
             for number, (label, each) in enumerate(zip(labels, values, strict=True))
         ]
-        together = [webs] if len(webs) <= MOST_TOGETHER else [[web] for web in webs]
+        together = [range(len(webs))] if len(webs) <= MOST_TOGETHER else [[number] for number in range(len(webs))]
         charts = [
-            _overlay(axes, some, webs, _without({web.label: missing[web.label] for web in some})) for some in together
+            _overlay(axes, [webs[number] for number in some], webs, _without([(labels[n], missing[n]) for n in some]))
+            for some in together
         ]
         made.append(Overlay(axes.title, axes.text, charts))
     return made
 
 
-def _without(missing: Mapping[str, Sequence[str]]) -> str:
+def _without(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Return which games agents have not played: first those that none has, then those of each; "" for none."""
-    common = [name for name in next(iter(missing.values())) if all(name in own for own in missing.values())]
-    texts = [f"all without {', '.join(common)}"] if common and len(missing) > 1 else []
-    for label, own in missing.items():
-        more = [name for name in own if len(missing) == 1 or name not in common]
-        texts += [f"{one_line(label, 40)}{' also' * bool(texts)} without {', '.join(more)}"] if more else []
+    several = len(missing) > 1
+    common = [name for name in missing[0][1] if several and all(name in names for _, names in missing)]
+    texts = [f"all without {', '.join(common)}"] if common else []
+    for label, names in missing:
+        more = [name for name in names if name not in common]
+        texts += [f"{one_line(label, 40)}{' also' * bool(common)} without {', '.join(more)}"] if more else []
     return "; ".join(texts)
+
+
+def _beyond(axes: Sequence[str], web: Web) -> str:
+    """Return what of an agent is on the rim because it is farther out; "" for nothing."""
+    far = {name: value for name, value in zip(axes, web.values, strict=True) if value and value > _FARTHEST}
+    if len(far) <= _MOST_NAMED:
+        told = ", ".join(f"{name} {value:.2f}" for name, value in far.items())
+    else:
+        told = f"{len(far)} axes, up to {max(far.values()):.2f}"
+    return f"{one_line(web.label, 40)} {told}" if far else ""
 
 
 def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: str) -> Chart:
@@ -108,16 +118,10 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
     """
     people = Web(_PEOPLE, [1.0] * len(axes.names), dashed=True, reference=True)
     most = max((value for web in every for value in web.values if value is not None), default=1.0)
-    beyond = [
-        f"{one_line(web.label, 40)} {name} {value:.2f}"
-        for web in webs
-        for name, value in zip(axes.names, web.values, strict=True)
-        if value is not None and value > _FARTHEST
-    ]
-    shown = "; ".join(beyond[:_MOST_NAMED]) + (f"; and {len(beyond) - _MOST_NAMED} more" * (len(beyond) > _MOST_NAMED))
+    beyond = "; ".join(filter(None, (_beyond(axes.names, web) for web in webs)))
     subtitle = [
         "0: the least score possible; 1: what people had (Table 4)",
-        *([f"on the rim, and beyond: {shown}"] if beyond else []),
+        *([f"on the rim, and beyond: {beyond}"] if beyond else []),
         *([missing] if missing else []),
     ]
     spec = radar_spec(
@@ -140,6 +144,18 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
     identity = json.dumps([axes.title, [web.label for web in webs]])
     caption = f"{axes.title}: {', '.join(web.label for web in webs)}" + (f"; {missing}" if missing else "")
     return Chart(slug(f"agents {axes.title}", identity), drawn(spec, label), None, caption, spec)
+
+
+def degree_charts() -> list[Chart]:
+    """Return what each game asks of each capability, a chart for each game (Figure 2)."""
+    charts: list[Chart] = []
+    for game in RECORDED:
+        name, asked = HUMANS[game].name, degrees(game)
+        web = Web(name, [float(asked[each]) for each in CAPABILITIES])
+        spec = radar_spec(CAPABILITIES, [web], 200, title=name, most=_HIGHEST_DEGREE, values=False)
+        told = f"Degrees of the challenges in {name}: {', '.join(f'{each} {asked[each]}' for each in CAPABILITIES)}"
+        charts.append(Chart(slug(f"degrees {name}", game), drawn(spec, told), None, told, spec))
+    return charts
 
 
 def agent_chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Chart:

@@ -8,7 +8,7 @@ from waybench.analysis.formatting import mean_text, one_line
 from waybench.analysis.results import Group, setting
 from waybench.core import Metric
 from waybench.envs import registry
-from waybench.reporting._agent_charts import Overlay, agent_chart, overlays
+from waybench.reporting._agent_charts import Overlay, agent_chart, degree_charts, overlays
 from waybench.reporting.charts import Chart
 from waybench.reporting.tables import (
     BLANK,
@@ -76,7 +76,8 @@ class AgentReport:
         games: The table of their normalised scores.
         raw: The table of their scores as they are, a row for each agent (Table 4).
         degrees: The table of what each game asks of each capability (Table 3).
-        overlays: Charts of several agents laid over each other.
+        degree_charts: The same as charts, one for each game (Figure 2).
+        overlays: Charts of several agents laid over each other (Figure 3).
         capabilities: By the formula's name, the table of their capabilities.
     """
 
@@ -85,12 +86,14 @@ class AgentReport:
     raw: Table
     degrees: Table
     capabilities: Mapping[str, Table]
+    degree_charts: Sequence[Chart]
     overlays: Sequence[Overlay]
 
     @property
     def charts(self) -> list[Chart]:
         """All charts: of each agent, and of several."""
-        return [*(card.chart for card in self.cards), *(chart for one in self.overlays for chart in one.charts)]
+        several = (chart for one in self.overlays for chart in one.charts)
+        return [*(card.chart for card in self.cards), *several, *self.degree_charts]
 
 
 def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentReport | None:
@@ -127,7 +130,13 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
         for agent, card in zip(found, cards, strict=True)
     ]
     return AgentReport(
-        cards, games, _raw_table(found, cards, pages), _degree_table(), capabilities, overlays(found, labels)
+        cards,
+        games,
+        _raw_table(found, cards, pages),
+        _degree_table(),
+        capabilities,
+        degree_charts(),
+        overlays(found, labels),
     )
 
 

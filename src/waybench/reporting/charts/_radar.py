@@ -54,6 +54,7 @@ def radar_spec(
     subtitle: Sequence[str] = (),
     most: float | None = None,
     legend: bool = False,
+    values: bool = True,
 ) -> Spec:
     """Return values on axes that leave one centre as a Vega-Lite specification.
 
@@ -70,7 +71,8 @@ def radar_spec(
         subtitle: Smaller lines below that.
         most: What the rings reach to, for several charts on one scale; greater values are on the outermost ring. None
             for the greatest value.
-        legend: Whether the labels of the lines stand below the chart.
+        legend: Whether the labels of the lines stand below the chart, and no values at the axes.
+        values: Whether the values stand at the axes.
     """
     count = len(axes)
     levels = ring_values(
@@ -96,7 +98,7 @@ def radar_spec(
         for number, axis in enumerate(axes)
         for kind, text in (
             ("name", axis),
-            *(() if legend else [("value", " / ".join(_value(web.values[number]) for web in webs))]),
+            *(() if legend or not values else [("value", " / ".join(_value(web.values[number]) for web in webs))]),
         )
     ]
     lines, points = _lines(webs, count, rim)
