@@ -95,7 +95,7 @@ def test_a_chart_says_what_it_is(tmp_path: Path) -> None:
     shades = re.findall(r"--part:([\d.]+)", made.home.html.split('id="agents"')[1].split("</section>")[0])
     assert shades
     assert max(map(float, shades)) == 1
-    line = page.table("What the capabilities are made of.")[1]
+    line = page.table("Parts of the capabilities.")[1]
     assert line[:4] == ["Long Text Understanding", "1.111", "1.000", "1.11 100 %"]
 
 
@@ -154,7 +154,7 @@ def test_two_agents_are_laid_over_each_other_and_over_people() -> None:
     (chart,) = games.charts
     assert {"Bandit", "RPS", "Hanoi", "Messenger L1", "Messenger L2", "Crafter", "Minecraft"} <= set(words(chart.spec))
     assert [text for text in words(chart.spec) if text in {"Human baseline", *labels}] == ["Human baseline", *labels]
-    # People are at 1 on all axes, which is the outermost ring here; Bandit is the axis upwards, and Crafter is the sixth.
+    # People are at 1 on all axes, which is the outermost ring here; Bandit is the axis upwards.
     people = lines_of(chart.spec, "var(--c-reference)")
     assert len(people) == 7
     assert [dist((0, 0), place) for place in people] == pytest.approx([1] * 7, abs=1e-3)
@@ -163,8 +163,9 @@ def test_two_agents_are_laid_over_each_other_and_over_people() -> None:
     assert sorted(dist((0, 0), place) for place in lines_of(chart.spec, "var(--c0)")) == pytest.approx(
         sorted(GPT_4_0613), abs=1e-3
     )
-    # Reasoning, by hand: degrees 1 1 3 1 2 3 1 (Table 3), so (1 + .91 + 2.49 + .9 + 1.86 + .78 + .61) / 12.
-    assert "GPT-4-0613: Long Text Understanding 0.75, Reasoning 0.71," in str(capabilities.charts[0].wide)
+    # By hand: the degrees are 1 2 2 3 3 4 1 and 1 1 3 1 2 3 1 (Table 3), so (1 + 1.82 + 1.66 + 2.7 + 2.79 + 1.04 + .61)
+    # / 16 and (1 + .91 + 2.49 + .9 + 1.86 + .78 + .61) / 12.
+    assert "GPT-4-0613: Long Text Understanding 0.73, Reasoning 0.71," in str(capabilities.charts[0].wide)
 
 
 def test_a_legend_ends_within_its_chart_however_long_names_are() -> None:
@@ -190,9 +191,6 @@ def test_more_than_six_agents_have_charts_of_their_own_on_one_scale() -> None:
         assert all("Human baseline" in words(chart.spec) for chart in overlay.charts)
         shown = [[text for text in words(chart.spec) if text in labels] for chart in overlay.charts]
         assert shown == [[label] for label in labels]
-    assert (
-        len({chart.name for overlay in overlays([agent("m", GPT_4_0613)] * 2, labels) for chart in overlay.charts}) == 2
-    )
 
 
 def test_what_is_far_beyond_people_is_named_and_squeezes_nothing() -> None:
@@ -209,11 +207,11 @@ def test_what_is_far_beyond_people_is_named_and_squeezes_nothing() -> None:
 
 
 def test_raw_scores_and_degrees_are_tables(tmp_path: Path) -> None:
-    made = site(tmp_path, [*played("oracle", "vendor/model"), *played("random")])
+    made = site(tmp_path, [*played("oracle", "vendor/model"), *played("random", "waybench/random")])
     rows = made.home.table("Scores in the recorded settings.")
     # Table 4: the human baseline.
     assert rows[1] == ["Human baseline", "45", "43", "3", "1", "1", "2680", "1"]
-    assert rows[2][0] == "vendor/model"
+    assert rows[2][0] == "vendor/ model"  # where the name may be broken
     assert rows[2][1].startswith("50.00")
     assert rows[2][2:] == ["not run"] * 6
     degree_rows = made.home.table("Degrees of the challenges.")

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
-from waybench.cli._run import prepare_folder
 
 PRICES = click.option(
     "--prices",
@@ -52,9 +51,10 @@ def build(
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
-    from waybench.analysis import Skipped, read_logs
+    from waybench.analysis import read_logs
     from waybench.analysis.formatting import one_line
-    from waybench.core import WaybenchError, plural, read_prices
+    from waybench.analysis.logs import Skipped
+    from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.reporting import write_report
 
     known = read_prices(prices) if prices else None

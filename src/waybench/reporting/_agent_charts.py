@@ -8,7 +8,7 @@ from waybench.analysis.estimates import Agent
 from waybench.analysis.formatting import one_line
 from waybench.reporting._files import slug
 from waybench.reporting.charts import Chart, Web, drawn, radar_spec
-from waybench.smartplay import CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
+from waybench.smartplay import BENCHMARK, CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
 
 MOST_TOGETHER = 6  # agents in one chart; of more each has a chart of its own
 _FEWEST_GAMES = 3  # with fewer there is no line around
@@ -120,7 +120,7 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
     most = max((value for web in every for value in web.values if value is not None), default=1.0)
     beyond = "; ".join(filter(None, (_beyond(axes.names, web) for web in webs)))
     subtitle = [
-        "0: the least score possible; 1: what people had (Table 4)",
+        "0: the minimum score; 1: the human score (Table 4)",
         *([f"on the rim, and beyond: {beyond}"] if beyond else []),
         *([missing] if missing else []),
     ]
@@ -172,11 +172,11 @@ def agent_chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequ
     webs, notes = [Web(name, published, number)], [", ".join(one_line(part, 60) for part in differs)]
     if missing:
         notes.append(f"without {', '.join(missing)}")
-    notes.append("SmartPlay’s capabilities, weighted by degree (the paper’s formula)")
-    notes.append("0: the least score possible; 1: what people had")
+    notes.append(f"{BENCHMARK}’s capabilities, weighted by degree (the paper’s formula)")
+    notes.append("0: the minimum score; 1: the human score")
     if capped != published:
         webs.append(Web(f"{name}, capped", capped, number, dashed=True))
-        notes.append("dashed and second numbers: capped, games’ scores first cut to 0–1")
+        notes.append("dashed and second numbers: capped, games’ scores first clipped to 0–1")
     values = ", ".join(
         f"{axis} {'none' if value is None else f'{value:.2f}'}"
         for axis, value in zip(CAPABILITIES, published, strict=True)

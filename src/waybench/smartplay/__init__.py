@@ -4,8 +4,10 @@ After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 """
 
 from waybench.smartplay._capabilities import (
+    BENCHMARK,
     CAPABILITIES,
     DEGREE_SCALES,
+    DEGREES_SOURCE,
     FORMULAS,
     RECORDED,
     Capability,
@@ -25,7 +27,9 @@ from waybench.smartplay._rules import Rules, Step
 from waybench.smartplay._wording import PROMPT_STYLES, AgentWording, PromptStyle
 
 __all__ = [
+    "BENCHMARK",
     "CAPABILITIES",
+    "DEGREES_SOURCE",
     "DEGREE_SCALES",
     "FORMULAS",
     "HUMANS",

@@ -8,11 +8,13 @@ from typing import NamedTuple
 from waybench._package_data import read_toml
 from waybench.smartplay._humans import HUMANS
 
-_CHALLENGES = read_toml(__file__, "challenges.toml")["challenges"]
-CAPABILITIES: tuple[str, ...] = tuple(each["name"] for each in _CHALLENGES)
-"""The nine capabilities, in the order of Table 3."""
-DEGREE_SCALES: Mapping[str, tuple[str, ...]] = {each["name"]: each["scale"] for each in _CHALLENGES}
-"""The meaning of the degrees of each capability, from degree 1 (Table 3)."""
+_PUBLISHED = read_toml(__file__, "published.toml")
+BENCHMARK: str = _PUBLISHED["benchmark"]
+CAPABILITIES: tuple[str, ...] = _PUBLISHED["capabilities"]
+_DEGREES: Mapping[str, tuple[int, ...]] = _PUBLISHED["degrees"]
+DEGREE_SCALES: Mapping[str, tuple[str, ...]] = dict(zip(CAPABILITIES, _PUBLISHED["scales"], strict=True))
+"""What the degrees of each capability mean, from degree 1 on (Table 3)."""
+DEGREES_SOURCE: str = _PUBLISHED["degrees_source"].strip()
 RECORDED = tuple(HUMANS)
 """The seven settings of which the paper gives scores."""
 
@@ -76,9 +78,8 @@ def degrees(setting: str) -> Mapping[str, int]:
     Raises:
         KeyError: If the game is none of SmartPlay's.
     """
-    games: Iterable[str] = _CHALLENGES[0]["degrees"]
-    game = max((name for name in games if setting.startswith(name)), key=len, default=setting)
-    return {each["name"]: each["degrees"][game] for each in _CHALLENGES}
+    game = max((name for name in _DEGREES if setting.startswith(name)), key=len, default=setting)
+    return dict(zip(CAPABILITIES, _DEGREES[game], strict=True))
 
 
 def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:
