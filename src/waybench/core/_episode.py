@@ -117,7 +117,7 @@ class Episode(Generic[I, S, A]):
         """Return rules, examples and an observation as chat turns."""
         wording = self.play.wording
         shown = self.item.examples
-        examples = solved_examples(self.environment, self.play, shown) if shown else []
+        examples = solved_examples(self.environment, self.play, shown) if shown else ()
         return wording.prompt(wording.rules(self.item.instance), examples, observation)
 
     @property
