@@ -111,3 +111,16 @@ def test_an_ambiguous_name(command: Command, tmp_path: Path) -> None:
     ask(tmp_path, "null", lambda number: RIGHT, count=2)
     message = one_line_error(command("compare", "null", "x", "--in", tmp_path))
     assert "'null' is ambiguous: give one of mockllm/null, waybench/null" in message
+
+
+def test_a_story_against_its_plain_twin(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "oracle", task="guessnum", limit=4)
+    run(tmp_path, "oracle", "null", task="coin", limit=6)
+    out = command("compare", tmp_path, "--twins").stdout
+    assert "Coins in a chest (AQA-Bench) against Number guessing (AQA-Bench): Err_min" in out
+    assert "waybench/null" not in out
+    assert "Left out: 2 items" in out
+    found = json.loads(command("compare", tmp_path / "oracle", "--twins", "--json", "-").stdout)
+    assert [one["items"] for one in found["comparisons"]] == [4]
+    assert "leave 'other' out" in one_line_error(command("compare", tmp_path, "other", "--twins"))
+    assert "give B" in one_line_error(command("compare", tmp_path))

@@ -19,7 +19,8 @@ waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench
 waybench compare gpt-4o gpt-4o-mini --in monday --in tuesday
 waybench compare before after                             each model in both folders, with itself
 waybench compare before/gpt-4o after/gpt-4o               one model, before and after a change
-waybench compare null random --metric solved --json -     shares of solved items, as JSON"""
+waybench compare null random --metric solved --json -     shares of solved items, as JSON
+waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs"""
 
 
 class Side(NamedTuple):
@@ -36,7 +37,7 @@ class Side(NamedTuple):
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("b", metavar="[B]", required=False)
 @click.option(
     "--in",
     "folders",
@@ -54,9 +55,21 @@ class Side(NamedTuple):
     show_default=True,
     help="Differences within this share of the metric's range are a tie.",
 )
+@click.option(
+    "--twins",
+    is_flag=True,
+    help="Compare tasks told as stories with the plain ones that have the same items, each model of A with itself.",
+)
 @click.option("--json", "out", metavar="FILE", help="Write JSON to a file, or with - to standard output instead.")
 def compare(
-    a: str, b: str, folders: tuple[Path, ...], tasks: tuple[str, ...], metric: str, margin: float, out: str | None
+    a: str,
+    b: str | None,
+    folders: tuple[Path, ...],
+    tasks: tuple[str, ...],
+    metric: str,
+    margin: float,
+    twins: bool,
+    out: str | None,
 ) -> None:
     """Say whether A and B differ: the same items, paired.
 
@@ -72,6 +85,13 @@ def compare(
     from waybench.analysis import compare_sides
     from waybench.analysis.comparisons import comparisons_json, comparisons_text
 
+    if twins:
+        if b is not None:
+            raise UsageError(f"--twins compares each model of {a!r} with itself: leave {b!r} out")
+        _compare_twins(_side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
+        return
+    if b is None:
+        raise UsageError("give B: another folder or model, or --twins")
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
     known = {some: read_scores(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
     models = [_model(side, known[side.folders]) for side in (first, second)]
@@ -95,6 +115,23 @@ def compare(
     if out != "-":
         places = ("", "") if first.folders == second.folders else (_place(first), _place(second))
         click.echo(comparisons_text(found, left, margin, places))
+
+
+def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
+    from waybench.analysis.comparisons import compare_twins, comparisons_json, comparisons_text
+
+    known = read_scores(side.folders, metric)
+    model = _model(side, known)
+    scores = [one for one in known if model in ("", one.model)]
+    found = compare_twins(scores, margin, lambda task: _chosen(task, tasks))
+    if not found:
+        why = "no model was given the same items at a task and at its twin"
+        raise UsageError(_nothing(why, [one.task for one in known], tasks))
+    if out is not None:
+        with lines(out) as write:
+            write(json.dumps({"a": side.model or _place(side), **comparisons_json(found, [], margin)}, allow_nan=False))
+    if out != "-":
+        click.echo(comparisons_text(found, [], margin, ("the task that is named first", "the other")))
 
 
 def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:

@@ -170,7 +170,7 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
 
 def _option(option: Option) -> Json:
     named = {name: getattr(option, name) for name in ("name", "default", "choices", "low", "high", "doc")}
-    return {**named, "type": option.type.__name__}
+    return {**named, "type": option.type.__name__ + (" or int" if option.or_number else "")}
 
 
 def _metric(metric: Metric | Aggregate) -> Json:

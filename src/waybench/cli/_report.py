@@ -25,12 +25,26 @@ PROCESSES = min(3, os.cpu_count() or 1)
 @click.option("--title", default="waybench", show_default=True, help="The site's title.")
 @PRICES
 @click.option("--published", is_flag=True, help="Show the papers' rows beside the results, marked as not run here.")
-def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path | None, published: bool) -> None:
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Names, sizes, dates and series of models, as TOML, for charts against size and date.",
+)
+def report(
+    folders: tuple[Path, ...],
+    out: Path | None,
+    title: str,
+    prices: Path | None,
+    models: Path | None,
+    published: bool,
+) -> None:
     """Write a site of the runs in some folders.
 
     It opens from a folder, with no server and no network.
     """
-    click.echo(f"report: {build(folders, out or folders[0] / 'site', title, prices, published=published)}")
+    site = build(folders, out or folders[0] / "site", title, prices, models, published=published)
+    click.echo(f"report: {site}")
 
 
 def build(
@@ -38,6 +52,7 @@ def build(
     out: Path,
     title: str,
     prices: Path | None = None,
+    models: Path | None = None,
     *,
     published: bool = False,
     tell: Callable[[str], None] = to_stderr,
@@ -51,6 +66,7 @@ def build(
         title: The site's title.
         prices: A file with the prices of models' tokens.
         published: Whether rows of the papers are shown beside the results.
+        models: A file with names, sizes, dates and series of models.
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
@@ -59,9 +75,10 @@ def build(
     from waybench.analysis.logs import Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.papers import papers
-    from waybench.reporting import write_report
+    from waybench.reporting import read_models, write_report
 
     known = read_prices(prices) if prices else None
+    facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
     found = read_logs(*folders, on_problem=passed_over.append, processes=processes)
     try:
@@ -70,6 +87,7 @@ def build(
             prepare_folder(out),
             title=title,
             prices=known,
+            models=facts,
             passed_over=passed_over,
             published=papers() if published else (),
         )
@@ -95,4 +113,6 @@ def build(
             f"no price in {prices} for {', '.join(one_line(name, 80) for name in made.unpriced)}; `waybench prices` "
             "prints a table to fill in"
         )
+    if made.unlisted:
+        tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")
     return made.index

@@ -117,6 +117,7 @@ def read_items(
     decode: Callable[[Json], I],
     level_of: Callable[[I], int],
     prove: Callable[[I], Mapping[str, Json]],
+    twins: Iterable[str] = (),
 ) -> ItemList[I]:
     """Read instances from JSON lines, as `waybench generate` prints them.
 
@@ -128,6 +129,7 @@ def read_items(
         decode: JSON -> instance.
         level_of: Instance -> its level.
         prove: Instance -> what is known of its solution.
+        twins: Environments whose instances are the same.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -137,6 +139,7 @@ def read_items(
     if path.stat().st_size > LARGEST_FILE:
         raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of instances")
     items: dict[str, Item[I]] = {}
+    known = {env_id, *twins}
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         if not line.strip():
             continue
@@ -145,7 +148,7 @@ def read_items(
         except (ValueError, RecursionError):
             raise DataError(f"{path}: line {number} is not JSON; give one instance in each line") from None
         fields = data if is_object(data) and "instance" in data else {"instance": data}
-        if fields.get("env", env_id) != env_id:
+        if fields.get("env", env_id) not in known:
             raise DataError(f"{path}: line {number} is of {str(fields['env'])[:60]!r}, not of {env_id}")
         try:
             instance = decode(fields["instance"])

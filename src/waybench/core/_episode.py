@@ -173,7 +173,7 @@ class Episode(Generic[I, S, A]):
 
         Args:
             reply: What the player said.
-            execute: What is done in place of what was said; where the play has a guide, its action is.
+            execute: What is done in place of what was said; where the play has a guide that gives an action, that is.
 
         Returns:
             The turn.
@@ -191,7 +191,7 @@ class Episode(Generic[I, S, A]):
             text, usage = reply.text, reply.usage
             parsed = self._parse(text, reply.stop)
         if execute is None and play.guide is not None:
-            execute = play.guide(state, self.stream("guide"))
+            execute = play.guide(state, self.stream("guide"), self._turns)
         if execute is not None:
             turn, invalid = self._guided(text, parsed, execute, usage)
             remembered = play.wording.render(execute, state)

@@ -21,13 +21,14 @@ from waybench.core import (
     Player,
     Presentation,
     Source,
+    UsageError,
     Wording,
     level_axis,
     proof_axis,
 )
 from waybench.envs.search import _failures, _game_number, _game_walk, _texts
 from waybench.envs.search import _metrics as _scores
-from waybench.envs.search._coach import Coach
+from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
 from waybench.envs.search._metrics import Scores
 from waybench.envs.search._protocol import PROTOCOLS
@@ -95,6 +96,8 @@ def _draw_breadth(*args: Any, **options: Any) -> str:
 
 _BASE = "search/guessnum", "search/dfs", "search/bfs"
 _EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
+_TWINS: dict[str, str] = dict(zip(_EMBODIED, _BASE, strict=True))  # each story has the cases of a plain one
+_SAME_CASES = _TWINS | {base: story for story, base in _TWINS.items()}
 _FAMILY = Presentation(
     title="Algorithmic search (AQA-Bench)",
     lead=(
@@ -230,16 +233,20 @@ OPTIONS = (
     Option(
         name="teacher_guided",
         default=False,
+        low=1,
+        high=10**6,
+        or_number=True,
         doc="Whether the optimal policy's answer is carried out, and shown in the chat, in place of each reply. "
-        "max_steps, max_retries and weak_tg_chances then have no effect.",
+        "max_steps, max_retries and weak_tg_chances then have no effect. Or a number: so many first steps are the "
+        "optimal policy's, short of the goal, and then the player plays freely.",
     ),
     Option(
         name="weak_tg_chances",
         default=0,
         low=0,
         high=1000,
-        doc="Weak teacher guiding: how many valid replies in a row that leave the algorithm are refused; the next "
-        "one is taken, and none is checked after it.",
+        doc="Weak teacher guiding, without teacher_guided: how many valid replies in a row that leave the algorithm "
+        "are refused; the next one is taken, and none is checked after it.",
     ),
 )
 
@@ -282,12 +289,15 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         wording: Any = wordings[options["wording"], options["protocol"]]
         rules = PROTOCOLS[options["protocol"]]
         guided, chances, steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
+        whole = guided is True
+        if guided and not whole and steps is not None and guided >= steps:
+            raise UsageError(f"teacher_guided={guided} leaves the player none of max_steps={steps}: lower it")
         return Play(
             kind.game,
             wording,
-            Limits(_ENDLESS if guided or steps is None else steps, "retry", options["max_retries"], illegal=True),
-            turns=kind.most_steps if steps is None and not guided else None,
-            guide=teacher if guided else None,
+            Limits(_ENDLESS if whole or steps is None else steps, "retry", options["max_retries"], illegal=True),
+            turns=kind.most_steps if steps is None and not whole else None,
+            guide=Teacher(kind.game, teacher, None if whole else guided) if guided else None,
             coach=Coach(
                 kind.game, lambda state: kind.scores.algorithm(kind.case_of(state), rules), wording.refuse, chances
             )
@@ -297,6 +307,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
 
     cases = Cases(
         env_id=f"search/{name}",
+        twin=_SAME_CASES[f"search/{name}"],
         published=kind.cases,
         source_options=kind.source_options,
         make_source=kind.source,
@@ -327,6 +338,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         success=kind.success,
         series=_scores.series(kind.scores),
         presentation=kind.presentation,
+        twin=_TWINS.get(f"search/{name}", ""),
         players=dict(kind.players),
     )
 

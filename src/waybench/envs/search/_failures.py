@@ -16,7 +16,7 @@ NUMBER_FAILURES = (
 
 
 def number_failure(record: EpisodeRecord) -> FailureKind:
-    """Return how a search for a number failed; what a coach refused counts in nothing."""
+    """Return how a search for a number failed; what a coach refused, and a teacher's steps, count in nothing."""
     return general_failure(record, _judged(record))
 
 
@@ -40,11 +40,11 @@ def walk_failure(record: EpisodeRecord) -> FailureKind:
 
 
 def _judged(record: EpisodeRecord) -> list[TurnRecord]:
-    return [turn for turn in record.turns if "coached" not in turn.events]
+    return [turn for turn in record.turns if turn.executed is None and "coached" not in turn.events]
 
 
 def _invalid(record: EpisodeRecord) -> Iterator[FailureKind]:
     size = len(record.instance["nodes"])
-    for turn in record.turns:
+    for turn in _judged(record):
         if turn.outcome is Outcome.ILLEGAL:
             yield NOT_BESIDE if 0 <= turn.action < size else NO_NODE
