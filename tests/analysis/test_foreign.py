@@ -48,7 +48,7 @@ def test_compared_sample_by_sample(asked: Path) -> None:
     assert (found.test.method, found.test.p) == ("mcnemar", pytest.approx(2 * (1 + 6) / 2**6))
     assert found.verdict is Verdict.NOT_SHOWN
     text = comparisons_text([found], left, 0.05, ("", ""))
-    assert "Left out: 1 item missing due to infrastructure errors (A 1, B 0)." in text
+    assert "Excluded: 1 item missing due to infrastructure errors (A 1, B 0)." in text
     assert "A: mockllm/good\nB: mockllm/poor" in text
     assert "Both fail by length (A 1 of 2, B 10 of 12 failures)." in text
 

@@ -146,7 +146,7 @@ def child(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     [
         ({"env": "plugin/gone"}, "unknown environment 'plugin/gone'"),
         ({"schema": 99}, "record of schema 99"),
-        ({"instance": "\0deep"}, "too many brackets"),
+        ({"instance": "\0deep"}, "too many nested brackets"),
         ({"instance_hash": 3}, "not an episode record"),
     ],
 )

@@ -183,4 +183,4 @@ def test_a_pilots_clusters() -> None:
 def test_a_small_pilot_says_so() -> None:
     ((plan,), _) = pilots([made([1.0, 0.0] * 4, "a"), made([1.0] * 8, "b")], 0.5)
     assert plan.description.endswith("a rough guess from few items")
-    assert pilots([made([1.0] * 4, "a")], 0.5)[1] == ["t: Share: fewer than 5 items are too few"]
+    assert pilots([made([1.0] * 4, "a")], 0.5)[1] == ["t: Share: too few items (at least 5 are needed)"]

@@ -119,7 +119,7 @@ def test_a_story_against_its_plain_twin(command: Command, tmp_path: Path) -> Non
     out = command("compare", tmp_path, "--twins").stdout
     assert "Coins in a chest (AQA-Bench) against Number guessing (AQA-Bench): Err_min" in out
     assert "waybench/null" not in out
-    assert "Left out: 2 items" in out
+    assert "Excluded: 2 items" in out
     found = json.loads(command("compare", tmp_path / "oracle", "--twins", "--json", "-").stdout)
     assert [one["items"] for one in found["comparisons"]] == [4]
     assert "leave 'other' out" in one_line_error(command("compare", tmp_path, "other", "--twins"))

@@ -94,7 +94,7 @@ def test_turns_before_an_error_are_kept(tmp_path: Path) -> None:
 def test_embedded_players_play_only_our_tasks(tmp_path: Path) -> None:
     assert _registry.waybench
     [log] = eval(Task(dataset=[Sample(input="hello")]), model="waybench/oracle", log_dir=str(tmp_path), display="none")
-    assert log.status == "error" and log.error is not None and "waybench's own tasks" in log.error.message
+    assert log.status == "error" and log.error is not None and "only waybench's tasks" in log.error.message
 
 
 @pytest.mark.parametrize("player", ["oracle", "random", "heuristic", "null", "noisy-0.3"])

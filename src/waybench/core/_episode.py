@@ -1,7 +1,7 @@
 """The one stateful thing: an episode of one player on one instance."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Generic
@@ -351,7 +351,7 @@ def replay(
     _require_same("instance_hash", record.instance_hash, item.instance.hash)
     _require_same("level", item.level, computed.level)
     _require_same("proof", dict(record.proof), dict(computed.proof))
-    _require_same("opening", record.opening, episode.record().opening)
+    _require_same("opening", _one_reader(record.opening), _one_reader(episode.record().opening))
     for number, turn in enumerate(record.turns):
         if episode.done:
             raise ReplayError(f"the record continues after turn {number}, where the simulation ends")
@@ -377,6 +377,18 @@ def _as_of_schema_2(turn: TurnRecord, simulated: TurnRecord) -> TurnRecord:
     by_protocol = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
     was_applied = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
     return turn._replace(outcome=simulated.outcome) if by_protocol and was_applied else turn
+
+
+def _one_reader(opening: Sequence[Message]) -> list[tuple[str, str]]:
+    """Return an opening as an older record has it, where a wording has since sent its parts in roles of their own."""
+    merged: list[tuple[str, str]] = []
+    for message in opening:
+        role = "user" if message.role == "system" else message.role
+        if merged and merged[-1][0] == role:
+            merged[-1] = role, f"{merged[-1][1]}\n\n{message.text}"
+        else:
+            merged.append((role, message.text))
+    return merged
 
 
 def _stop_of(turn: TurnRecord) -> str:

@@ -16,8 +16,8 @@ OPTIONS = (
     Option(
         name="goal",
         default=ANY,
-        doc=f"The biome to find: {', '.join(PUBLISHED_GOALS.values())}; any: one of them, drawn from the key. Luanti has "
-        "others.",
+        doc=f"The biome to find: {', '.join(PUBLISHED_GOALS.values())}; any: one of them, drawn from the key. "
+        "Luanti has others.",
     ),
     Option(
         name="start",
