@@ -29,7 +29,11 @@ def textmap(context: click.Context) -> None:
 
 @textmap.command("build", short_help="Walk a game and write the map of its places.", epilog=_EXAMPLES)
 @click.argument("game", type=_FILE)
-@click.option("--commands", type=_FILE, help="What to type, one command in a line.  [default: jericho's walkthrough]")
+@click.option(
+    "--commands",
+    type=_FILE,
+    help="File of what to type: commands in lines, or as in 'n. take lamp. s'.  [default: jericho's walkthrough]",
+)
 @click.option("--names", type=_FILE, help="Names of places: a JSON object from ids to names, as NAME.code2anno.json.")
 @click.option("--name", help="What the map is called.  [default: as the game's file]")
 @click.option("--out", type=_FILE, help="Folder for the map's files.  [default: a new one with the map's name]")
