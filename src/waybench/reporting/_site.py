@@ -19,7 +19,7 @@ from waybench.analysis.comparisons import (
     wording_effects,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, ledger, measure, regressions, repeats, spread
+from waybench.analysis.estimates import agents, by_cluster, ledger, measure, regressions, repeats, spread
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
 from waybench.analysis.logs import is_embedded
@@ -169,6 +169,7 @@ class _Site:
             regressions=regressions(rows, self.found.variables),
             wordings=wording_effects(rows),
             curves=success_curves(rows),
+            cluster_values=_cluster_values(rows),
         )
         took, changed = ledger(rows), setting_effects(rows)
         for total in self.totals:
@@ -342,6 +343,17 @@ def _about(site: _Site) -> dict[str, Any]:
 def _paired(envs: Iterable[str]) -> list[str]:
     tables = (table for env in envs for table in presentation_of(env).pairs.values())
     return list(dict.fromkeys(name for names in tables for name in names))
+
+
+def _cluster_values(rows: Iterable[Row]) -> dict[Group, Any]:
+    """Return what the metrics of panels come to in each cluster (`ClusterValues`)."""
+    found: dict[Group, Any] = {}
+    for group, own in grouped(rows, lambda row: row.group).items():
+        presentation = presentation_of(group.env)
+        names = {name for panel in presentation.panels.values() for name in panel}
+        if names and presentation.cluster:
+            found[group] = by_cluster(own, names)
+    return found
 
 
 def _clusters(own: Sequence[Row], presentation: Presentation) -> list[str]:

@@ -44,6 +44,12 @@ PRESENTATION = Presentation(
         "Reasoning": ("reasoning_easy", "reasoning_hard"),
         "Success in minigames": ("success_known", "success_new"),
     },
+    panels={
+        "Success": ("success_easy", "success_hard"),
+        "Success weighted by route length": ("spl_easy", "spl_hard"),
+        "Reasoning accuracy": ("reasoning_easy", "reasoning_hard"),
+        "Success in minigames": ("success_known", "success_new"),
+    },
     draw=_draw,
     draw_frames=_draw_frames,
     legend=(

@@ -3,6 +3,7 @@
 from waybench.reporting.charts._chart_files import ChartFiles
 from waybench.reporting.charts._charts import Chart, chart_name, curve_charts, level_charts, step_charts, undrawn
 from waybench.reporting.charts._outcomes import outcomes
+from waybench.reporting.charts._panels import ClusterValues, panel_charts
 from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
@@ -14,6 +15,7 @@ __all__ = [
     "WIDE",
     "Chart",
     "ChartFiles",
+    "ClusterValues",
     "Player",
     "Web",
     "chart_name",
@@ -21,6 +23,7 @@ __all__ = [
     "drawn",
     "level_charts",
     "outcomes",
+    "panel_charts",
     "radar_spec",
     "short_labels",
     "step_charts",

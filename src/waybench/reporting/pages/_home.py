@@ -1,7 +1,7 @@
 """What the first page shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from waybench.analysis import Estimate
@@ -13,7 +13,7 @@ from waybench.core import Environment, Metric, Presentation, plural, with_articl
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._presentations import family_of, presentation_of
-from waybench.reporting.charts import Chart, level_charts, step_charts, undrawn
+from waybench.reporting.charts import Chart, ClusterValues, level_charts, panel_charts, step_charts, undrawn
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     HorizonTables,
@@ -58,6 +58,7 @@ class Compared:
         regressions: Scores on what may explain them.
         wordings: The same items in several wordings.
         curves: How success falls with difficulty.
+        cluster_values: What the metrics of `Presentation.panels` come to in each cluster.
     """
 
     changes: Sequence[ExamplesEffect]
@@ -66,6 +67,7 @@ class Compared:
     regressions: Sequence[Regression]
     wordings: Sequence[WordingEffect]
     curves: Sequence[SuccessCurve]
+    cluster_values: ClusterValues = field(default_factory=dict[Group, Any])
 
     def of(self, key: "ScoreKey") -> "Compared":
         """Return what belongs to one section."""
@@ -76,6 +78,7 @@ class Compared:
             regressions=[each for each in self.regressions if _score_key(each.group) == key],
             wordings=[each for each in self.wordings if _score_key(each.group) == key],
             curves=[each for each in self.curves if _score_key(each.group) == key],
+            cluster_values={group: own for group, own in self.cluster_values.items() if _score_key(group) == key},
         )
 
 
@@ -217,7 +220,10 @@ def _section(
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
         common=[text for name, value in first.settings.items() if (text := setting(name, value)) not in varied],
         by_level=charts,
-        other_charts=step_charts(env, presentation, estimates),
+        other_charts=[
+            *panel_charts(env, presentation, ordered, total_of, compared.cluster_values),
+            *step_charts(env, presentation, estimates),
+        ],
         undrawn=undrawn(env, presentation, estimates, charts),
         horizons=horizon_tables(env, presentation, compared.curves, ordered, pages),
         tables=[table for table in own_tables if table],

@@ -122,6 +122,15 @@ METRICS = (
         "answered (section C.1, after Anderson et al. 2018). The shortest way is that of the whole map, so that who "
         "has read a short prefix only cannot have 1: at most .97 on average after 15 steps of a generated world.",
     ),
+    *(
+        share(
+            f"spl_{difficulty}",
+            _if_difficulty(spl, difficulty),
+            f"SPL, {difficulty}",
+            f"The same of {difficulty} questions: {_MEANING[difficulty]} (Figure 5).",
+        )
+        for difficulty in DIFFICULTIES
+    ),
     *_by_difficulty(
         "reasoning",
         _event_score("reasoning"),
