@@ -1,4 +1,4 @@
-"""What a task can play: data sets by name, files of instances, and the levels of a horizon."""
+"""Data sets by name, files of instances, and the levels of a horizon."""
 
 import hashlib
 import json

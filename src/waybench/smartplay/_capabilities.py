@@ -33,7 +33,7 @@ RECORDED = tuple(HUMANS)
 
 
 class Formula(NamedTuple):
-    """How a capability follows from the games' normalised scores.
+    """The formula of a capability from the games' normalised scores.
 
     Attributes:
         less: What is taken from a degree to have its weight: nothing in the paper, 1 in the published program.

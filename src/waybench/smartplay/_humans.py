@@ -10,7 +10,7 @@ Scale = tuple[float, float]  # the scores that are 0 and 1 on it
 
 
 class Baseline(NamedTuple):
-    """What is published of a setting.
+    """The published scores of a setting.
 
     Attributes:
         name: A short name for charts.

@@ -37,7 +37,7 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
         return registry.load(names[plain] + at + version)
     tasks = {task.name: task for task in all_tasks()}
     if plain not in tasks:
-        raise UsageError(unknown("environment", plain, names, also=tasks))
+        raise UsageError(unknown("environment", plain, names.values(), also=(*names, *tasks)))
     task = tasks[plain]
     if len(task.envs) != 1:
         raise UsageError(f"{plain} plays several environments: name one of {', '.join(task.envs)}")
