@@ -147,7 +147,7 @@ def bar_spec(
         across = {
             "title": None,
             "scale": {"domain": domain, "nice": False},
-            "axis": {"tickCount": 5, **({"format": "%"} if _is_share(metric) else {})},
+            "axis": {"tickCount": 3, **({"format": "%"} if _is_share(metric) else {})},
         }
         colour = nominal("colour", scale=None, legend=None)
         x = quantitative("value", **across)

@@ -51,6 +51,22 @@ class Labels(NamedTuple):
         return "easy" if reached(self.easy_from(rule), cutoff) else "hard"
 
 
+def route_difficulty(labels: Labels, walked: bool, cutoff: int, rule: Rule = "released") -> Difficulty | None:
+    """Return how hard a route is to find for who has read the steps 0 to `cutoff`; None if nobody can know one.
+
+    Args:
+        labels: Of its pair of places.
+        walked: Whether some shortest route on the whole map consists of moves that are ever made.
+        cutoff: The last step that is shown.
+        rule: How steps become labels.
+    """
+    if rule == "released":
+        return labels.difficulty(cutoff, rule)
+    if not reached(labels.answerable_from(rule), cutoff):
+        return None
+    return "easy" if walked else "hard"
+
+
 def reached(step: int, cutoff: int) -> bool:
     """Return whether a step is within the steps 0 to `cutoff`; `NEVER` is not, however great the cutoff."""
     return step <= cutoff and step < NEVER

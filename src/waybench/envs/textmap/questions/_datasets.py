@@ -37,7 +37,14 @@ _DATA_SET = "mango"
 _LEVEL = 3  # 16 to 31 places, as most of the published maps have
 _WORLDS = 30  # generated ones, if their number is not given
 _EDGES = ".edges.json"
-_MAP_OPTIONS = ("difficulty", "longest", "names", "moves", "choices")  # source options that are not of worlds alone
+_MAP_OPTIONS = (
+    "difficulty",
+    "longest",
+    "names",
+    "labels",
+    "moves",
+    "choices",
+)  # source options that are not of worlds alone
 
 CutoffFunction = Callable[[PlaceMap], int]  # map -> the last step that is shown
 Ask = Callable[[PlaceMap, int, Stream, Mapping[str, Any]], Sequence[Any]]  # (map, that step, stream, parameters)

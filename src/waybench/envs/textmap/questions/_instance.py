@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from waybench.core import DataError, Json, is_object, plural
 from waybench.envs.textmap.map import (
     LATEST_CUTOFF,
+    NEVER,
+    Difficulty,
     Edge,
     Labels,
     MapInstance,
     PlaceMap,
+    Rule,
     cut,
     map_json,
     path_labels,
@@ -38,6 +41,10 @@ __all__ = [
     "size_class",
 ]
 
+RELEASED_LABELS, PAPER_LABELS = "released", "paper"
+LABELS: dict[str, Rule] = {RELEASED_LABELS: "released", PAPER_LABELS: "tables"}
+"""What users call the rules of labels -> the rules."""
+
 
 @dataclass(frozen=True, slots=True)
 class MapQuestion(MapInstance):
@@ -47,11 +54,13 @@ class MapQuestion(MapInstance):
         source: The place where the way begins.
         target: The place where it ends: the answer to a question for a destination.
         path: The moves whose destination is asked for; empty if a route is.
+        rule: How a route's difficulty is labelled; see `Rule`.
     """
 
     source: str
     target: str
     path: tuple[Edge, ...] = ()
+    rule: Rule = "released"
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -62,6 +71,26 @@ class MapQuestion(MapInstance):
     def labels(self) -> Labels:
         """From which steps on it can be asked, and is easy."""
         return path_labels(self.path) if self.path else self._routes.labels(self.source, self.target)
+
+    @property
+    def difficulty(self) -> Difficulty | None:
+        """How hard it is for who has read what is shown; None if it cannot be answered."""
+        if self.path:
+            return self.labels.difficulty(self.cutoff)
+        return self._routes.difficulty(self.source, self.target, self.cutoff, self.rule)
+
+    @property
+    def answerable_from(self) -> int:
+        """The step from which on it can be answered; 9999 if it never can."""
+        return self.labels.answerable_from(self.rule)
+
+    @property
+    def easy_from(self) -> int:
+        """The step from which on it is easy; 9999 if it never is."""
+        if self.rule == "released":
+            return self.labels.easy_from()
+        # In the rule of the tables a route is easy or not whatever is shown, as soon as it can be answered.
+        return self.answerable_from if self._routes.is_walked(self.source, self.target) else NEVER
 
     @property
     def shortest(self) -> int | None:
@@ -83,6 +112,8 @@ class MapQuestion(MapInstance):
         out: dict[str, Json] = {"src": self.source, "dst": self.target}
         if self.path:
             out["actions"], out["path"] = list(self.actions), [edge.target for edge in self.path]
+        if self.rule != "released":
+            out["labels"] = PAPER_LABELS
         return out
 
 
@@ -113,7 +144,10 @@ def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQues
         raise DataError("dst: it is missing; give the place where the route is to end")
     if question.source == question.target:
         raise DataError("dst: it is the same place as src; a route leads to another one")
-    return question
+    labels = data.get("labels", RELEASED_LABELS)
+    if labels not in LABELS:
+        raise DataError(f'labels: give "{RELEASED_LABELS}" or "{PAPER_LABELS}", or leave it out')
+    return replace(question, rule=LABELS[labels])
 
 
 def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:

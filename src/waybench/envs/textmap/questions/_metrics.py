@@ -189,12 +189,11 @@ def prove(question: MapQuestion) -> dict[str, Json]:
         answerable_from, easy_from: the steps from which on it can be, and is easy; 9999 for never;
         shortest: moves of a shortest way on the whole map, None if there is none.
     """
-    labels = question.labels
-    difficulty = labels.difficulty(question.cutoff)
+    difficulty = question.difficulty
     return {
         "answerable": difficulty is not None,
         "difficulty": difficulty,
-        "answerable_from": labels.answerable_from(),
-        "easy_from": labels.easy_from(),
+        "answerable_from": question.answerable_from,
+        "easy_from": question.easy_from,
         "shortest": question.shortest,
     }
