@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from waybench import contrib
 from waybench._version import __version__
 
 # name -> ("module:command", help). Modules are loaded when their command runs: `waybench --help` answers at once, and
@@ -27,7 +28,7 @@ COMMANDS = {
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under the same rules as a model."),
     "data": ("waybench.cli._data:data", "List and download public data sets."),
-    "textmap": ("waybench.cli._textmap:textmap", "Make maps of places out of text games."),
+    **contrib.COMMANDS,
 }
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1

@@ -137,11 +137,11 @@ def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
     from waybench.analysis import NoEpisodesError, Skipped, read_logs, rows
     from waybench.analysis.comparisons import foreign_scores, item_scores
 
-    told: set[Skipped] = set()
+    reported: set[Skipped] = set()
 
     def tell(problem: Skipped) -> None:
-        if problem not in told:  # by the other reader
-            told.add(problem)
+        if problem not in reported:  # by the other reader
+            reported.add(problem)
             click.echo(f"waybench: {problem}", err=True)
 
     others = foreign_scores(*folders, on_problem=tell)

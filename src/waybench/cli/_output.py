@@ -56,7 +56,7 @@ def _writer(stream: IO[str], path: str | None) -> Callable[[str], None]:
             stream.flush()
         except OSError as error:
             if path is None:
-                raise  # standard output is everyone's: what happens to it is told in one place
+                raise  # standard output is everyone's: its errors are shown in one place
             raise _refused(path, error) from None
 
     return write

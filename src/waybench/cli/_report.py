@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
-from waybench.cli._run import prepare_folder
 
 PRICES = click.option(
     "--prices",
@@ -54,7 +53,7 @@ def build(
     """
     from waybench.analysis import Skipped, read_logs
     from waybench.analysis.formatting import one_line
-    from waybench.core import WaybenchError, plural, read_prices
+    from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.reporting import write_report
 
     known = read_prices(prices) if prices else None

@@ -134,8 +134,8 @@ def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
         # A folder of another name is the user's own: a download would not go there.
         to = f" --to {shlex.quote(str(home.parent))}" if home.absolute().name == wanted.name else ""
         again = f"waybench data fetch {wanted.name}{to}"
-        told = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
-        raise DataError(f"{path} is not the published file ({told}): replace it by `{again}`")
+        difference = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
+        raise DataError(f"{path} is not the published file ({difference}): replace it by `{again}`")
     return True
 
 

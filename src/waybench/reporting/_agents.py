@@ -23,7 +23,7 @@ from waybench.reporting.tables import (
     notes,
     rows_of,
 )
-from waybench.smartplay import CAPABILITIES, FORMULAS, HUMANS, RECORDED, Capability
+from waybench.smartplay import BENCHMARK, CAPABILITIES, FORMULAS, HUMANS, RECORDED, Capability
 from waybench.stats import CONFIDENCE
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
@@ -209,7 +209,7 @@ def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[
     webs, notes = [Web(name, published, number)], [", ".join(one_line(part, 60) for part in differs)]
     if missing:
         notes.append(f"without {', '.join(missing)}")
-    notes.append("SmartPlay’s capabilities, weighted by degree (the paper’s formula)")
+    notes.append(f"{BENCHMARK}’s capabilities, weighted by degree (the paper’s formula)")
     notes.append("0: the least score possible; 1: what people had")
     if capped != published:
         webs.append(Web(f"{name}, capped", capped, number, dashed=True))
