@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "gym": PLAYED,
     "eval": PLAYED | {"stats"},
     "tasks": PLAYED | {"eval", "data", "stats"},
-    "contrib": PLAYED | {"eval"},
+    "contrib": PLAYED | {"eval", "data"},
     "analysis": PLAYED | {"stats"},
     "reporting": PLAYED | {"analysis", "stats"},
     "view": BOTTOM,

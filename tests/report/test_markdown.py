@@ -122,7 +122,7 @@ def test_what_is_missing_is_marked(tmp_path: Path) -> None:
     assert shown["b/near"].startswith("33.3 (")
     assert shown["c/broken"] == "n/a"
     assert shown["d/half"].endswith("*‡")  # it was not asked to go further
-    assert "†: a ladder ended early" in text
+    assert "†: stopped at a level" in text
     assert "n/a: infrastructure errors only" in text
     assert "\\*: infrastructure errors left something out" in text
 

@@ -52,8 +52,8 @@ def test_a_model_has_one_page_for_all_tasks_and_settings(tmp_path: Path) -> None
     own = page_of(made, "waybench/oracle")
     assert "Reference player (not a model)." in own.text
     assert [row[0].split()[0] for row in own.table("Tasks.")[1:]] == ["Depth-first"]
-    assert "They mark the floor" not in own.text
-    assert "They mark the floor" in made.home.text
+    assert "Floor and ceiling" not in own.text
+    assert "Floor and ceiling" in made.home.text
 
 
 def test_ways_of_asking_are_agents_of_one_model(tmp_path: Path) -> None:

@@ -114,7 +114,9 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, data_dir: Any) -> None:
     assert "games: for published maps or your own" in refused("mango_route", games="zork1")
     assert "level: for generated worlds only" in refused("mango_route", level=3, **published)
     assert "doors: for generated worlds only" in refused("mango_route", doors=0.5, **published)
-    assert "the published files have no ids" in refused("mango_route", names="ids", **published)
+    assert "zork1.anno2code.json: No such file or directory; without it places have no ids" in refused(
+        "mango_route", games="zork1", names="ids", **published
+    )
     assert "waybench data fetch mango" in refused("mango_route", source="published", data_dir=str(tmp_path))
     assert "a folder with maps" in refused("mango_route", source=str(tmp_path))
     assert "data_dir: for published" in refused("mango_route", data_dir=folder)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from waybench.core import Json, UsageError, read_prices, resolve
 
 if TYPE_CHECKING:
-    from waybench.analysis import Skipped
+    from waybench.analysis.logs import Skipped
 
 Paths = str | Path
 
@@ -100,10 +100,11 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     Raises:
         waybench.core.UsageError: If a folder does not exist, or has no episodes.
     """
-    from waybench.analysis import Skipped, by_level, episode_frame, exclude, horizon_frame, overall, score_frame
+    from waybench.analysis import by_level, episode_frame, horizon_frame, overall, score_frame
     from waybench.analysis import read_logs as read
     from waybench.analysis.horizons import horizons
-    from waybench.analysis.results import verified
+    from waybench.analysis.logs import Skipped
+    from waybench.analysis.results import exclude, verified
 
     passed_over: list[Skipped] = []
     known = read_prices(Path(prices)) if prices else {}
@@ -132,8 +133,8 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     Raises:
         waybench.core.UsageError: If a folder does not exist, or has no episodes.
     """
-    from waybench.analysis import Skipped
     from waybench.analysis import read_logs as read
+    from waybench.analysis.logs import Skipped
     from waybench.reporting import write_report
 
     if not folders:

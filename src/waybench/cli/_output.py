@@ -11,7 +11,7 @@ import click
 from waybench.core import Json, UsageError, plural
 
 if TYPE_CHECKING:
-    from waybench.analysis import Skipped
+    from waybench.analysis.logs import Skipped
 
 MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each
 

@@ -51,8 +51,9 @@ def build(
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
-    from waybench.analysis import Skipped, read_logs
+    from waybench.analysis import read_logs
     from waybench.analysis.formatting import one_line
+    from waybench.analysis.logs import Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.reporting import write_report
 

@@ -17,7 +17,8 @@ from waybench.core import End, Json, Price, UsageError, prepare_folder, read_pri
 from waybench.tasks import TASKS, TaskEntry, find_task, load_task, quote
 
 if TYPE_CHECKING:
-    from waybench.analysis import LoggedEpisode, Skipped
+    from waybench.analysis import LoggedEpisode
+    from waybench.analysis.logs import Skipped
 
 DEFAULT_OUT = Path("waybench-out")
 _PRECISION = "precision"  # the parameter of tasks that choose what they ask, and go on until it is reached
@@ -211,7 +212,8 @@ def run(
     except KeyboardInterrupt:
         click.echo("Interrupted. Run the same command again to go on; what was answered is not asked again.", err=True)
         raise
-    from waybench.analysis import NoEpisodesError, read_logs
+    from waybench.analysis import read_logs
+    from waybench.analysis.logs import NoEpisodesError
 
     skipped: list[Skipped] = []
     try:

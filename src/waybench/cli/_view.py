@@ -73,7 +73,7 @@ def view(
 
 def build_once(folders: tuple[Path, ...], site: Path, title: str, prices: Path | None = None) -> Outcome:
     """Build the site and say what became of it; this is called in a process of its own."""
-    from waybench.analysis import NoEpisodesError
+    from waybench.analysis.logs import NoEpisodesError
 
     notes: list[str] = []
     try:

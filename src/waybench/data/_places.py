@@ -4,7 +4,7 @@ import difflib
 import hashlib
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,25 @@ from waybench.core import DataError, DataFile, Download, UsageError
 from waybench.data._index import find_download
 
 StrPath = str | os.PathLike[str]
+
+
+class LocalFiles:
+    """Finds the files of data sets on this machine (`DataFiles`), in a folder or in the usual places.
+
+    Args:
+        folder: The folder of all data sets, or of the one that is asked for; None for the usual places.
+    """
+
+    def __init__(self, folder: StrPath | None = None) -> None:
+        self._folder = folder
+
+    def __call__(self, dataset: str, file: str, /) -> Path:
+        """Return where a file lies; see `locate`."""
+        return locate(dataset, file, self._folder)
+
+    def names(self, dataset: str, /) -> Sequence[str]:
+        """Return the names of all files of a data set, whether they are here or not."""
+        return [file.path for file in find_download(dataset).files]
 
 
 def cache_dir() -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment as Templates
 
 from waybench._version import __version__
-from waybench.analysis import Estimate, LoggedEpisode, Row, Skipped, by_level, horizon_frame, ledger_frame, overall
+from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, horizon_frame, overall
 from waybench.analysis.comparisons import (
     examples_effects,
     pairs,
@@ -19,10 +19,10 @@ from waybench.analysis.comparisons import (
     wording_effects,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, by_cluster, ledger, measure, regressions, repeats, spread
+from waybench.analysis.estimates import agents, by_cluster, ledger, ledger_frame, measure, regressions, repeats, spread
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
-from waybench.analysis.logs import is_embedded
+from waybench.analysis.logs import Skipped, is_embedded
 from waybench.analysis.results import Group, Simulated, chosen, grouped, labels, setting
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
@@ -126,7 +126,7 @@ def write_report(
             )
         if not found.rows:
             raise UsageError(
-                "no episodes to report: run a task first, as in `waybench run TASK --model waybench/oracle`"
+                "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
         _Site(found, folder, templates(title)).write(title)

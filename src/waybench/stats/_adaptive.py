@@ -20,11 +20,11 @@ _PRIOR_TRIALS = 2.0  # weight, in trials, of the prior that trials cost what was
 
 STOPS = {
     "precision": "the precision is reached",
-    "beyond": "the hardest items are within reach",
-    "below": "not even the easiest items are within reach",
-    "budget": "the budget does not last for another round",
-    "cap": "as many episodes were played as were allowed",
-    "supply": "there are no more items",
+    "beyond": "the horizon is above the hardest items",
+    "below": "the horizon is below the easiest items",
+    "budget": "the rest of the budget is too small for another round",
+    "cap": "the maximum number of episodes was played",
+    "supply": "no items are left",
 }
 
 

@@ -39,7 +39,11 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
     own = _metrics(environment)
     known = own.union(*map(_metrics, family))
     for name in chain(
-        presentation.metrics, *presentation.pairs.values(), presentation.by_cluster, [presentation.shared]
+        presentation.metrics,
+        *presentation.pairs.values(),
+        *presentation.panels.values(),
+        presentation.by_cluster,
+        [presentation.shared],
     ):
         require(not name or name in known, f"presentation: there is no metric {name!r}")
     require(

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from waybench.contrib.game_maps._build import GameMap, map_game
+from waybench.contrib.game_maps._count_command import counts
 from waybench.contrib.game_maps._lists import read_commands, read_names
 from waybench.contrib.game_maps._story import Story
 from waybench.core import UsageError, plural, prepare_folder
@@ -23,9 +24,12 @@ waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
 @click.group("textmap", invoke_without_command=True)
 @click.pass_context
 def textmap(context: click.Context) -> None:
-    """Make maps of places out of text games."""
+    """Make maps of places out of text games, and count the questions about maps."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+textmap.add_command(counts)
 
 
 @textmap.command("build", short_help="Walk a game and write the map of its places.", epilog=_EXAMPLES)
