@@ -1,7 +1,7 @@
 """The items that a task plays, from the data set that its parameters name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from waybench.core import Dataset, Environment, Item, Json, UsageError
