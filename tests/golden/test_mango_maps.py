@@ -12,9 +12,9 @@ import pytest
 
 from tests.conftest import shared
 from waybench.envs.textmap import Edge, PlaceMap
+from waybench.envs.textmap.map import routes
 from waybench.envs.textmap.map._labels import Labels, Rule
 from waybench.envs.textmap.map._load import load_map, walkthrough_text
-from waybench.envs.textmap.map import routes
 from waybench.envs.textmap.questions._counts import count_questions
 from waybench.envs.textmap.questions._questions import destination_questions, route_questions
 
