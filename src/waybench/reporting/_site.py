@@ -27,6 +27,7 @@ from waybench.analysis.results import Group, Simulated, chosen, grouped, labels,
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
 from waybench.reporting._agents import agent_report
+from waybench.reporting._cluster_pages import ClusterPages
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
@@ -256,6 +257,8 @@ class _Site:
             "page": page,
         }
 
+        whole = ClusterPages(presentation, self.page)
+
         def follow(played: Played, attempt: Attempt, item: Item) -> None:
             turns = played.episode.record.turns
             instance = played.instance if played.again.confirmed else None
@@ -271,6 +274,7 @@ class _Site:
                 said=conversation(played, item.opening),
                 frames=drawings,
                 not_simulated=played.again.skipped,
+                whole=whole.link(played.row.cluster, instance),
             )
 
         shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
@@ -303,7 +307,7 @@ class _Site:
             failures=self.failed.of_group(group, presentation.level.capitalize()),
             prompt=prompt(total, presentation),
             not_simulated=_skipped(self.found.again[at] for at in positions),
-            clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors),
+            clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors, whole.links),
             levels=shown,
             kinds={
                 kind: (label, count)

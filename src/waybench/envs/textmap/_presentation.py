@@ -18,6 +18,12 @@ def _draw_frames(*args: Any) -> Iterator[str]:
     return draw_frames(*args)
 
 
+def _draw_cluster(instance: Any) -> str:
+    from waybench.envs.textmap.drawing import draw_map
+
+    return draw_map(instance)
+
+
 PRESENTATION = Presentation(
     title="Text maps (MANGO)",
     lead=(
@@ -52,6 +58,14 @@ PRESENTATION = Presentation(
     },
     draw=_draw,
     draw_frames=_draw_frames,
+    draw_cluster=_draw_cluster,
+    cluster_legend=(
+        "All places and moves of the map, whatever a prompt shows of it. Each panel is a level: moves up and down lead "
+        "from one to another, and a line below a place's name says where to. Elsewhere a move goes in the direction of "
+        "its line, with north at the top, unless the line says what is typed. The half next to a place is the move "
+        "from there: solid if the walkthrough makes it, dashed if it is inferred from its opposite. An arrow leads one "
+        "way only. Hover over a place for its moves with their steps."
+    ),
     legend=(
         "Lines are moves, with north at the top as far as they agree on it, and up, down, in and out aslant. Where "
         "they lead both ways, the half next to a place is the way from there: solid if it was walked, dashed if it "
