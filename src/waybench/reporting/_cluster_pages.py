@@ -18,30 +18,30 @@ class ClusterPages:
         write: (path, template, values) writes a page.
 
     Attributes:
-        links: Links to the pages written so far, from pages in other folders of the site.
+        paths: Paths of the pages written so far, from the first page of the site.
     """
 
     def __init__(self, presentation: Presentation, write: Callable[..., None]) -> None:
         self._presentation, self._write = presentation, write
-        self.links: dict[Cluster, str] = {}
+        self.paths: dict[Cluster, str] = {}
 
-    def link(self, cluster: Cluster, instance: Any) -> str:
-        """Return the link to the page of a cluster, which is written when it is first needed.
+    def path(self, cluster: Cluster, instance: Any) -> str:
+        """Return the page of a cluster, which is written when it is first needed.
 
         Args:
             cluster: The cluster.
             instance: An instance that belongs to it; None if there is none that a simulation confirms.
 
         Returns:
-            The link; "" without a drawing.
+            The path of the page from the first page of the site; "" without a drawing.
         """
         draw = self._presentation.draw_cluster
-        if draw is None or not cluster.key or (instance is None and cluster not in self.links):
+        if draw is None or not cluster.key or (instance is None and cluster not in self.paths):
             return ""
-        if cluster not in self.links:
+        if cluster not in self.paths:
             drawing = Markup(draw(instance))
             # Named after the drawing: clusters of one name that differ, as in the names of places, have a page each.
             path = f"clusters/{slug(cluster.name, drawing)}.html"
             self._write(path, "cluster.html", cluster=cluster, drawing=drawing, presentation=self._presentation)
-            self.links[cluster] = f"../{path}"
-        return self.links[cluster]
+            self.paths[cluster] = path
+        return self.paths[cluster]

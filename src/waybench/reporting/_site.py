@@ -19,7 +19,7 @@ from waybench.analysis.comparisons import (
     wording_effects,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, by_cluster, ledger, ledger_frame, measure, regressions, repeats, spread
+from waybench.analysis.estimates import agents, ledger, ledger_frame, measure, regressions, repeats, spread
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
 from waybench.analysis.logs import Skipped, is_embedded
@@ -34,7 +34,7 @@ from waybench.reporting._files import READABLE, Folder, slug
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets, templates
-from waybench.reporting.charts import ChartFiles
+from waybench.reporting.charts import ChartFiles, panel_values
 from waybench.reporting.pages import (
     Attempt,
     Compared,
@@ -170,7 +170,7 @@ class _Site:
             regressions=regressions(rows, self.found.variables),
             wordings=wording_effects(rows),
             curves=success_curves(rows),
-            cluster_values=_cluster_values(rows),
+            cluster_values=panel_values(rows),
         )
         took, changed = ledger(rows), setting_effects(rows)
         for total in self.totals:
@@ -274,7 +274,7 @@ class _Site:
                 said=conversation(played, item.opening),
                 frames=drawings,
                 not_simulated=played.again.skipped,
-                whole=whole.link(played.row.cluster, instance),
+                whole=whole.path(played.row.cluster, instance),
             )
 
         shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
@@ -307,7 +307,7 @@ class _Site:
             failures=self.failed.of_group(group, presentation.level.capitalize()),
             prompt=prompt(total, presentation),
             not_simulated=_skipped(self.found.again[at] for at in positions),
-            clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors, whole.links),
+            clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors, whole.paths),
             levels=shown,
             kinds={
                 kind: (label, count)
@@ -347,17 +347,6 @@ def _about(site: _Site) -> dict[str, Any]:
 def _paired(envs: Iterable[str]) -> list[str]:
     tables = (table for env in envs for table in presentation_of(env).pairs.values())
     return list(dict.fromkeys(name for names in tables for name in names))
-
-
-def _cluster_values(rows: Iterable[Row]) -> dict[Group, Any]:
-    """Return what the metrics of panels come to in each cluster (`ClusterValues`)."""
-    found: dict[Group, Any] = {}
-    for group, own in grouped(rows, lambda row: row.group).items():
-        presentation = presentation_of(group.env)
-        names = {name for panel in presentation.panels.values() for name in panel}
-        if names and presentation.cluster:
-            found[group] = by_cluster(own, names)
-    return found
 
 
 def _clusters(own: Sequence[Row], presentation: Presentation) -> list[str]:

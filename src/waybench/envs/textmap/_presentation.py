@@ -60,11 +60,11 @@ PRESENTATION = Presentation(
     draw_frames=_draw_frames,
     draw_cluster=_draw_cluster,
     cluster_legend=(
-        "All places and moves of the map, whatever a prompt shows of it. Each panel is a level: moves up and down lead "
-        "from one to another, and a line below a place's name says where to. Elsewhere a move goes in the direction of "
-        "its line, with north at the top, unless the line says what is typed. The half next to a place is the move "
-        "from there: solid if the walkthrough makes it, dashed if it is inferred from its opposite. An arrow leads one "
-        "way only. Hover over a place for its moves with their steps."
+        "All places and moves of the map, whatever a prompt shows of it. Each panel is a level or a separate part; "
+        "moves up and down lead from one to another, and a line below the name of a place says where to. Otherwise a "
+        "move goes in the direction of its line, with north at the top, unless the line says what is typed. The half "
+        "next to a place is the move from there: solid if the walkthrough makes it, dashed if it is inferred from its "
+        "opposite. An arrow leads one way only. Hover over a place for its moves with their steps."
     ),
     legend=(
         "Lines are moves, with north at the top as far as they agree on it, and up, down, in and out aslant. Where "

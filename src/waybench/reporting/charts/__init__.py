@@ -3,7 +3,7 @@
 from waybench.reporting.charts._chart_files import ChartFiles
 from waybench.reporting.charts._charts import Chart, chart_name, curve_charts, level_charts, step_charts, undrawn
 from waybench.reporting.charts._outcomes import outcomes
-from waybench.reporting.charts._panels import ClusterValues, panel_charts
+from waybench.reporting.charts._panels import ClusterValues, panel_charts, panel_values
 from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
@@ -24,6 +24,7 @@ __all__ = [
     "level_charts",
     "outcomes",
     "panel_charts",
+    "panel_values",
     "radar_spec",
     "short_labels",
     "step_charts",

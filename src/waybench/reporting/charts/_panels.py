@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from waybench.analysis import Estimate
+from waybench.analysis import Estimate, Row
 from waybench.analysis.comparisons import matched
-from waybench.analysis.estimates import ClusterValue
+from waybench.analysis.estimates import ClusterValue, by_cluster
 from waybench.analysis.formatting import better_text, mean_text, one_line
 from waybench.analysis.results import Cluster, Group, grouped
 from waybench.core import Environment, Metric, Presentation, plural
 from waybench.reporting._format import interval_text
+from waybench.reporting._presentations import presentation_of
 from waybench.reporting.charts._chart import COLOURS, Box
 from waybench.reporting.charts._charts import Chart, chart_name
 from waybench.reporting.charts._points import short_labels
@@ -37,6 +38,17 @@ class _Layout(NamedTuple):
 
 
 _WIDE, _NARROW = _Layout(230, 300, 3), _Layout(250, 270, 1)
+
+
+def panel_values(rows: Iterable[Row]) -> dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]:
+    """Return what the metrics of `Presentation.panels` come to in each cluster, for each group."""
+    found: dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]] = {}
+    for group, own in grouped(rows, lambda row: row.group).items():
+        presentation = presentation_of(group.env)
+        names = {name for panel in presentation.panels.values() for name in panel}
+        if names and presentation.cluster:
+            found[group] = by_cluster(own, names)
+    return found
 
 
 def panel_charts(

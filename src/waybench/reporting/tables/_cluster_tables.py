@@ -101,7 +101,7 @@ def clusters(
         own: The group's rows.
         known: What is known of the clusters.
         anchors: Where each cluster is in the page.
-        drawings: Pages with drawings of clusters, as links.
+        drawings: Paths of pages with drawings of clusters, from the first page of the site.
     """
     if not anchors or not presentation.by_cluster:
         return None
