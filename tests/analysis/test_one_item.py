@@ -52,7 +52,7 @@ def test_every_table_counts_one_item() -> None:
 def test_the_report_counts_one_item(tmp_path: Path) -> None:
     made = site(tmp_path, [*attempts("a", "oracle"), *attempts("b", "noisy-0.4")])
     told = made.home.text + made.task.text
-    assert "Number of disks 3, 1 puzzle; at most 5 attempts were made at a puzzle." in told
+    assert "Number of disks 3, 1 puzzle; at most 5 attempts at each puzzle." in told
     assert "5 puzzles" not in " ".join(page.text for page in made.pages)
     assert [row[1:3] for row in made.task.table("Outcomes and cost")[2:]] == [["1", "5"]] * 2
     for page in made.results:

@@ -115,7 +115,7 @@ def test_attempts_that_count_in_nothing_have_pages(tmp_path: Path, attempt: str)
         assert "Excluded: after a perfect attempt." in page.text
         assert page.all("svg")
     elif attempt == "mismatch":
-        assert "does not agree with the re-simulation, This episode is excluded" in page.text
+        assert "This episode is excluded: its record, shown below, does not agree with the re-simulation" in page.text
         assert "Excluded:" not in page.text
         assert not page.all("svg")
     elif attempt == "no turns":

@@ -88,7 +88,7 @@ def test_bars_of_the_chart_of_outcomes_are_shares_of_the_replies(tmp_path: Path)
         logged(failed(said(["x", "x", "x"], number=2))),  # in no denominator
     ]
     made = site(tmp_path, episodes)
-    drawings = [part for part in made.models[0].html.split("<svg ")[1:] if "What the replies came to" in part]
+    drawings = [part for part in made.models[0].html.split("<svg ")[1:] if "Outcomes of replies" in part]
     assert len(drawings) == 2  # a wide and a narrow one
     title = "Mazes (AliciaBench)"
     shares = ("illegal", "33.3"), ("unparsed", "33.3"), ("truncated", "16.7"), ("refused", "16.7")

@@ -193,11 +193,11 @@ def test_one_opening_of_a_level_has_all_the_room(tmp_path: Path, monkeypatch: py
     records = [detour(item(5, number), 2) for number in range(6)]
     longer = [replace(record, opening=(Message("system", told), *record.opening)) for record in records]
     made = site(tmp_path, [logged(record) for record in longer])
-    assert made.result.text.count("What the prompts of all mazes begin with") == 1
+    assert made.result.text.count("Shared beginning of the prompts of all mazes") == 1
     assert told in "".join(made.result.words)
     assert all("see the results page" in page.text and "Line 7 of" not in page.text for page in made.replays)
     # Where each of several maps has its own, they share the room.
     maps = [corridor(f"m{number}", 4, words=600) for number in range(6)]
     many = result(tmp_path / "maps", answered("oracle", maps, most=2))
-    assert many.text.count("What the prompts of these questions begin with") == 6
+    assert many.text.count("Shared beginning of the prompts of these questions") == 6
     assert len(re.findall(r"Cut here: the first 1,667 and the last 333 of", many.text)) == 6

@@ -86,7 +86,7 @@ def test_players_with_other_items_have_a_chart_of_their_own(tmp_path: Path) -> N
     other = [e for level in (EASY, HARD) for e in searched("random", "dfs", model="b", level=level, key="mine")]
     made = site(tmp_path, [*one, *other])
     assert len([label for label in labels(made.task) if "G_min by level" in label]) == 2
-    assert "The cases are those of set mine at levels 5 and 6." in made.task.text
+    assert "The cases are from set mine at levels 5 and 6." in made.task.text
     assert len({path.stem for path in (tmp_path / "charts").glob("*by-level*.svg")}) >= 2
 
 

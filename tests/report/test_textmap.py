@@ -183,7 +183,7 @@ def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path)
     assert table[1][4:] == [f"{value:.3f}" for value in (10 / 12, 5 / 6, 5 / 6, 10 / 12)]
     # The walkthrough is there once for each map, and every question on its page, with a link there.
     assert page.text.count("==>STEP NUM: 0") == 2
-    assert page.text.count("What the prompts of these questions begin with") == 2
+    assert page.text.count("Shared beginning of the prompts of these questions") == 2
     assert "!!! Can you find a path" not in page.text
     assert len(made.replays) == 12 + 72
     for attempt in made.replays:
