@@ -78,6 +78,11 @@ def _curve(panel: Panel, pair: Pair) -> Curve:
     return curves[min(range(len(curves)), key=cost)]
 
 
+def _reversed(curve: Curve) -> Curve:
+    start, control, end = curve
+    return end, control, start
+
+
 def point_on(curve: Curve, part: float) -> Point:
     """Return the point at a part of a curve, from 0 to 1."""
     one, two, three = (1 - part) ** 2, 2 * part * (1 - part), part**2
@@ -96,7 +101,9 @@ def _lines(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Edge
     dashed: list[str] = []
     heads: list[str] = []
     for (one, other), curve in lines.items():
-        ways = [(pair, way) for pair, way in (((one, other), curve), ((other, one), curve[::-1])) if pair in by_pair]
+        ways = [
+            (pair, way) for pair, way in (((one, other), curve), ((other, one), _reversed(curve))) if pair in by_pair
+        ]
         for pair, way in ways:
             walked = any(edge.forward < NEVER for edge in by_pair[pair])
             middle = _middle(way, panel.boxes[pair[0]].box, panel.boxes[pair[1]].box)
@@ -139,7 +146,7 @@ def _actions(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Ed
     taken = [box.box for box in panel.boxes.values()]
     texts: list[str] = []
     for (one, other), curve in lines.items():
-        for pair, way in (((one, other), curve), ((other, one), curve[::-1])):
+        for pair, way in (((one, other), curve), ((other, one), _reversed(curve))):
             words = " / ".join(dict.fromkeys(edge.action for edge in by_pair.get(pair, ()) if not _is_told(edge, way)))
             if not words:
                 continue

@@ -81,7 +81,10 @@ _GAMES = Option(
     doc="Names of published games or of maps in a folder, separated by commas; all if not given.",
 )
 _DATA_DIR = Option(
-    name="data_dir", default=None, kind=str, doc="Folder with mango/zork1 and so on, for published maps."
+    name="data_dir",
+    default=None,
+    kind=str,
+    doc="Folder with mango/zork1 and so on, or mango itself, for published maps.",
 )
 _WORLD_OPTIONS = (
     Option(name="key", default=None, kind=str, doc="The key of generated worlds; the public set if not given."),
