@@ -11,7 +11,7 @@ import click
 from waybench.core import Json, UsageError
 from waybench.data import LocalFiles
 from waybench.envs.textmap import PUBLISHED_STEPS, PlaceMap
-from waybench.envs.textmap.questions import LABELS, RELEASED_LABELS, count_questions, selected_maps
+from waybench.envs.textmap.questions import LABELS, RELEASED_LABELS, selected_maps
 
 # The paper's headings; "walkthrough" is the number of steps of all of it, which Table 3 has as #STEPS.
 _COLUMNS = {
@@ -64,6 +64,8 @@ def counts(
 
 
 def _row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool) -> dict[str, Json]:
+    from waybench.envs.textmap.questions import count_questions  # numpy is loaded where there is something to count
+
     last = place_map.last_step - 1 if published else place_map.last_step
     shown = PUBLISHED_STEPS if published and steps is None else steps
     found = count_questions(place_map, last if shown is None else min(shown, last), LABELS[labels])
