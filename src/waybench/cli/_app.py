@@ -20,6 +20,10 @@ COMMANDS = {
     "run": ("waybench.cli._run:run", "Evaluate models on tasks."),
     "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
     "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
+    "reproduce": (
+        "waybench.cli._reproduce:reproduce",
+        "Make a table or figure of a paper beside its published numbers.",
+    ),
     "prices": ("waybench.cli._prices:prices", "Print a table of prices to fill in, for the cost of a run."),
     "compare": ("waybench.cli._compare:compare", "Say whether two models differ, at the same items."),
     "power": ("waybench.cli._power:power", "Say how many items a comparison takes, before money is spent."),

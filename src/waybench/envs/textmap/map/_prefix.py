@@ -224,5 +224,6 @@ def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[
         options: All of its options.
     """
     published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
-    whole = published and record.instance["cutoff"] == PUBLISHED_STEPS
+    # A minigame shows what comes before its step, and has no last step of its own.
+    whole = published and record.instance.get("cutoff", PUBLISHED_STEPS) == PUBLISHED_STEPS
     return {"prefix_steps": PUBLISHED_STEPS} if whole else {}
