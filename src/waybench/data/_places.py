@@ -146,9 +146,7 @@ def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise DataError(
-            f"cannot read {path}: {error.strerror}; mend that, or name the folder of another copy"
-        ) from None
+        raise DataError(f"cannot read {path}: {error.strerror}; fix this, or use another copy") from None
     if found != file.sha256:
         # A folder of another name is the user's own: a download would not go there.
         to = f" --to {shlex.quote(str(home.parent))}" if home.absolute().name == wanted.name else ""
@@ -164,5 +162,5 @@ def _missing(wanted: Download, file: DataFile, data_dir: StrPath | None) -> Usag
     to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
     return UsageError(
         f"{wanted.name}/{file.path} is not in {places}: run `waybench data fetch {wanted.name}{to}`, "
-        "or name the folder of a copy with WAYBENCH_DATA"
+        "or set WAYBENCH_DATA to the folder of a copy"
     )
