@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "gym": PLAYED,
     "eval": PLAYED | {"stats"},
     "tasks": PLAYED | {"eval", "data", "stats"},
-    "contrib": PLAYED | {"eval"},
+    "contrib": PLAYED | {"eval", "data"},
     "analysis": PLAYED | {"papers", "stats"},
     "reporting": PLAYED | {"analysis", "papers", "stats"},
     "view": BOTTOM,

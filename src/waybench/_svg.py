@@ -10,7 +10,7 @@ from html import escape
 _INK = "#333"
 
 
-def drawing(classes: str, width: float, height: float, label: str, parts: Iterable[str]) -> str:
+def drawing(classes: str, width: float, height: float, label: str, parts: Iterable[str], *, sized: bool = False) -> str:
     """Return an `<svg>` element.
 
     Args:
@@ -19,9 +19,11 @@ def drawing(classes: str, width: float, height: float, label: str, parts: Iterab
         height: Its height.
         label: What is seen, for those who cannot see it.
         parts: What is in it; empty ones are left out.
+        sized: Whether it has this size in pixels wherever a page does not say otherwise.
     """
+    size = f' width="{width:g}" height="{height:g}"' if sized else ""
     return (
-        f'<svg class="{classes}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label)}" '
+        f'<svg class="{classes}"{size} viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label)}" '
         f'font-family="sans-serif">{"".join(parts)}</svg>'
     )
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -116,6 +116,52 @@ def test_without_jericho_the_extra_is_named(command: Command, tmp_path: Path, mo
     Path("walk.txt").write_text("n\n")
     Path("table.z5").write_bytes(bytes([5, *[0] * 3, *[1] * 12, *[0] * 10, *[1] * 1_002]))
     assert "pip install 'waybench[jericho]'" in one_line_error(command(*BUILD))
+
+
+@pytest.mark.parametrize(("labels", "rule"), [("released", "data_rule"), ("paper", "paper_rule")])
+def test_questions_are_counted_as_in_the_papers_tables(
+    labels: str, rule: str, command: Command, data_dir: Callable[..., Path], golden_dir: Callable[..., Path]
+) -> None:
+    golden = json.loads(golden_dir("mango", "game_counts.json").read_text())
+    names = ("905", "awaken", "dragon", "zork1")
+    given = ("--data-dir", str(data_dir("mango")), "--games", ",".join(names), "--labels", labels)
+    for steps in ("20", "45", "70"):
+        rows = json.loads(command("textmap", "counts", *given, "--prefix-steps", steps, "--format", "json").stdout)
+        assert [row["game"] for row in rows] == list(names)
+        for row in rows:
+            expected = golden[row["game"]]
+            cutoff = min(int(steps), expected["max_step"] - 1)
+            assert row["walkthrough"] == expected["max_step"]
+            # Names of this output -> those of the golden file.
+            assert {
+                **{"locs": row["locations"], "edges": row["edges"], "avglen": row["average_path_length"]},
+                "steps": row["steps"],
+                **{"df_e": row["df_easy"], "df_h": row["df_hard"], "rf_e": row["rf_easy"], "rf_h": row["rf_hard"]},
+            } == expected["at"][str(cutoff)][rule]
+    # Table 6 (70 steps) of the paper, under its own rule.
+    if labels == "paper":
+        lines = command("textmap", "counts", *given).stdout.splitlines()
+        zork = [float(cell) for cell in lines[4].split()[1:]]
+        assert [*zork[:4], *zork[5:]] == golden["zork1"]["table6_paper"]
+        assert lines[5].split()[0] == "total"
+
+
+def test_questions_about_own_maps_are_counted(command: Command, home: Path) -> None:
+    assert command(*BUILD).exit_code == 0
+    assert command("textmap", "counts", "table", "--format", "csv").stdout.splitlines() == [
+        "game,locations,edges,average_path_length,steps,walkthrough,df_easy,df_hard,rf_easy,rf_hard",
+        # The questions that `build` wrote; four places in a row have paths of (6 * 1 + 4 * 2 + 2 * 3) / 12 moves.
+        "table,4,6,1.67,6,6,9,3,9,3",
+    ]
+    assert "a folder with maps" in one_line_error(command("textmap", "counts", "none"))
+    assert "the published maps end at step 70" in one_line_error(command("textmap", "counts", "--prefix-steps", "71"))
+    assert "give it or FOLDER" in one_line_error(command("textmap", "counts", "table", "--data-dir", "."))
+
+
+def test_a_line_of_commands_is_split(command: Command, home: Path) -> None:
+    Path("walk.txt").write_text("n. s, d then n. n. n\n")
+    result = command(*BUILD)
+    assert result.stdout.startswith("table: 4 places, 6 moves (5 walked, 1 inferred), 6 steps\n")
 
 
 def test_help_needs_no_game(command: Command) -> None:

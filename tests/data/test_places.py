@@ -22,6 +22,16 @@ def test_a_given_folder(tmp_path: Path) -> None:
     assert folder("toy", root) == root / "toy"
 
 
+def test_a_given_folder_can_be_the_data_sets_own(tmp_path: Path) -> None:
+    home = write_toys(tmp_path / "given") / "toy"
+    assert locate("toy", DEEP, home) == home / DEEP and folder("toy", home) == home
+    own = home.rename(tmp_path / "my copy")
+    assert locate("toy", DEEP, own) == own / DEEP and folder("toy", str(own)) == own
+    (own / DEEP).write_bytes(b"changed")
+    with pytest.raises(DataError, match=r"is not the published file .*: replace it by `waybench data fetch toy`$"):
+        locate("toy", DEEP, own)
+
+
 def test_a_given_folder_is_the_only_place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_toys(cache)
     monkeypatch.setenv("WAYBENCH_DATA", str(write_toys(tmp_path / "variable")))

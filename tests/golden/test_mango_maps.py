@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.conftest import shared
 from waybench.envs.textmap import Edge, PlaceMap
+from waybench.envs.textmap.map import routes
 from waybench.envs.textmap.map._labels import Labels, Rule
 from waybench.envs.textmap.map._load import load_map, walkthrough_text
 from waybench.envs.textmap.questions._counts import count_questions
@@ -129,6 +131,20 @@ def test_counts_under_both_rules(name: str, compared: Compared) -> None:
         for key, rule in RULES.items():
             assert row(name, int(cutoff), rule) == [rules[key][column] for column in COLUMNS], (cutoff, rule)
             compared("mango", "rows of counts", 1)
+
+
+def test_total_routes_under_both_rules(compared: Compared) -> None:
+    # What a task's items are labelled as (shared/specs/mango.md, sections 2 and 3): released data, and the tables.
+    totals = {rule: Counter[str | None]() for rule in RULES.values()}
+    for name in names():
+        place_map = load(name)
+        known = routes(place_map)
+        pairs = [(source, target) for source in place_map.places for target in place_map.places if source != target]
+        for rule, counted in totals.items():
+            counted.update(known.difficulty(source, target, 70, rule) for source, target in pairs)
+    assert totals["released"] == {"easy": 12_438, "hard": 2_344, None: 3_386}
+    assert totals["tables"] == {"easy": 11_314, "hard": 3_468, None: 3_386}
+    compared("mango", "totals of routes", 2)
 
 
 def test_table_3(compared: Compared) -> None:

@@ -16,7 +16,7 @@ VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.
 SELF_CLOSING = {"path", "circle", "rect", "line", "use", "g", "text"}
 EXECUTABLE = {"iframe", "object", "embed", "base", "form", "foreignobject", "animate", "set", "img", "style"}
-FOLDERS = "tasks", "models", "results", "replays", "compare", "ledger"
+FOLDERS = "tasks", "models", "results", "replays", "compare", "ledger", "clusters"
 POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
     "script-src {}; base-uri 'none'; form-action 'none'"
@@ -209,7 +209,8 @@ class Site:
         """All pages."""
         made = (*self.tasks.values(), *self.models, *self.results, *self.replays, *self.compared.values())
         ledger = self.named("ledger").values() if (self.folder / "ledger").exists() else ()
-        return [self.home, read(self.folder / "data" / "index.html"), *made, *ledger]
+        clusters = self.named("clusters").values() if (self.folder / "clusters").exists() else ()
+        return [self.home, read(self.folder / "data" / "index.html"), *made, *ledger, *clusters]
 
     def named(self, folder: str) -> dict[str, Page]:
         """Return the pages of a folder by name."""

@@ -178,9 +178,10 @@ def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path)
         "Success, easy ↑",
         "Success, hard ↑",
         "Reasoning ↑",
+        "Drawing",
     ]
     assert [row[:4] for row in table[1:]] == [["small", "1", "4", "12"], ["large", "2", "9", "72"]]
-    assert table[1][4:] == [f"{value:.3f}" for value in (10 / 12, 5 / 6, 5 / 6, 10 / 12)]
+    assert table[1][4:] == [*(f"{value:.3f}" for value in (10 / 12, 5 / 6, 5 / 6, 10 / 12)), "whole drawing"]
     # The walkthrough is there once for each map, and every question on its page, with a link there.
     assert page.text.count("==>STEP NUM: 0") == 2
     assert page.text.count("Shared beginning of the prompts of these questions") == 2

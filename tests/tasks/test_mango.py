@@ -1,6 +1,7 @@
 """MANGO's tasks: which questions are asked."""
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,20 @@ def test_all_questions_of_a_game(data_dir: Any) -> None:
         assert asked == Counter((record["src_node"], record["dst_node"]) for record in known)
 
 
+def test_routes_can_be_labelled_as_the_papers_tables_count_them(data_dir: Any) -> None:
+    published = {"source": "published", "data_dir": str(data_dir("mango")), "games": "zork1", "limit": 10**6}
+    found = {labels: heads("mango_route", labels=labels, **published) for labels in ("released", "paper")}
+    # shared/specs/mango.md, section 2: the data's 324 easy and no hard ones, and the paper's 279 and 45.
+    assert difficulties(found["released"]) == {"easy": 324}
+    assert difficulties(found["paper"]) == {"easy": 279, "hard": 45}
+    assert [head.instance_hash for head in heads("mango_route", **published)] == [
+        head.instance_hash for head in found["released"]
+    ]
+    hard = heads("mango_route", labels="paper", difficulty="hard", **published)
+    assert len(hard) == 45 and {head.proof["easy_from"] for head in hard} == {9999}
+    assert "labels" in refused("mango_destination", labels="paper", **published)
+
+
 def test_a_budget_of_tokens(data_dir: Any) -> None:
     folder = str(data_dir("mango").parent)
     given = {"source": "published", "data_dir": folder, "games": "zork1,905", "limit": 2}
@@ -106,6 +121,22 @@ def test_a_folder_of_maps(tmp_path: Path) -> None:
     assert all(head.instance["src"].endswith(")") for head in named)
 
 
+def test_names_with_mangos_own_files_of_ids(tmp_path: Path, data_dir: Any) -> None:
+    home = shutil.copytree(data_dir("mango", "905"), tmp_path / "905")
+    given = {"source": "published", "data_dir": str(tmp_path), "games": "905", "names": "ids", "limit": 4}
+    assert "905.anno2code.json: No such file or directory; places have no ids without it" in refused(
+        "mango_route", **given
+    )
+    # The form of MANGO's folder data-intermediate: names as annotated, and codes with the ids in brackets.
+    places = json.loads((home / "905.locations.json").read_text())
+    codes = {place.title(): [f"{place} (obj{20 + number})"] for number, place in enumerate(places)}
+    (home / "905.anno2code.json").write_text(json.dumps(codes))
+    named = heads("mango_route", **given)
+    assert set(named[0].instance["map"]["places"]) == {
+        f"{place} (obj{20 + number})" for number, place in enumerate(places)
+    }
+
+
 def test_what_makes_no_sense_is_refused(tmp_path: Path, data_dir: Any) -> None:
     folder = str(data_dir("mango").parent)
     published = {"source": "published", "data_dir": folder}
@@ -114,7 +145,6 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, data_dir: Any) -> None:
     assert "games: only for published maps or your own" in refused("mango_route", games="zork1")
     assert "level: only for generated worlds" in refused("mango_route", level=3, **published)
     assert "doors: only for generated worlds" in refused("mango_route", doors=0.5, **published)
-    assert "the published files have no ids" in refused("mango_route", names="ids", **published)
     assert "waybench data fetch mango" in refused("mango_route", source="published", data_dir=str(tmp_path))
     assert "a folder with maps" in refused("mango_route", source=str(tmp_path))
     assert "data_dir: only for published" in refused("mango_route", data_dir=folder)

@@ -50,9 +50,15 @@ class Presentation:
         draw: Draws an episode (see `Draw`); None if there is no drawing.
         draw_frames: Draws the frames of a replay (see `DrawFrames`). None if `draw` can draw each of them from the
             turns so far, always with the same view box.
+        draw_cluster: (instance) -> SVG with a size, of all that its cluster is, such as a whole map, for a page of its
+            own; None if there is none.
+        cluster_legend: What that drawing shows, in a few sentences.
         board: (state, width of the terminal in characters) -> lines of text for a person who plays in a terminal. They
             may hold ANSI escape codes for colours, which are removed where the output has none.
         pairs: Title of a table that compares models in pairs -> names of the metrics below and above its diagonal.
+        panels: Title of a chart -> names of the metrics that are its panels, such as success at easy and at hard
+            questions. One chart has a bar for each player; if items belong to clusters, others have a point for each
+            cluster, one model against another.
         by_cluster: Names of the metrics that a page of results shows for each cluster.
         shared: Name of the metric that says what share of a prompt other prompts begin with, too; "" if there is none.
         undefined: Why a value may be undefined although nothing went wrong, in one sentence.
@@ -73,8 +79,11 @@ class Presentation:
     reference: str = ""
     draw: Draw | None = None
     draw_frames: DrawFrames | None = None
+    draw_cluster: Callable[[Any], str] | None = None
+    cluster_legend: str = ""
     board: Callable[[Any, int], str] | None = None
     pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     by_cluster: tuple[str, ...] = ()
     shared: str = ""
     undefined: str = ""

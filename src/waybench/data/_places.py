@@ -4,7 +4,7 @@ import difflib
 import hashlib
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,25 @@ from waybench.core import DataError, DataFile, Download, UsageError
 from waybench.data._index import find_download
 
 StrPath = str | os.PathLike[str]
+
+
+class LocalFiles:
+    """Finds the files of data sets on this machine (`DataFiles`), in a folder or in the usual places.
+
+    Args:
+        folder: The folder of all data sets, or of the one that is asked for; None for the usual places.
+    """
+
+    def __init__(self, folder: StrPath | None = None) -> None:
+        self._folder = folder
+
+    def __call__(self, dataset: str, file: str, /) -> Path:
+        """Return where a file lies; see `locate`."""
+        return locate(dataset, file, self._folder)
+
+    def names(self, dataset: str, /) -> Sequence[str]:
+        """Return the names of all files of a data set, whether they are here or not."""
+        return [file.path for file in find_download(dataset).files]
 
 
 def cache_dir() -> Path:
@@ -29,12 +48,12 @@ def locate(name: str, file: str, data_dir: StrPath | None = None) -> Path:
     """Find a file of a data set.
 
     A given folder is the only place that counts. Otherwise it is $WAYBENCH_DATA and, for what that has not, the cache.
-    In each of them the file lies at NAME/FILE.
+    In each of them the file lies at NAME/FILE. A given folder can also have the data set's files itself.
 
     Args:
         name: The data set.
         file: The file's path within the data set.
-        data_dir: The folder of all data sets; None for the usual places.
+        data_dir: The folder of all data sets, or of this one; None for the usual places.
 
     Raises:
         UsageError: If there is no such data set or file, or the file is in none of the places.
@@ -42,9 +61,9 @@ def locate(name: str, file: str, data_dir: StrPath | None = None) -> Path:
     """
     wanted = find_download(name)
     entry = _file(wanted, file)
-    for root in _roots(data_dir):
-        if _is_published(root, wanted, entry):
-            return place(root, wanted, entry)
+    for home in _homes(data_dir, wanted):
+        if _is_published(home, wanted, entry):
+            return _within(home, entry)
     raise _missing(wanted, entry, data_dir)
 
 
@@ -53,7 +72,7 @@ def folder(name: str, data_dir: StrPath | None = None) -> Path:
 
     Args:
         name: The data set.
-        data_dir: The folder of all data sets; None for the usual places.
+        data_dir: The folder of all data sets, or of this one; None for the usual places.
 
     Raises:
         UsageError: If there is no such data set, or no place has all of its files.
@@ -61,10 +80,10 @@ def folder(name: str, data_dir: StrPath | None = None) -> Path:
     """
     wanted = find_download(name)
     absent: DataFile | None = None
-    for root in _roots(data_dir):
-        lacking = [file for file in wanted.files if not _is_published(root, wanted, file)]
+    for home in _homes(data_dir, wanted):
+        lacking = [file for file in wanted.files if not _is_published(home, wanted, file)]
         if not lacking:
-            return root / wanted.name
+            return home
         absent = lacking[0]
     assert absent is not None, "there is always a place to look in"
     raise _missing(wanted, absent, data_dir)
@@ -72,7 +91,11 @@ def folder(name: str, data_dir: StrPath | None = None) -> Path:
 
 def place(root: Path, wanted: Download, file: DataFile) -> Path:
     """Return where a file lies, or would lie, in a folder of data sets."""
-    return root.joinpath(wanted.name, *file.path.split("/"))
+    return _within(root / wanted.name, file)
+
+
+def _within(home: Path, file: DataFile) -> Path:
+    return home.joinpath(*file.path.split("/"))
 
 
 def checksum(path: Path) -> str:
@@ -91,14 +114,18 @@ def _checksum(path: str, identity: tuple[int, ...]) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _roots(data_dir: StrPath | None) -> Iterator[Path]:
+def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
+    """Yield the folders in which the files of a data set may lie."""
     if data_dir is not None:
-        yield Path(data_dir)
+        given = Path(data_dir)
+        home = given / wanted.name
+        direct = not home.is_dir() and any(_within(given, file).is_file() for file in wanted.files)
+        yield given if direct else home
         return
-    given = os.environ.get("WAYBENCH_DATA")
-    if given:
-        yield Path(given)
-    yield cache_dir()
+    variable = os.environ.get("WAYBENCH_DATA")
+    if variable:
+        yield Path(variable) / wanted.name
+    yield cache_dir() / wanted.name
 
 
 def _file(wanted: Download, path: str) -> DataFile:
@@ -111,9 +138,9 @@ def _file(wanted: Download, path: str) -> DataFile:
     raise UsageError(f"data set {wanted.name} has no file {path[:80]!r}{hint}")
 
 
-def _is_published(root: Path, wanted: Download, file: DataFile) -> bool:
+def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
     """Return whether a folder has a file; one that is not what was published is an error."""
-    path = place(root, wanted, file)
+    path = _within(home, file)
     try:
         found = checksum(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -121,14 +148,17 @@ def _is_published(root: Path, wanted: Download, file: DataFile) -> bool:
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}; fix this, or use another copy") from None
     if found != file.sha256:
-        again = f"waybench data fetch {wanted.name} --to {shlex.quote(str(root))}"
+        # A folder of another name is the user's own: a download would not go there.
+        to = f" --to {shlex.quote(str(home.parent))}" if home.absolute().name == wanted.name else ""
+        again = f"waybench data fetch {wanted.name}{to}"
         difference = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
         raise DataError(f"{path} is not the published file ({difference}): replace it by `{again}`")
     return True
 
 
 def _missing(wanted: Download, file: DataFile, data_dir: StrPath | None) -> UsageError:
-    places = " or ".join(str(root) for root in _roots(data_dir))
+    roots = [Path(data_dir)] if data_dir is not None else [home.parent for home in _homes(None, wanted)]
+    places = " or ".join(map(str, roots))
     to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
     return UsageError(
         f"{wanted.name}/{file.path} is not in {places}: run `waybench data fetch {wanted.name}{to}`, "

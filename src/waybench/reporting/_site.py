@@ -40,6 +40,7 @@ from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
 from waybench.papers import Paper
 from waybench.reporting._agents import agent_report
+from waybench.reporting._cluster_pages import ClusterPages
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
@@ -47,7 +48,7 @@ from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets, templates
-from waybench.reporting.charts import ChartFiles
+from waybench.reporting.charts import ChartFiles, panel_values
 from waybench.reporting.pages import (
     Attempt,
     Compared,
@@ -205,6 +206,7 @@ class _Site:
             wordings=wording_effects(rows),
             twins=twin_effects(rows),
             curves=success_curves(rows),
+            cluster_values=panel_values(rows),
         )
         took, changed = ledger(rows), setting_effects(rows)
         for total in self.totals:
@@ -307,6 +309,8 @@ class _Site:
             "page": page,
         }
 
+        whole = ClusterPages(presentation, self.page)
+
         def follow(played: Played, attempt: Attempt, item: Item) -> None:
             turns = played.episode.record.turns
             instance = played.instance if played.again.confirmed else None
@@ -322,6 +326,7 @@ class _Site:
                 said=conversation(played, item.opening),
                 frames=drawings,
                 not_simulated=played.again.skipped,
+                whole=whole.path(played.row.cluster, instance),
             )
 
         shown = Results(env, presentation, self.found, page, follow).levels(positions, estimates)
@@ -354,7 +359,7 @@ class _Site:
             failures=self.failed.of_group(group, presentation.level.capitalize()),
             prompt=prompt(total, presentation),
             not_simulated=_skipped(self.found.again[at] for at in positions),
-            clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors),
+            clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors, whole.paths),
             levels=shown,
             kinds={
                 kind: (label, count)

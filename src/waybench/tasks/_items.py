@@ -1,12 +1,11 @@
 """The items that a task plays, from the data set that its parameters name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from waybench.core import Dataset, Environment, Item, Json, UsageError
-from waybench.data import find_download, locate
+from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.tasks._entry import Part
 from waybench.tasks._parameters import GENERATED_ITEMS, parameters
@@ -26,19 +25,6 @@ class Played(NamedTuple):
     options: Mapping[str, Json]
     item: Item[Any]
     attempts: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """Finds the files of public data sets in a folder, or in the usual places if there is none."""
-
-    folder: Path | None
-
-    def __call__(self, name: str, file: str, /) -> Path:
-        return locate(name, file, self.folder)
-
-    def names(self, name: str, /) -> Sequence[str]:
-        return [file.path for file in find_download(name).files]
 
 
 def played_parts(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Played]:
@@ -73,7 +59,7 @@ def _items(
     """
     chosen = _chosen(environment, given)
     folder = given.get("data_dir")
-    source = chosen.open(given, _Files(None if folder is None else Path(folder)))
+    source = chosen.open(given, LocalFiles(folder))
     if given["key"] is not None and "key" in _own(environment, chosen):
         source = environment.marked(source, given["key"])
     if source.space is not None and any(option.name == "limit" for option in chosen.options):

@@ -39,7 +39,11 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
     own = _metrics(environment)
     known = own.union(*map(_metrics, family))
     for name in chain(
-        presentation.metrics, *presentation.pairs.values(), presentation.by_cluster, [presentation.shared]
+        presentation.metrics,
+        *presentation.pairs.values(),
+        *presentation.panels.values(),
+        presentation.by_cluster,
+        [presentation.shared],
     ):
         require(not name or name in known, f"presentation: there is no metric {name!r}")
     require(
@@ -51,9 +55,17 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
         require(name in ids, f"presentation: {name!r} is not an environment with this presentation")
     drawn = presentation.draw is not None
     require(drawn or presentation.draw_frames is None, "presentation: draw_frames without draw")
+    require(
+        presentation.draw_cluster is None or bool(presentation.cluster),
+        "presentation: draw_cluster without the name of a cluster",
+    )
+    require(
+        presentation.draw_cluster is not None or not presentation.cluster_legend,
+        "presentation: there is a cluster_legend and no draw_cluster",
+    )
     require(drawn or not presentation.legend, "presentation: there is a legend and no drawing")
     require(drawn or not presentation.reference, "presentation: there is a reference and no drawing")
-    for name in ("lead", "legend", "undefined"):
+    for name in ("lead", "legend", "cluster_legend", "undefined"):
         text = getattr(presentation, name).strip()
         require(not text or text.endswith("."), f"presentation: write {name} in whole sentences")
 
@@ -84,6 +96,8 @@ def check_presentation(environment: AnyEnvironment, level: int) -> None:
 
 
 def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[TurnRecord]) -> None:
+    if presentation.draw_cluster is not None:
+        _require_svg(presentation.draw_cluster(instance), "draw_cluster")
     if presentation.draw is None:
         return
     for shown in (turns[:0], turns):

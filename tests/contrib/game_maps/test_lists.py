@@ -12,6 +12,26 @@ def test_commands_are_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "commands"),
+    [
+        ("n. take lamp. s", ["n", "take lamp", "s"]),
+        ("n, take lamp, s.", ["n", "take lamp", "s"]),
+        ("open window then go in and then take the sack", ["open window", "go in", "take the sack"]),
+        ("n.n..ne, and e", ["n", "n", "ne", "e"]),
+        # A comma between objects, or after the name of somebody, is no end of a command.
+        ("take lamp, sword, and rope. n", ["take lamp, sword, and rope", "n"]),
+        ("robot, go east", ["robot, go east"]),
+        ('say "hello. then, sailor" then e', ['say "hello. then, sailor"', "e"]),
+        ("read authentication. take then-and-now", ["read authentication", "take then-and-now"]),
+        (" . , ", []),
+    ],
+)
+def test_a_line_is_split_as_games_split_it(line: str, commands: list[str], tmp_path: Path) -> None:
+    (tmp_path / "walk").write_text(f"look\n{line}\nwait")
+    assert list(read_commands(tmp_path / "walk")) == ["look", *commands, "wait"]
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("\n  \n", "the file has no commands; write one per line"),

@@ -1,6 +1,7 @@
 """Questions as instances: what they are read from, and what is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,29 @@ def test_questions_are_read_back() -> None:
     assert (ROUTE.shortest, DESTINATION.shortest) == (2, 2)
     # Down, walked at 2, and out, walked at 3; jump, walked at 6.
     assert (ROUTE.labels.easy_from(), DESTINATION.labels.easy_from()) == (3, 6)
+
+
+def test_a_route_keeps_the_rule_of_its_labels() -> None:
+    # The direct move back was never made, but there is a walked way around.
+    around = of_edges(
+        "around",
+        [
+            edge("home", "east", "shop", forward=1),
+            edge("shop", "west", "home", reverse=1),
+            edge("shop", "north", "park", forward=2),
+            edge("park", "south", "home", forward=3),
+        ],
+    )
+    released = MapQuestion(cut(around, 3), 3, "shop", "home")
+    paper = replace(released, rule="tables")
+    assert "labels" not in released.to_json() and paper.to_json()["labels"] == "paper"
+    assert decode_route(data(released)) == released and decode_route(data(paper)) == paper
+    assert (released.difficulty, released.easy_from, paper.difficulty, paper.easy_from) == ("easy", 3, "hard", 9999)
+    assert (released.answerable_from, paper.answerable_from) == (1, 1)
+    there = replace(paper, source="home", target="park")
+    assert (there.difficulty, there.easy_from, there.answerable_from) == ("easy", 2, 2)
+    with pytest.raises(DataError, match='labels: give "released" or "paper"'):
+        decode_route(data(paper) | {"labels": "tables"})
 
 
 @pytest.mark.parametrize(("places", "level"), [(1, 1), (5, 1), (7, 1), (8, 2), (15, 2), (16, 3), (255, 6), (256, 7)])

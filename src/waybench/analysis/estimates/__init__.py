@@ -1,7 +1,7 @@
 """Estimates: means over items with their intervals, and what else is computed from rows."""
 
 from waybench.analysis.estimates._agents import Agent, agents
-from waybench.analysis.estimates._clusters import cluster_values
+from waybench.analysis.estimates._clusters import ClusterValue, cluster_values
 from waybench.analysis.estimates._curves import contributions, curve
 from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
@@ -14,6 +14,7 @@ from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
     "Agent",
+    "ClusterValue",
     "ClusterVariables",
     "Estimate",
     "LedgerEntry",

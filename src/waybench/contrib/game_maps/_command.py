@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from waybench.contrib.game_maps._build import GameMap, map_game
+from waybench.contrib.game_maps._count_command import counts
 from waybench.contrib.game_maps._lists import read_commands, read_names
 from waybench.contrib.game_maps._story import Story
 from waybench.core import UsageError, plural, prepare_folder
@@ -23,15 +24,20 @@ waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
 @click.group("textmap", invoke_without_command=True)
 @click.pass_context
 def textmap(context: click.Context) -> None:
-    """Make maps from text games."""
+    """Make maps from text games, and count the questions about maps."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+textmap.add_command(counts)
 
 
 @textmap.command("build", short_help="Walk through a game and write its map.", epilog=_EXAMPLES)
 @click.argument("game", type=_FILE)
 @click.option(
-    "--commands", type=_FILE, help="File of commands to type, one per line.  [default: jericho's walkthrough]"
+    "--commands",
+    type=_FILE,
+    help="File of commands to type, in lines or as in 'n. take lamp. s'.  [default: jericho's walkthrough]",
 )
 @click.option("--names", type=_FILE, help="JSON file that maps ids of places to names, like NAME.code2anno.json.")
 @click.option("--name", help="Name of the map.  [default: the name of the game's file]")

@@ -1,5 +1,7 @@
 """Commands as they are typed, as they are written in full, and what should lead back."""
 
+import re
+
 from waybench.envs.textmap import ABBREVIATIONS, DIRECTIONS, opposite
 
 LONGEST = 120  # characters: what every interpreter takes
@@ -17,6 +19,62 @@ _OTHERWISE = {
     "out": ("enter",),
     "climb": ("down",),
 }
+
+# First words of commands in the standard libraries of Infocom's games and of Inform, beside those above.
+_VERBS = frozenset(
+    (
+        *("ask", "attack", "blow", "break", "burn", "buy", "climb", "close", "consult", "cross", "cut", "dig", "drink"),
+        *("drop", "eat", "empty", "enter", "exit", "extinguish", "fill", "follow", "get", "give", "hit", "inventory"),
+        *("jump", "kill", "kiss", "knock", "leave", "lie", "light", "listen", "lock", "look", "move", "open", "pick"),
+        *("pray", "press", "pull", "push", "put", "read", "remove", "ring", "rub", "say", "score", "search", "set"),
+        *("shake", "show", "sit", "sleep", "smell", "stand", "swim", "swing", "take", "tell", "throw", "tie", "touch"),
+        *("turn", "undo", "unlock", "untie", "wait", "wake", "wave", "wear", "wind"),
+        *("again", "examine", "board", "go", "walk", "run"),
+    )
+)
+_STOPS = re.compile(r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE)
+
+
+def split_line(line: str) -> list[str]:
+    """Split a line of input into its commands, as the parsers of Infocom's games and of Inform do.
+
+    A full stop and the word "then" end a command. So does a comma, if commands stand on both of its sides; elsewhere
+    it lists objects ("take lamp, sword") or addresses somebody ("robot, go east"). Quoted text is never split.
+
+    Args:
+        line: What is typed.
+
+    Returns:
+        The commands without the stops, none of them empty.
+    """
+    commands: list[str] = []
+    for sentence in _at_stops(line):
+        parts = [part.strip() for part in sentence.split(",")] if '"' not in sentence else [sentence]
+        joined: list[str] = []
+        for part in filter(None, parts):
+            begins = part.removeprefix("and ").lstrip()
+            if not joined or (_is_command(begins) and _is_command(joined[-1])):
+                joined.append(begins if joined else part)
+            else:
+                joined[-1] += f", {part}"
+        commands += joined
+    return commands
+
+
+def _at_stops(line: str) -> list[str]:
+    pieces, start = list[str](), 0
+    for stop in _STOPS.finditer(line):
+        if stop[1] is None:  # what is quoted is matched only to be passed over
+            pieces.append(line[start : stop.start()])
+            start = stop.end()
+    pieces.append(line[start:])
+    return [piece.strip(" \t,") for piece in pieces if piece.strip(" \t,")]
+
+
+def _is_command(text: str) -> bool:
+    """Return whether a text begins like a command: with a direction, an abbreviation or a common verb."""
+    first = (text.lower().split() or [""])[0]
+    return first in _SHORT or first in _PLAIN_WAYS or first in _OTHERWISE or first in _VERBS
 
 
 def in_full(command: str) -> str:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from waybench.contrib.game_maps._commands import LONGEST
+from waybench.contrib.game_maps._commands import LONGEST, split_line
 from waybench.contrib.game_maps._titles import as_name
 from waybench.core import DataError, Json, UsageError, is_object
 
@@ -11,7 +11,9 @@ _LARGEST = 1 << 24  # bytes
 
 
 def read_commands(path: Path) -> tuple[str, ...]:
-    """Read a list of commands, one in a line; empty lines count for nothing.
+    """Read a list of commands: one in a line, or several as one can type them ("n. take lamp. s").
+
+    A line is split as the games split it (see `split_line`); empty lines are skipped.
 
     Raises:
         UsageError: If the file cannot be read, or has no command.
@@ -19,11 +21,11 @@ def read_commands(path: Path) -> tuple[str, ...]:
     """
     commands: list[str] = []
     for number, line in enumerate(_text(path).splitlines(), 1):
-        command = line.strip()
-        if len(command) > LONGEST or not command.isascii() or not (command.isprintable() or not command):
+        typed = line.strip()
+        found = split_line(typed)
+        if any(len(each) > LONGEST for each in found) or not typed.isascii() or not (typed.isprintable() or not typed):
             raise DataError(f"{path}: line {number}: a command is at most {LONGEST} printable ASCII characters")
-        if command:
-            commands.append(command)
+        commands += found
     if not commands:
         raise UsageError(f"{path}: the file has no commands; write one per line")
     return tuple(commands)

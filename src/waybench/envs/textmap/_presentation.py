@@ -18,6 +18,12 @@ def _draw_frames(*args: Any) -> Iterator[str]:
     return draw_frames(*args)
 
 
+def _draw_cluster(instance: Any) -> str:
+    from waybench.envs.textmap.drawing import draw_map
+
+    return draw_map(instance)
+
+
 PRESENTATION = Presentation(
     title="Text maps (MANGO)",
     lead=(
@@ -44,8 +50,22 @@ PRESENTATION = Presentation(
         "Reasoning": ("reasoning_easy", "reasoning_hard"),
         "Success in minigames": ("success_known", "success_new"),
     },
+    panels={
+        "Success": ("success_easy", "success_hard"),
+        "Success weighted by route length": ("spl_easy", "spl_hard"),
+        "Reasoning accuracy": ("reasoning_easy", "reasoning_hard"),
+        "Success in minigames": ("success_known", "success_new"),
+    },
     draw=_draw,
     draw_frames=_draw_frames,
+    draw_cluster=_draw_cluster,
+    cluster_legend=(
+        "All places and moves of the map, whatever a prompt shows of it. Each panel is a level or a separate part; "
+        "moves up and down lead from one to another, and a line below the name of a place says where to. Otherwise a "
+        "move goes in the direction of its line, with north at the top, unless the line says what is typed. The half "
+        "next to a place is the move from there: solid if the walkthrough makes it, dashed if it is inferred from its "
+        "opposite. An arrow leads one way only. Hover over a place for its moves with their steps."
+    ),
     legend=(
         "Lines are moves, with north at the top where possible, and up, down, in and out drawn diagonally. For moves "
         "in both directions, the half next to a place is the move from there: solid if it was walked, dashed if it "

@@ -3,6 +3,7 @@
 from waybench.reporting.charts._chart_files import ChartFiles
 from waybench.reporting.charts._charts import Chart, chart_name, curve_charts, level_charts, step_charts, undrawn
 from waybench.reporting.charts._outcomes import outcomes
+from waybench.reporting.charts._panels import ClusterValues, panel_charts, panel_values
 from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._scaling import scaling_charts
@@ -16,6 +17,7 @@ __all__ = [
     "WIDE",
     "Chart",
     "ChartFiles",
+    "ClusterValues",
     "Player",
     "Web",
     "chart_name",
@@ -23,6 +25,8 @@ __all__ = [
     "drawn",
     "level_charts",
     "outcomes",
+    "panel_charts",
+    "panel_values",
     "radar_spec",
     "scaling_charts",
     "short_labels",

@@ -1,7 +1,7 @@
 """What the first page shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from waybench.analysis import Estimate
@@ -14,7 +14,16 @@ from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
-from waybench.reporting.charts import Chart, level_charts, scaling_charts, step_charts, twin_charts, undrawn
+from waybench.reporting.charts import (
+    Chart,
+    ClusterValues,
+    level_charts,
+    panel_charts,
+    scaling_charts,
+    step_charts,
+    twin_charts,
+    undrawn,
+)
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     HorizonTables,
@@ -63,6 +72,7 @@ class Compared:
         wordings: The same items in several wordings.
         twins: The same items in an environment and its twin.
         curves: How success falls with difficulty.
+        cluster_values: What the metrics of `Presentation.panels` come to in each cluster.
     """
 
     changes: Sequence[ExamplesEffect]
@@ -73,6 +83,7 @@ class Compared:
     wordings: Sequence[WordingEffect]
     twins: Sequence[TwinEffect]
     curves: Sequence[SuccessCurve]
+    cluster_values: ClusterValues = field(default_factory=dict[Group, Any])
 
     def of(self, key: "ScoreKey") -> "Compared":
         """Return what belongs to one section."""
@@ -85,6 +96,7 @@ class Compared:
             wordings=[each for each in self.wordings if _score_key(each.group) == key],
             twins=[each for each in self.twins if _score_key(each.group) == key],
             curves=[each for each in self.curves if _score_key(each.group) == key],
+            cluster_values={group: own for group, own in self.cluster_values.items() if _score_key(group) == key},
         )
 
 
@@ -232,6 +244,7 @@ def _section(
         common=[text for name, value in first.settings.items() if (text := setting(name, value)) not in varied],
         by_level=charts,
         other_charts=[
+            *panel_charts(env, presentation, ordered, total_of, compared.cluster_values),
             *scaling_charts(env, presentation, estimates, every, compared.curves, models),
             *twin_charts(env, presentation, compared.twins),
             *step_charts(env, presentation, estimates),

@@ -91,6 +91,7 @@ def clusters(
     own: Sequence[Row],
     known: Mapping[Cluster, Variables],
     anchors: Mapping[Cluster, str],
+    drawings: Mapping[Cluster, str],
 ) -> Table | None:
     """Return the table of the clusters of one group; None if they are not in the page.
 
@@ -100,6 +101,7 @@ def clusters(
         own: The group's rows.
         known: What is known of the clusters.
         anchors: Where each cluster is in the page.
+        drawings: Paths of pages with drawings of clusters, from the first page of the site.
     """
     if not anchors or not presentation.by_cluster:
         return None
@@ -121,6 +123,10 @@ def clusters(
                 for metric in metrics
             ),
         ]
+        if drawings:
+            cells.append(
+                Cell(text="whole drawing", kind="name", link=drawings[cluster]) if cluster in drawings else Cell()
+            )
         head = Cell(text=one_line(cluster.name, 60) or "(no name)", link=f"#{anchors[cluster]}")
         sized.append((size or 0, cluster.name, TableRow(head, cells)))
     size_heading = [title] if title else []
@@ -134,7 +140,11 @@ def clusters(
         id="by-cluster",
         title=f"By {presentation.cluster}",
         caption=(Note(f"Means over its {presentation.items}."),),
-        columns=[*(Column(heading=each) for each in headings), *map(metric_column, metrics)],
+        columns=[
+            *(Column(heading=each) for each in headings),
+            *map(metric_column, metrics),
+            *([Column(heading="Drawing", kind="name")] if drawings else []),
+        ],
         groups=rows_of(row for *_, row in sorted(sized, key=lambda each: each[:2])),
         kind="scores by-cluster",
     )

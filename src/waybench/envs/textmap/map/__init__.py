@@ -19,7 +19,16 @@ from waybench.envs.textmap.map._in_instances import (
     resolve_game,
     size_class,
 )
-from waybench.envs.textmap.map._labels import DIFFICULTIES, Difficulty, Labels, Rule, edge_labels, path_labels, reached
+from waybench.envs.textmap.map._labels import (
+    DIFFICULTIES,
+    Difficulty,
+    Labels,
+    Rule,
+    edge_labels,
+    path_labels,
+    reached,
+    route_difficulty,
+)
 from waybench.envs.textmap.map._load import load_map, walkthrough_text
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 from waybench.envs.textmap.map._prefix import (
@@ -93,6 +102,7 @@ __all__ = [
     "read_place",
     "read_texts",
     "resolve_game",
+    "route_difficulty",
     "routes",
     "seen_names",
     "share",

@@ -51,6 +51,22 @@ class Labels(NamedTuple):
         return "easy" if reached(self.easy_from(rule), cutoff) else "hard"
 
 
+def route_difficulty(labels: Labels, walked: bool, cutoff: int, rule: Rule = "released") -> Difficulty | None:
+    """Return the difficulty of a route question for a reader of the steps 0 to `cutoff`; None if not answerable.
+
+    Args:
+        labels: Labels of the pair of places.
+        walked: Whether a shortest path of the whole map consists of moves that are walked at some step.
+        cutoff: The last step that is shown.
+        rule: How steps become labels.
+    """
+    if rule == "released":
+        return labels.difficulty(cutoff, rule)
+    if not reached(labels.answerable_from(rule), cutoff):
+        return None
+    return "easy" if walked else "hard"
+
+
 def reached(step: int, cutoff: int) -> bool:
     """Return whether a step is one of 0 to `cutoff`; `NEVER` is not, for any cutoff."""
     return step <= cutoff and step < NEVER

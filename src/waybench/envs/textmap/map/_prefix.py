@@ -17,6 +17,7 @@ from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 PUBLISHED_TOKENS = 3_600
 PUBLISHED_STEPS = 70  # the published maps cover the moves of this number of steps
 
+_PUBLISHED_ID = re.compile(r"\((obj\d+)\)\s*\Z")
 _MARK = re.compile(r"\s*\([^()]*\)\Z")
 
 
@@ -174,7 +175,7 @@ def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
         UsageError: If a place has no id, or two would have the same name.
     """
     for place in place_map.places:
-        if place not in ids:
+        if not ids.get(place):
             raise UsageError(f"map {place_map.name}: the place {place[:80]!r} has no id")
     names = {place: f"{_MARK.sub('', place)} ({ids[place]})" for place in place_map.places}
     if len(set(names.values())) < len(names):
@@ -203,7 +204,16 @@ def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
         raise DataError(f"{path}: not JSON") from None
     if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
         raise DataError(f"{path}: not an object of lists, place -> ids")
-    return with_ids(place_map, {place: " ".join(map(str, ids)) for place, ids in data.items()})
+    found = {place: " ".join(map(_machine_id, ids)) for place, ids in data.items()}
+    # MANGO's own files have the names as annotated, and its maps have them in lower case.
+    lower = {place.lower(): ids for place, ids in found.items()}
+    return with_ids(place_map, {place: found.get(place) or lower.get(place, "") for place in place_map.places})
+
+
+def _machine_id(code: Json) -> str:
+    """Return the id in a code as `waybench textmap build` writes it ("27") or as MANGO does ("hole (obj102)")."""
+    published = _PUBLISHED_ID.search(str(code))
+    return published[1] if published else str(code)
 
 
 def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from waybench.envs.textmap.map._kernel import Ints
-from waybench.envs.textmap.map._labels import Labels, edge_labels
+from waybench.envs.textmap.map._labels import Difficulty, Labels, Rule, edge_labels, route_difficulty
 from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
 
 _FAR = 1 << 40  # more moves than any path has; the sum of two does not overflow
@@ -48,6 +48,10 @@ class Routes:
         """Return whether some shortest path between two different places has only moves that are made."""
         shortest, shortest_walked = self._lengths[:, self._number[source], self._number[target]].tolist()
         return shortest_walked == shortest < _FAR
+
+    def difficulty(self, source: str, target: str, cutoff: int, rule: Rule = "released") -> Difficulty | None:
+        """Return the difficulty of finding a route between two different places; see `route_difficulty`."""
+        return route_difficulty(self.labels(source, target), self.is_walked(source, target), cutoff, rule)
 
 
 def _combinations(table: Ints, through: int) -> tuple[Ints, Ints]:

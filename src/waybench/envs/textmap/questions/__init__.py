@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 from waybench._late import late_names
 from waybench.envs.textmap.questions._answer import MOST_HOPS, RELEASED, Hop, Trajectory, sound_answer, trajectory
 from waybench.envs.textmap.questions._choose import LONGEST, choose
+from waybench.envs.textmap.questions._datasets import selected_maps
 from waybench.envs.textmap.questions._environment import DESTINATION, ROUTE
 from waybench.envs.textmap.questions._failures import NO_PLACE
 from waybench.envs.textmap.questions._game import TrajectoryAnswers, read_hops
-from waybench.envs.textmap.questions._instance import MapQuestion, destination_on, route_on
+from waybench.envs.textmap.questions._instance import LABELS, RELEASED_LABELS, MapQuestion, destination_on, route_on
 from waybench.envs.textmap.questions._one_answer import (
     AnswerState,
     Judgement,
@@ -37,19 +38,23 @@ from waybench.envs.textmap.questions._variables import MapVariables, map_variabl
 from waybench.envs.textmap.questions._write import MOST_PATHS, WriteResult, write_map
 
 if TYPE_CHECKING:
+    from waybench.envs.textmap.questions._counts import Counts, count_questions
     from waybench.envs.textmap.questions._questions import destination_questions, route_questions
 
 __all__ = [
     "DESTINATION",
+    "LABELS",
     "LONGEST",
     "MOST_HOPS",
     "MOST_PATHS",
     "NO_PLACE",
     "PAPER",
     "RELEASED",
+    "RELEASED_LABELS",
     "ROUTE",
     "SOUND",
     "AnswerState",
+    "Counts",
     "Hop",
     "Judgement",
     "MapQuestion",
@@ -63,6 +68,7 @@ __all__ = [
     "WorldQuestions",
     "WriteResult",
     "choose",
+    "count_questions",
     "destination_on",
     "destination_questions",
     "destinations",
@@ -80,6 +86,7 @@ __all__ = [
     "read_hops",
     "route_on",
     "route_questions",
+    "selected_maps",
     "shortest_way",
     "sound_answer",
     "success",
@@ -91,6 +98,7 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
+        "_counts": ("Counts", "count_questions"),
         "_questions": ("destination_questions", "route_questions"),
     },
 )

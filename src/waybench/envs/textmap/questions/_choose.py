@@ -3,12 +3,13 @@
 Modules that count paths are imported when they are needed, since they import numpy.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import chain, zip_longest
 from typing import Literal
 
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap.map import DIFFICULTIES, Difficulty, PlaceMap, cut
+from waybench.envs.textmap.map import DIFFICULTIES, Difficulty, PlaceMap, Rule, cut
 from waybench.envs.textmap.questions._instance import MapQuestion
 
 Kind = Literal["route", "destination"]
@@ -25,6 +26,7 @@ def choose(
     *,
     difficulties: Sequence[Difficulty] = DIFFICULTIES,
     longest: int | None = None,
+    rule: Rule = "released",
 ) -> list[MapQuestion]:
     """Sample questions that are answerable from the steps 0 to `cutoff`, uniformly within each difficulty.
 
@@ -38,14 +40,16 @@ def choose(
         stream: Random stream.
         difficulties: Difficulties to include.
         longest: Most moves of the path in a destination question.
+        rule: How routes are labelled easy and hard; see `Rule`.
 
     Raises:
         UsageError: If the map has too many paths to sample from.
     """
     shown = cut(place_map, cutoff)
     word = stream.word()  # so that the sample of one difficulty does not depend on the other
+    draw = partial(_routes, rule=rule) if kind == "route" else partial(_destinations, longest=longest)
     by_difficulty = [
-        _DRAW[kind](shown, cutoff, difficulty, count, Stream("textmap/choose", word, difficulty), longest)
+        draw(shown, cutoff, difficulty, count, Stream("textmap/choose", word, difficulty))
         for difficulty in difficulties
     ]
     alternating = chain.from_iterable(zip_longest(*by_difficulty))
@@ -53,7 +57,7 @@ def choose(
 
 
 def _routes(
-    place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, longest: int | None
+    place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, rule: Rule
 ) -> list[MapQuestion]:
     from waybench.envs.textmap.map import routes
 
@@ -62,10 +66,10 @@ def _routes(
         (source, target)
         for source in place_map.places
         for target in place_map.places
-        if source != target and known.labels(source, target).difficulty(cutoff) == difficulty
+        if source != target and known.difficulty(source, target, cutoff, rule) == difficulty
     ]
     stream.shuffle(pairs)
-    return [MapQuestion(place_map, cutoff, source, target) for source, target in pairs[:count]]
+    return [MapQuestion(place_map, cutoff, source, target, rule=rule) for source, target in pairs[:count]]
 
 
 def _destinations(
@@ -85,7 +89,3 @@ def _destinations(
         )
         raise UsageError(f"map {place_map.name}: too many simple paths to draw from: {hint} or show less") from None
     return [MapQuestion(place_map, cutoff, path.source, path.target, path.edges) for path in paths]
-
-
-_Draw = Callable[[PlaceMap, int, Difficulty, int, Stream, int | None], list[MapQuestion]]
-_DRAW: dict[Kind, _Draw] = {"route": _routes, "destination": _destinations}

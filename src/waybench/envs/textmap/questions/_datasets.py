@@ -41,6 +41,7 @@ _MAP_OPTIONS = (
     "difficulty",
     "longest",
     "names",
+    "labels",
     "moves",
     "choices",
 )  # source options that apply to all maps, not only to generated worlds
@@ -79,7 +80,10 @@ _GAMES = Option(
     doc="Names of published games, or of maps in a folder, separated by commas; by default all.",
 )
 _DATA_DIR = Option(
-    name="data_dir", default=None, kind=str, doc="Folder with mango/zork1 and so on, for published maps."
+    name="data_dir",
+    default=None,
+    kind=str,
+    doc="Folder with mango/zork1 and so on, or mango itself, for published maps.",
 )
 _WORLD_OPTIONS = (
     Option(name="key", default=None, kind=str, doc="Key of generated worlds; by default the public set."),
@@ -188,7 +192,7 @@ class MapItems:
         cutoff, kind = _cutoff_function(parameters), self.env_id.partition("/")[2]
         key = _DATA_SET if parameters["source"] == "published" else Path(parameters["source"]).resolve().name
         index = 0
-        for place_map in _maps(parameters, files):
+        for place_map in selected_maps(parameters, files):
             stream = Stream("textmap/asked", kind, key, place_map.name)
             for instance in self.ask(place_map, cutoff(place_map), stream, parameters):
                 yield Item(instance, f"{place_map.name}-{index}", instance.level, key, index, self.prove(instance))
@@ -203,17 +207,28 @@ def _item_list(items: Sequence[Item[Any]]) -> ItemList[Any]:
     return ItemList(items)
 
 
-def _maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[PlaceMap]:
+def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[PlaceMap]:
+    """Yield published maps, or maps in a folder.
+
+    Args:
+        parameters: "source" ("published" or the folder), "games", and perhaps "names".
+        files: Finds the published files.
+
+    Raises:
+        UsageError: If a map is not here.
+    """
+    plain = parameters.get("names", "plain") == "plain"
     if parameters["source"] == "published":
-        if parameters.get("names", "plain") != "plain":
-            raise UsageError("names=ids: the published files have no ids; remove it, or build maps with ids")
         for game in _games(parameters, sorted({file.partition("/")[0] for file in files.names(_DATA_SET)})):
-            yield published_map(game, files)
+            place_map = published_map(game, files)
+            # MANGO's files of ids are not among those of the data set, but they can lie beside them.
+            home = files(_DATA_SET, f"{game}/{game}{_EDGES}").parent
+            yield place_map if plain else named_by_ids(place_map, home)
         return
     places = {path.name.removesuffix(_EDGES): path.parent for path in _edge_files(Path(parameters["source"]))}
     for game in _games(parameters, sorted(places)):
         place_map = load_map(places[game], game)
-        yield place_map if parameters.get("names", "plain") == "plain" else named_by_ids(place_map, places[game])
+        yield place_map if plain else named_by_ids(place_map, places[game])
 
 
 def _edge_files(folder: Path) -> list[Path]:

@@ -28,7 +28,7 @@ from waybench.envs.textmap.questions._one_answer import (
 from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
 from waybench.envs.textmap.questions._score import PAPER, SOUND
-from waybench.envs.textmap.questions._source import QUESTION_OPTIONS, WorldQuestions, question_filter
+from waybench.envs.textmap.questions._source import LABELS_OPTION, QUESTION_OPTIONS, WorldQuestions, question_filter
 from waybench.envs.textmap.questions._typed import HELP, parse_typed
 from waybench.envs.textmap.questions._variables import explanatory_variables
 from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWording
@@ -80,7 +80,7 @@ def _environment(
         about=read_text(__file__, "about.md").format(first=opening),
         options=OPTIONS,
         play=_play,
-        source_options=QUESTION_OPTIONS,
+        source_options=(*QUESTION_OPTIONS, LABELS_OPTION) if kind == "route" else QUESTION_OPTIONS,
         make_source=draw,
         make_source_with_cutoff=lambda key, level, options, cutoff: WorldQuestions(
             key, level, options, kind, prove, cutoff

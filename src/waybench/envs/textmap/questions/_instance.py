@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from waybench.core import DataError, Json, is_object, plural
 from waybench.envs.textmap.map import (
     LATEST_CUTOFF,
+    NEVER,
+    Difficulty,
     Edge,
     Labels,
     MapInstance,
     PlaceMap,
+    Rule,
     cut,
     map_json,
     path_labels,
@@ -38,6 +41,10 @@ __all__ = [
     "size_class",
 ]
 
+RELEASED_LABELS, PAPER_LABELS = "released", "paper"
+LABELS: dict[str, Rule] = {RELEASED_LABELS: "released", PAPER_LABELS: "tables"}
+"""What users call the rules of labels -> the rules."""
+
 
 @dataclass(frozen=True, slots=True)
 class MapQuestion(MapInstance):
@@ -47,11 +54,13 @@ class MapQuestion(MapInstance):
         source: The place where the path starts.
         target: The place where it ends, which is the answer to a destination question.
         path: The given moves of a destination question; empty for a route question.
+        rule: How the difficulty of a route is labelled; see `Rule`.
     """
 
     source: str
     target: str
     path: tuple[Edge, ...] = ()
+    rule: Rule = "released"
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -62,6 +71,26 @@ class MapQuestion(MapInstance):
     def labels(self) -> Labels:
         """The steps from which the question is answerable and easy."""
         return path_labels(self.path) if self.path else self._routes.labels(self.source, self.target)
+
+    @property
+    def difficulty(self) -> Difficulty | None:
+        """The difficulty for a reader of what is shown; None if the question is not answerable."""
+        if self.path:
+            return self.labels.difficulty(self.cutoff)
+        return self._routes.difficulty(self.source, self.target, self.cutoff, self.rule)
+
+    @property
+    def answerable_from(self) -> int:
+        """The step from which the question is answerable; 9999 for never."""
+        return self.labels.answerable_from(self.rule)
+
+    @property
+    def easy_from(self) -> int:
+        """The step from which the question is easy; 9999 for never."""
+        if self.rule == "released":
+            return self.labels.easy_from()
+        # Under the tables' rule it does not depend on the cutoff whether an answerable route is easy.
+        return self.answerable_from if self._routes.is_walked(self.source, self.target) else NEVER
 
     @property
     def shortest(self) -> int | None:
@@ -83,6 +112,8 @@ class MapQuestion(MapInstance):
         out: dict[str, Json] = {"src": self.source, "dst": self.target}
         if self.path:
             out["actions"], out["path"] = list(self.actions), [edge.target for edge in self.path]
+        if self.rule != "released":
+            out["labels"] = PAPER_LABELS
         return out
 
 
@@ -113,7 +144,10 @@ def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQues
         raise DataError("dst: missing; give the place where the route ends")
     if question.source == question.target:
         raise DataError("dst: the same place as src; give another place")
-    return question
+    labels = data.get("labels", RELEASED_LABELS)
+    if labels not in LABELS:
+        raise DataError(f'labels: give "{RELEASED_LABELS}" or "{PAPER_LABELS}", or leave it out')
+    return replace(question, rule=LABELS[labels])
 
 
 def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:

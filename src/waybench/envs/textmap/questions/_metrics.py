@@ -122,6 +122,15 @@ METRICS = (
         "answered (section C.1, after Anderson et al. 2018). The shortest path is that of the whole map, so a short "
         "prefix limits the mean below 1: at most .97 after 15 steps of a generated world.",
     ),
+    *(
+        share(
+            f"spl_{difficulty}",
+            _if_difficulty(spl, difficulty),
+            f"SPL, {difficulty}",
+            f"The same of {difficulty} questions: {_MEANING[difficulty]} (Figure 5).",
+        )
+        for difficulty in DIFFICULTIES
+    ),
     *_by_difficulty(
         "reasoning",
         _event_score("reasoning"),
@@ -181,12 +190,11 @@ def prove(question: MapQuestion) -> dict[str, Json]:
         answerable_from, easy_from: the steps from which it is answerable and easy; 9999 for never;
         shortest: number of moves of a shortest path on the whole map, None if there is none.
     """
-    labels = question.labels
-    difficulty = labels.difficulty(question.cutoff)
+    difficulty = question.difficulty
     return {
         "answerable": difficulty is not None,
         "difficulty": difficulty,
-        "answerable_from": labels.answerable_from(),
-        "easy_from": labels.easy_from(),
+        "answerable_from": question.answerable_from,
+        "easy_from": question.easy_from,
         "shortest": question.shortest,
     }

@@ -23,7 +23,7 @@ from waybench.envs.textmap.map import (
     Rule,
     edge_labels,
     path_labels,
-    reached,
+    route_difficulty,
     routes,
 )
 
@@ -101,11 +101,7 @@ class RouteQuestion(NamedTuple):
 
     def difficulty(self, cutoff: int, rule: Rule = "released") -> Difficulty | None:
         """Return the difficulty for a reader of the steps 0 to `cutoff`; None if the question is not answerable."""
-        if rule == "released":
-            return self.labels.difficulty(cutoff, rule)
-        if not reached(self.labels.answerable_from(rule), cutoff):
-            return None
-        return "easy" if self.walked else "hard"
+        return route_difficulty(self.labels, self.walked, cutoff, rule)
 
 
 def destination_questions(

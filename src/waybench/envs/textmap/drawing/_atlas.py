@@ -1,0 +1,213 @@
+"""The whole map of a game as one drawing (SVG) for a page of its own."""
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from math import atan2, hypot, pi
+
+from waybench._svg import drawing, path, text
+from waybench.envs.textmap.drawing._names import Box, Point, shown
+from waybench.envs.textmap.drawing._sheet import LETTER, LINE, Panel, heading_of, sheet
+from waybench.envs.textmap.map import NEVER, Edge, MapInstance
+
+Pair = tuple[str, str]
+Curve = tuple[Point, Point, Point]  # start, control point, end
+
+_BENDS = (0.0, 34.0, -34.0, 68.0, -68.0, 110.0, -110.0)  # how far a line may bend to pass beside boxes
+_LABEL = 11  # font size of actions
+_WORDS = 16  # letters of an action
+
+
+def draw_map(instance: MapInstance) -> str:
+    """Draw the whole map of an instance: all places with their names, and all moves, whatever a question shows.
+
+    Args:
+        instance: A question about the map.
+
+    Returns:
+        An `<svg>` element with a size in pixels. Classes: map-sheet, textmap-floor, textmap-walked, textmap-imputed,
+        textmap-head, textmap-box, textmap-tag, textmap-told, textmap-part, textmap-name.
+    """
+    found = sheet(instance.map)
+    parts = [
+        f'<path class="textmap-floor" fill="#fff" d="M0 0h{found.width:.5g}v{found.height:.5g}h-{found.width:.5g}z"/>',
+        *(_panel(panel, instance.map.edges, len(found.panels) > 1) for panel in found.panels),
+    ]
+    label = f"Map of {len(instance.map.places)} places and {len(instance.map.edges)} moves."
+    return drawing("map-sheet", round(found.width), round(found.height), label, parts, sized=True)
+
+
+def _panel(panel: Panel, edges: Iterable[Edge], framed: bool) -> str:
+    lines = {pair: _curve(panel, pair) for pair in _pairs(panel)}
+    by_pair: dict[Pair, list[Edge]] = {}
+    for edge in panel.edges:
+        by_pair.setdefault((edge.source, edge.target), []).append(edge)
+    shapes = [_frame(panel) if framed else "", *_lines(panel, lines, by_pair)]
+    shapes += [_actions(panel, lines, by_pair), _boxes(panel, edges)]
+    x, y = panel.origin
+    return f'<g transform="translate({x:.5g} {y:.5g})">{"".join(shapes)}</g>'
+
+
+def _frame(panel: Panel) -> str:
+    d = f"M6 6h{panel.width - 12:.5g}v{panel.height - 12:.5g}h-{panel.width - 12:.5g}z"
+    return path("textmap-part", "#d8d4ca", 1, [d]) + text("textmap-told", 18, 28, panel.title, 14)
+
+
+def _pairs(panel: Panel) -> dict[Pair, None]:
+    """Return each pair of different places with a move in either direction once."""
+    return dict.fromkeys(
+        (min(edge.source, edge.target), max(edge.source, edge.target))
+        for edge in panel.edges
+        if edge.source != edge.target
+    )
+
+
+def _curve(panel: Panel, pair: Pair) -> Curve:
+    """Return the line between two places that passes fewest other boxes, and bends least."""
+    start, end = (panel.boxes[place].centre for place in pair)
+    others = [box.box for place, box in panel.boxes.items() if place not in pair]
+    length = hypot(end[0] - start[0], end[1] - start[1]) or 1.0
+    middle = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+    across = (start[1] - end[1]) / length, (end[0] - start[0]) / length
+    curves = [(start, (middle[0] + 2 * bend * across[0], middle[1] + 2 * bend * across[1]), end) for bend in _BENDS]
+
+    def cost(at: int) -> tuple[int, int]:
+        points = [point_on(curves[at], step / 24) for step in range(1, 24)]
+        inside = sum(0 <= x <= panel.width and 0 <= y <= panel.height for x, y in points) < len(points)
+        return sum(_within(point, box, 3) for box in others for point in points) + 8 * inside, at
+
+    return curves[min(range(len(curves)), key=cost)]
+
+
+def _reversed(curve: Curve) -> Curve:
+    start, control, end = curve
+    return end, control, start
+
+
+def point_on(curve: Curve, part: float) -> Point:
+    """Return the point at a part of a curve, from 0 to 1."""
+    one, two, three = (1 - part) ** 2, 2 * part * (1 - part), part**2
+    (x, y), (bent_x, bent_y), (column, row) = curve
+    return one * x + two * bent_x + three * column, one * y + two * bent_y + three * row
+
+
+def _within(point: Point, box: Box, gap: float = 0) -> bool:
+    left, top, right, bottom = box
+    return left - gap < point[0] < right + gap and top - gap < point[1] < bottom + gap
+
+
+def _lines(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Edge]]) -> Iterator[str]:
+    """Yield the lines: the half next to a place is the move from there, solid if walked and dashed if inferred."""
+    solid: list[str] = []
+    dashed: list[str] = []
+    heads: list[str] = []
+    for (one, other), curve in lines.items():
+        ways = [
+            (pair, way) for pair, way in (((one, other), curve), ((other, one), _reversed(curve))) if pair in by_pair
+        ]
+        for pair, way in ways:
+            walked = any(edge.forward < NEVER for edge in by_pair[pair])
+            middle = _middle(way, panel.boxes[pair[0]].box, panel.boxes[pair[1]].box)
+            (solid if walked else dashed).append(_data(way, middle if len(ways) > 1 else 1))
+            if len(ways) == 1:
+                heads.append(_arrow(way, middle))
+    yield path("textmap-walked", "#5a6372", 1.6, solid)
+    yield path("textmap-imputed", "#5a6372", 1.6, dashed, 'stroke-dasharray="4 4"')
+    if heads:
+        yield f'<path class="textmap-head" fill="#5a6372" d="{"".join(heads)}"/>'
+
+
+def _middle(curve: Curve, first: Box, last: Box) -> float:
+    """Return the part of a curve that is in the middle of what boxes do not hide of it."""
+    parts = [step / 60 for step in range(61)]
+    seen = [part for part in parts if not any(_within(point_on(curve, part), box) for box in (first, last))]
+    return (seen[0] + seen[-1]) / 2 if seen else 0.5
+
+
+def _data(curve: Curve, end: float) -> str:
+    """Return the path data of a curve up to a part of it."""
+    (x, y), (bent_x, bent_y), _ = curve
+    column, row = point_on(curve, end)
+    bent_x, bent_y = x + end * (bent_x - x), y + end * (bent_y - y)
+    return f"M{x:.5g} {y:.5g}Q{bent_x:.5g} {bent_y:.5g} {column:.5g} {row:.5g}"
+
+
+def _arrow(curve: Curve, part: float, size: float = 6) -> str:
+    (x, y), (east, south) = point_on(curve, part), point_on(curve, part + 0.03)
+    length = hypot(east - x, south - y) or 1.0
+    along, across = size * (east - x) / length, size * (south - y) / length
+    return (
+        f"M{x + along:.5g} {y + across:.5g}L{x - along - across:.5g} {y - across + along:.5g}"
+        f"L{x - along + across:.5g} {y - across - along:.5g}z"
+    )
+
+
+def _actions(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Edge]]) -> str:
+    """Return the actions that the direction of a line does not tell, each beside its line where there is room."""
+    taken = [box.box for box in panel.boxes.values()]
+    texts: list[str] = []
+    for (one, other), curve in lines.items():
+        for pair, way in (((one, other), curve), ((other, one), _reversed(curve))):
+            words = " / ".join(dict.fromkeys(edge.action for edge in by_pair.get(pair, ()) if not _is_told(edge, way)))
+            if not words:
+                continue
+            said = shown(words, _WORDS)
+            place = next((box for box in _label_boxes(said, way, panel) if _is_free(box, taken)), None)
+            if place is not None:
+                taken.append(place)
+                left, top, right, _ = place
+                texts.append(f'<text x="{(left + right) / 2:.5g}" y="{top + _LABEL - 1:.5g}">{escape(said)}</text>')
+    look = 'stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke" text-anchor="middle"'
+    return f'<g class="textmap-name" fill="#5a6372" font-size="{_LABEL}" {look}>{"".join(texts)}</g>' if texts else ""
+
+
+def _is_told(edge: Edge, way: Curve) -> bool:
+    """Return whether a line leaves its place in the very direction that its move names."""
+    heading = heading_of(edge)
+    if heading is None:
+        return False
+    (x, y), _, (column, row) = way
+    turn = abs(atan2(row - y, column - x) - atan2(heading[1], heading[0]))
+    # Cells are wider than high, so that a move to the northeast is drawn rather flat.
+    straight = 0 in heading
+    return min(turn, 2 * pi - turn) < (pi / 16 if straight else pi / 6)
+
+
+def _label_boxes(said: str, way: Curve, panel: Panel) -> Iterator[Box]:
+    wide, high = len(said) * LETTER * _LABEL / 12 + 4, _LABEL + 3
+    # Nearer to the place that the move leaves than to the other end.
+    for part in (0.36, 0.3, 0.42, 0.25, 0.47, 0.2):
+        x, y = point_on(way, part)
+        for east, south in ((0, 0), (0, -0.7), (0, 0.7), (0.55, 0), (-0.55, 0), (0.55, -0.7), (-0.55, 0.7)):
+            left, top = x + east * wide - wide / 2, y + south * high - high / 2
+            if left >= 0 and top >= 0 and left + wide <= panel.width and top + high <= panel.height:
+                yield left, top, left + wide, top + high
+
+
+def _is_free(box: Box, taken: Iterable[Box]) -> bool:
+    left, top, right, bottom = box
+    return not any(left < end and begin < right and top < low and high < bottom for begin, high, end, low in taken)
+
+
+def _boxes(panel: Panel, edges: Iterable[Edge]) -> str:
+    ways: dict[str, list[str]] = {}
+    for edge in edges:
+        how = f"walked at step {edge.forward}" if edge.forward < NEVER else f"inferred at step {edge.reverse}"
+        ways.setdefault(edge.source, []).append(f"{edge.action}: {edge.target} ({how})")
+    shapes: list[str] = []
+    for place, one in panel.boxes.items():
+        left, top, right, bottom = one.box
+        title = "\n".join([shown(place, 200), *(shown(way, 200) for way in ways.get(place, ()))])
+        middle, first = (left + right) / 2, top + 18
+        names = "".join(_line(middle, first + at * LINE, each) for at, each in enumerate(one.name))
+        below = first + len(one.name) * LINE
+        tags = "".join(_line(middle, below + at * LINE, each) for at, each in enumerate(one.tags))
+        tagged = f'<g class="textmap-tag" fill="#5a6372" font-size="10.5">{tags}</g>' if tags else ""
+        shapes.append(
+            f'<g><title>{escape(title)}</title><rect class="textmap-box" fill="#fff" stroke="#5a6372" rx="5" '
+            f'x="{left:.5g}" y="{top:.5g}" width="{right - left:.5g}" height="{bottom - top:.5g}"/>{names}{tagged}</g>'
+        )
+    return f'<g class="textmap-told" fill="#1c2230" font-size="12" text-anchor="middle">{"".join(shapes)}</g>'
+
+
+def _line(x: float, y: float, said: str) -> str:
+    return f'<text x="{x:.5g}" y="{y:.5g}">{escape(said)}</text>'

@@ -1,0 +1,369 @@
+"""Charts of metrics that split one measure, such as success at easy and at hard questions: a panel for each metric.
+
+Bars compare all players (MANGO, Figures 2, 5, 6, 8 and 9); points compare two of them by cluster (Figures 3 and 7).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from waybench.analysis import Estimate, Row
+from waybench.analysis.comparisons import matched
+from waybench.analysis.estimates import ClusterValue, by_cluster
+from waybench.analysis.formatting import better_text, mean_text, one_line
+from waybench.analysis.results import Cluster, Group, grouped
+from waybench.core import Environment, Metric, Presentation, plural
+from waybench.reporting._format import interval_text
+from waybench.reporting._presentations import presentation_of
+from waybench.reporting.charts._chart import COLOURS, Box
+from waybench.reporting.charts._charts import Chart, chart_name
+from waybench.reporting.charts._points import short_labels
+from waybench.reporting.charts._svg import Spec, composed, drawn, nominal, quantitative
+from waybench.stats import CONFIDENCE, Mean
+
+ClusterValues = Mapping[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]
+"""Group -> metric -> cluster -> what the metric comes to there."""
+
+MOST_RIVALS = 3  # the best model is drawn against so many others
+_BAR = 24  # pixels
+_LETTERS = 30  # the longest name
+_NAMED = 6  # clusters of a panel that have their name beside them
+_FONT = 12
+
+
+class _Layout(NamedTuple):
+    bars: int  # width of a panel of bars, in pixels
+    square: int  # width and height of a panel of points
+    columns: int
+
+
+_WIDE, _NARROW = _Layout(230, 300, 3), _Layout(250, 270, 1)
+
+
+def panel_values(rows: Iterable[Row]) -> dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]:
+    """Return what the metrics of `Presentation.panels` come to in each cluster, for each group."""
+    found: dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]] = {}
+    for group, own in grouped(rows, lambda row: row.group).items():
+        presentation = presentation_of(group.env)
+        names = {name for panel in presentation.panels.values() for name in panel}
+        if names and presentation.cluster:
+            found[group] = by_cluster(own, names)
+    return found
+
+
+def panel_charts(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    ordered: Sequence[Group],
+    total_of: Mapping[Group, Estimate],
+    values: ClusterValues,
+) -> list[Chart]:
+    """Return the charts that a presentation declares as `panels`, with those metrics that the environment has.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        ordered: Its groups, the best one first.
+        total_of: Their estimates over all levels.
+        values: What the metrics of panels come to in each cluster.
+    """
+    by_name = {metric.name: metric for metric in env.metrics}
+    found: list[Chart] = []
+    for title, names in presentation.panels.items():
+        metrics = [by_name[name] for name in names if name in by_name]
+        if not metrics:
+            continue
+        sets = grouped(ordered, lambda group: group.key)
+        for key, own in sets.items():
+            bars = _bar_chart(env, presentation, title, metrics, own, total_of, key if len(sets) > 1 else "")
+            found += [bars] if bars else []
+        if presentation.cluster:
+            found += _point_charts(env, presentation, title, metrics, ordered, values)
+    return found
+
+
+def _bar_chart(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    title: str,
+    metrics: Sequence[Metric],
+    groups: Sequence[Group],
+    total_of: Mapping[Group, Estimate],
+    key: str,
+) -> Chart | None:
+    names = _distinct(short_labels(groups))
+    # Each cluster has the same weight, as in the paper; where items are independent, each item has.
+    by_cluster = any(total_of[group].macro for group in groups)
+    means = {
+        (group, metric.name): mean
+        for group in groups
+        for metric in metrics
+        if (mean := (total_of[group].macro if by_cluster else total_of[group].metrics).get(metric.name)) is not None
+    }
+    if not means:
+        return None
+    drawn_groups = [group for group in groups if any((group, metric.name) in means for metric in metrics)]
+    grey = any(not group.embedded for group in drawn_groups)
+    bars = {
+        metric.name: [
+            _bar(names[group], number, grey and group.embedded, metric, means.get((group, metric.name)))
+            for number, group in enumerate(drawn_groups)
+        ]
+        for metric in metrics
+    }
+    over = presentation.clusters if by_cluster else presentation.items
+    shown = ", ".join(metric.title.lower() for metric in metrics)
+    whose = f" of set {one_line(key, 40)}" if key else ""
+    label = f"{title} of each player: {shown}"
+    caption = (
+        f"{title} of each player{whose}: the mean over {over}, with its {100 * CONFIDENCE:.0f} % interval over "
+        f"{over}. Each player's {presentation.items} are those that it was given. No bar: the score is not defined."
+    )
+    name = chart_name(env, [env.id, *groups[0].apart, *([key] if key else [])], f"{title} bars")
+    wide, narrow = (bar_spec(bars, metrics, layout) for layout in (_WIDE, _NARROW))
+    return Chart(name, drawn(wide, label), drawn(narrow, label), caption, wide)
+
+
+def _bar(name: str, number: int, plain: bool, metric: Metric, mean: Mean | None) -> dict[str, Any]:
+    low, high = (mean.low, mean.high) if mean else (None, None)
+    ends = interval_text(mean, metric) if mean else ""
+    text = mean_text(mean.value if mean else None, metric)
+    return {
+        **{"player": name, "value": mean.value if mean else None, "low": low, "high": high, "label": text},
+        "at": max(value for value in (mean.value, high) if value is not None) if mean else None,
+        "text": f"{name}, {metric.title.lower()}: {text}{f' ({ends})' if ends else ''}",
+        "colour": "var(--c-reference)" if plain else f"var(--c{number % COLOURS})",
+    }
+
+
+def bar_spec(
+    bars: Mapping[str, Sequence[Mapping[str, Any]]], metrics: Sequence[Metric], layout: _Layout = _WIDE
+) -> Spec:
+    """Return a panel of bars for each metric as a Vega-Lite specification.
+
+    Args:
+        bars: By the metric's name: "player", "value", "low", "high", "at" (where the label stands), "label", "text"
+            and "colour"; the same players in the same order for each.
+        metrics: The metrics, in the order of the panels.
+        layout: Measures.
+    """
+    names = [bar["player"] for bar in bars[metrics[0].name]]
+    room = round(0.6 * _FONT * max(len(name) for name in names))
+    panels: list[Spec] = []
+    for number, metric in enumerate(metrics):
+        values = bars[metric.name]
+        beside = {"labelLimit": room, "minExtent": room, "ticks": False, "domain": False}
+        named = number % layout.columns == 0
+        y = nominal("player", sort=names, title=None, axis=beside if named else None)
+        domain = _domain(metric, [bar[each] for bar in values for each in ("value", "low", "high")])
+        across = {
+            "title": None,
+            "scale": {"domain": domain, "nice": False},
+            "axis": {"tickCount": 3, **({"format": "%"} if _is_share(metric) else {})},
+        }
+        colour = nominal("colour", scale=None, legend=None)
+        x = quantitative("value", **across)
+        ends = {"x": quantitative("low", **across), "x2": {"field": "high"}, "y": y}
+        have = [bar for bar in values if bar["value"] is not None]
+        panels.append(
+            {
+                **{"width": layout.bars, "height": _BAR * len(names)},
+                "layer": [
+                    {
+                        "data": {"values": values},
+                        "mark": {"type": "bar", "height": 0.62 * _BAR, "opacity": 0.85},
+                        "encoding": {"x": x, "y": y, "color": colour, "description": nominal("text")},
+                    },
+                    {
+                        "data": {"values": [bar for bar in have if bar["low"] is not None]},
+                        "mark": {"type": "rule", "strokeWidth": 1.6, "color": "var(--ink)"},
+                        "encoding": ends,
+                    },
+                    {
+                        "data": {"values": have},
+                        "mark": {"type": "text", "align": "left", "dx": 5, "color": "var(--soft)"},
+                        "encoding": {"x": quantitative("at", **across), "y": y, "text": nominal("label")},
+                    },
+                    _heading(metric.title + (f" ({better_text(metric)})" if metric.better == "lower" else "")),
+                ],
+            }
+        )
+    return composed(concat=panels, columns=layout.columns, spacing={"row": 40, "column": 46}, config=_config())
+
+
+def _point_charts(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    title: str,
+    metrics: Sequence[Metric],
+    ordered: Sequence[Group],
+    values: ClusterValues,
+) -> list[Chart]:
+    """Return charts of the best player of each comparison against others, a point for each cluster that both have."""
+    found: list[Chart] = []
+    for together in matched(ordered):
+        models = [group for group in together if not group.embedded]
+        compared = models if len(models) > 1 else together
+        names = _distinct(short_labels(compared))
+        for other in islice(compared[1:], MOST_RIVALS):
+            best = compared[0]
+            panels = {metric.name: _points(values, best, other, metric, names, presentation) for metric in metrics}
+            if not any(len(points) > 1 for points in panels.values()):
+                continue
+            what = f"{title} by {presentation.cluster}: {names[best]} against {names[other]}"
+            caption = (
+                f"{what}. Each point is one of the {presentation.clusters} in which both have a score, larger for more "
+                f"{presentation.items}; above the diagonal {names[best]} is {_ahead(metrics)}."
+            )
+            axes = f"{names[other]} →", f"↑ {names[best]}"
+            wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
+            whose = [env.id, *best.apart, best.model, other.model, str(best.settings), str(other.settings)]
+            name = chart_name(env, whose, f"{title} by {presentation.cluster}")
+            found.append(Chart(name, drawn(wide, what), drawn(narrow, what), caption, wide))
+    return found
+
+
+def _ahead(metrics: Sequence[Metric]) -> str:
+    return "worse" if metrics[0].better == "lower" else "better"
+
+
+def _points(
+    values: ClusterValues,
+    best: Group,
+    other: Group,
+    metric: Metric,
+    names: Mapping[Group, str],
+    presentation: Presentation,
+) -> list[dict[str, Any]]:
+    up, across = (values.get(group, {}).get(metric.name, {}) for group in (best, other))
+    found: list[dict[str, Any]] = []
+    for cluster in sorted(up.keys() & across.keys()):
+        first, second = up[cluster], across[cluster]
+        items = min(first.items, second.items)
+        name = one_line(cluster.name, _LETTERS)
+        text = (
+            f"{name}, {plural(items, presentation.item, presentation.items)}: {names[best]} "
+            f"{mean_text(first.value, metric)}, {names[other]} {mean_text(second.value, metric)}"
+        )
+        found.append({"cluster": name, "x": second.value, "y": first.value, "items": items, "text": text})
+    return found
+
+
+def point_spec(
+    points: Mapping[str, Sequence[Mapping[str, Any]]],
+    metrics: Sequence[Metric],
+    axes: tuple[str, str],
+    layout: _Layout = _WIDE,
+) -> Spec:
+    """Return a panel of points for each metric, with its diagonal, as a Vega-Lite specification.
+
+    Args:
+        points: By the metric's name: "cluster", "x", "y", "items" and "text".
+        metrics: The metrics, in the order of the panels.
+        axes: Titles of the axes, the one across first.
+        layout: Measures.
+    """
+    most = max((point["items"] for some in points.values() for point in some), default=1)
+    panels: list[Spec] = []
+    for metric in metrics:
+        own = points[metric.name]
+        low, high = _domain(metric, [point[each] for point in own for each in ("x", "y")])
+        # Points at the least and at the greatest value are not cut in half.
+        pad = 0.03 * (high - low)
+        scale = {"domain": [low - pad, high + pad], "nice": False}
+        ticks = {"tickCount": 5, "grid": True, **({"format": "%"} if _is_share(metric) else {})}
+        x = quantitative("x", title=axes[0], scale=scale, axis=ticks)
+        y = quantitative("y", title=axes[1], scale=scale, axis=ticks)
+        size = quantitative("items", scale={"domain": [0, most], "range": [14, 110]}, legend=None)
+        ends = [{"x": low, "y": low}, {"x": high, "y": high}]
+        labels = _labels(own, (low - pad, high + pad), layout.square)
+        halo = {"stroke": "var(--page)", "strokeWidth": 3, "strokeJoin": "round"}
+        word = {"type": "text", "align": "left", "fontSize": _FONT - 1}
+        panels.append(
+            {
+                **{"width": layout.square, "height": layout.square},
+                "layer": [
+                    {
+                        "data": {"values": ends},
+                        "mark": {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 4], "color": "var(--soft)"},
+                        "encoding": {"x": x, "y": y},
+                    },
+                    {
+                        "data": {"values": own},
+                        "mark": {"type": "point", "filled": True, "color": "var(--c0)", "opacity": 0.6},
+                        "encoding": {"x": x, "y": y, "size": size, "description": nominal("text")},
+                    },
+                    *(
+                        {
+                            "data": {"values": labels},
+                            "mark": {**word, **style},
+                            "encoding": {"x": x, "y": y, "text": nominal("label")},
+                        }
+                        for style in (halo, {"color": "var(--soft)"})
+                    ),
+                    _heading(metric.title),
+                ],
+            }
+        )
+    return composed(concat=panels, columns=layout.columns, spacing={"row": 46, "column": 50}, config=_config())
+
+
+def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], side: int) -> list[dict[str, Any]]:
+    """Return names for the points farthest from the diagonal, as far as there is room beside them."""
+    low, high = domain
+    place = [((point["x"] - low) / (high - low) * side, (high - point["y"]) / (high - low) * side) for point in points]
+    taken: list[Box] = []
+    found: list[dict[str, Any]] = []
+    for at in sorted(range(len(points)), key=lambda at: (-abs(points[at]["y"] - points[at]["x"]), at)):
+        x, y = place[at]
+        wide = 0.58 * (_FONT - 1) * len(points[at]["cluster"])
+        for left in (x + 7, x - 7 - wide):
+            box = Box(left, y - 7, left + wide, y + 7)
+            clear = all(
+                not box.meets(Box(a - 4, b - 4, a + 4, b + 4)) for other, (a, b) in enumerate(place) if other != at
+            )
+            if clear and box.left >= 0 and box.right <= side and not any(box.meets(other) for other in taken):
+                taken.append(box)
+                by = low + left / side * (high - low)
+                found.append({"x": by, "y": points[at]["y"], "label": points[at]["cluster"]})
+                break
+        if len(found) == _NAMED:
+            break
+    return found
+
+
+def _heading(text: str) -> Spec:
+    return {
+        "data": {"values": [{"text": text}]},
+        "mark": {"type": "text", "align": "left", "dy": -14, "fontWeight": 600, "color": "var(--ink)"},
+        "encoding": {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")},
+    }
+
+
+def _domain(metric: Metric, values: Iterable[float | None]) -> tuple[float, float]:
+    known = [value for value in values if value is not None] or [0.0]
+    low, high = metric.bounds
+    low, high = min(known, default=0.0) if low is None else low, max(known) if high is None else high
+    return (low, high) if high > low else (low - 1, low + 1)
+
+
+def _is_share(metric: Metric) -> bool:
+    return metric.bounds == (0, 1)
+
+
+def _distinct(names: Mapping[Group, str]) -> dict[Group, str]:
+    """Return names that fit beside a chart, no two of them the same."""
+    found: dict[Group, str] = {}
+    for number, (group, name) in enumerate(names.items(), 1):
+        short = one_line(name, _LETTERS)
+        found[group] = short if short not in found.values() else f"{one_line(name, _LETTERS - 5)} [{number}]"
+    return found
+
+
+def _config() -> dict[str, Any]:
+    axis = {
+        **{"labelColor": "var(--soft)", "labelFontSize": _FONT, "titleColor": "var(--soft)", "titleFontSize": _FONT},
+        **{"titleFontWeight": "normal", "titlePadding": 8, "gridColor": "var(--rule)"},
+        **{"domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
+    }
+    return {"view": {"stroke": None}, "axis": axis, "text": {"fontSize": _FONT, "baseline": "middle"}}
