@@ -38,7 +38,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import Option, resolve
+from waybench.core._options import WORDING, Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_prices
@@ -55,8 +55,9 @@ from waybench.core._secrets import (
     secrets_in,
     without_credentials,
 )
+from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
 from waybench.core._text import plural, with_article
-from waybench.core._wording import Invalid, Memory, Message, Wording
+from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
 
 __all__ = [
     "EMBEDDED",
@@ -70,10 +71,12 @@ __all__ = [
     "OF_THE_ITEM",
     "REFUSED",
     "SCHEMA",
+    "TEMPLATE",
     "TRUNCATED",
     "TURN_LIMIT",
     "UNPARSED",
     "UNPRODUCTIVE",
+    "WORDING",
     "WRONG",
     "Aggregate",
     "Axis",
@@ -94,6 +97,7 @@ __all__ = [
     "ExplanatoryVariables",
     "Facts",
     "FailureKind",
+    "Field",
     "Game",
     "HorizonSpec",
     "Instance",
@@ -126,13 +130,16 @@ __all__ = [
     "Series",
     "Source",
     "Stream",
+    "TemplateWording",
     "Transition",
     "TurnRecord",
     "Usage",
     "UsageError",
+    "View",
     "WaybenchError",
     "Wording",
     "all_turns",
+    "base_wording",
     "check_json",
     "credentials",
     "evenly_chosen",
@@ -141,6 +148,7 @@ __all__ = [
     "is_array",
     "is_object",
     "is_public_key",
+    "is_template_name",
     "key_for_log",
     "key_label",
     "label_in_log",
@@ -166,6 +174,7 @@ __all__ = [
     "set_hash",
     "shortened",
     "shown",
+    "template_fields",
     "unknown",
     "with_article",
     "without_credentials",

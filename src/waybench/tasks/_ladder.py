@@ -27,7 +27,7 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
     if first > last:
         raise UsageError(f"{climb.first}={first} is above {climb.last}={last}")
     environment = registry.load(entry.envs[0])
-    options = {option.name: given[option.name] for option in environment.options}
+    options = environment.resolve_options({option.name: given[option.name] for option in environment.options})
     style = {option.name: given[option.name] for option in environment.source_options}
 
     @cache

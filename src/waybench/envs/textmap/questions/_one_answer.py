@@ -97,7 +97,7 @@ class OneAnswerGame(Game[Q, AnswerState[Q], A]):
 
 
 class OneAnswerWording(Wording[Q, AnswerState[Q], A]):
-    """The whole prompt is in the rules; after the answer, the player is told what came of it."""
+    """The whole prompt is in the rules; after the answer, the player learns whether it was right."""
 
     def observe(self, state: AnswerState[Q], last: Transition[AnswerState[Q]] | Invalid | None, turn: int) -> str:
         """Return nothing before the answer, and then what came of it."""
