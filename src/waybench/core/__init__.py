@@ -7,6 +7,7 @@ from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
+from waybench.core._examples import with_examples
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import (
     GENERAL_FAILURES,
@@ -177,6 +178,7 @@ __all__ = [
     "template_fields",
     "unknown",
     "with_article",
+    "with_examples",
     "without_credentials",
     "without_reasoning",
 ]

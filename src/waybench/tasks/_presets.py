@@ -229,7 +229,7 @@ PRESETS = (
     _smartplay(),
     *(_small(*line) for line in _SMALL),
     *(
-        _alone(name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source")
+        _alone(name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source icl")
         for name, env, summary in _GTB
     ),
 )
