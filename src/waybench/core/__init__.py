@@ -2,7 +2,7 @@
 
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._bounds import JsonBounds, check_json
-from waybench.core._datasets import DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
+from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
@@ -63,6 +63,7 @@ from waybench.core._wording import Field, Invalid, Memory, Message, View, Wordin
 __all__ = [
     "EMBEDDED",
     "GENERAL_FAILURES",
+    "GENERATED",
     "HIDDEN",
     "ILLEGAL",
     "LABEL",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.core import Dataset, Environment, Item, Json, UsageError
+from waybench.core import Dataset, Environment, Item, Json, Source, UsageError
 from waybench.data import find_download, locate
 from waybench.envs import registry
 from waybench.tasks._entry import Part
@@ -71,11 +71,7 @@ def _items(
 
     Where there is one item only, that one is attempted as often as trials are asked for.
     """
-    chosen = _chosen(environment, given)
-    folder = given.get("data_dir")
-    source = chosen.open(given, _Files(None if folder is None else Path(folder)))
-    if given["key"] is not None and "key" in _own(environment, chosen):
-        source = environment.marked(source, given["key"])
+    chosen, source = open_source(environment, given)
     if source.space is not None and any(option.name == "limit" for option in chosen.options):
         return source.head(source.space), given["attempts"]
     wanted = given["limit"] or trials
@@ -84,6 +80,20 @@ def _items(
     count = wanted if source.space is None else min(wanted, source.space)
     repeats = trials and source.space == 1
     return source.head(count), given["attempts"] * (wanted if repeats else 1)
+
+
+def open_source(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> tuple[Dataset, Source[Any]]:
+    """Return the data set that `source` names, and its items.
+
+    Raises:
+        UsageError: If a parameter is unfit, or belongs to other data sets only.
+    """
+    chosen = _chosen(environment, given)
+    folder = given.get("data_dir")
+    source = chosen.open(given, _Files(None if folder is None else Path(folder)))
+    if given["key"] is not None and "key" in _own(environment, chosen):
+        source = environment.marked(source, given["key"])
+    return chosen, source
 
 
 def _chosen(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:

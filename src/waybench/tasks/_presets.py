@@ -196,20 +196,36 @@ def _alone(name: str, env: str, summary: str, names: str, *changed: Option) -> T
     return TaskEntry(name=name, summary=summary, options=_options(env, names, *changed), parts=(Part(env=env),))
 
 
+_MAZES = 10  # of each dimension, as published
+
 ALICIA = TaskEntry(
     name="alicia",
     summary="AliciaBench: ten mazes a dimension, three attempts each, dimensions 5, 7, 9, ... as far as the player "
     "gets",
     options=(
         *_options("maze/alicia", "*play key", docs={"key": "The set's key; the public set if not given."}),
-        Option(name="limit", default=10, low=1, doc="Mazes of each dimension."),
+        Option(
+            name="limit",
+            default=None,
+            kind=int,
+            low=1,
+            doc=f"Mazes of each dimension; if not given, {_MAZES} generated ones, or all of a file.",
+        ),
         Option(name="attempts", default=3, low=1, doc="Most attempts at a maze; a perfect one ends them."),
         Option(name="min_dimension", default=5, low=5, doc="The first dimension."),
         Option(name="max_dimension", default=101, low=5, high=1001, doc="The last dimension, a cap on cost."),
         *_options("maze/alicia", "*source"),
+        *_options(
+            "maze/alicia",
+            "source",
+            docs={
+                "source": "generated: mazes by key; or the path of a file of JSON lines, a maze in each, whose "
+                "dimensions are played in their order: the next one if an attempt at this one reached the exit."
+            },
+        ),
     ),
     parts=(Part(env="maze/alicia"),),
-    climb=Climb("min_dimension", "max_dimension", 2),
+    climb=Climb("min_dimension", "max_dimension", 2, _MAZES),
 )
 
 PRESETS = (

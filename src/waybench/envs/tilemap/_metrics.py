@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import fsum
+from math import exp, fsum, log, log1p, sqrt
 
-from waybench.core import OF_THE_ITEM, End, EpisodeRecord, Metric, Range, outcome_metric
+from waybench.core import OF_THE_ITEM, Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric
 from waybench.envs.tilemap._board import board, style_of
 from waybench.envs.tilemap._instance import decode
 from waybench.envs.tilemap._protocol import GIVEN_UP, PROTOCOLS, Protocol, moves_per_point
@@ -233,6 +233,19 @@ def _top(number: int, doc: str) -> Metric:
     return Metric(name=name.lower().replace("-", ""), of=share, title=name, low=0, range=_goals, per=per, doc=doc)
 
 
+def _log_cosh(difference: int) -> float:
+    """Return log(cosh(x)), also where cosh(x) is too large for a float."""
+    size = abs(difference)
+    return size + log1p(exp(-2 * size)) - log(2)
+
+
+LENGTH_SQUARED = _metric(
+    "length_mse",
+    "Length MSE",
+    _from_tally(lambda counted: float((counted.moves - counted.length) ** 2)),
+    "Square of the difference between the moves of all plans (MPL) and the path length that the score is scaled by.",
+)
+
 METRICS = (
     Metric(
         name="score",
@@ -279,6 +292,14 @@ METRICS = (
         "",
     ),
     _metric("actions", "MAT", _from_tally(lambda counted: counted.actions), "Names in all plans.", ""),
+    LENGTH_SQUARED,
+    _metric(
+        "length_log_cosh",
+        "Length log-cosh",
+        _from_tally(lambda counted: _log_cosh(counted.moves - counted.length)),
+        "Logarithm of the hyperbolic cosine of the same difference. The published program adds it up over all maps: it "
+        "is this mean times the number of maps.",
+    ),
     _top(0, "Objectives at which the plan ended."),
     _top(1, 'Objectives beside which it ended; in "sound" those of Top-0 too.'),
     _top(
@@ -319,5 +340,18 @@ STATE_METRICS = (
         high=1,
         doc="The same of the cells that change in truth or in the drawing, for the others can be copied. Not defined "
         "where none does.",
+    ),
+)
+
+AGGREGATES = (
+    Aggregate(
+        name="length_rmse",
+        metrics=(LENGTH_SQUARED,),
+        of=lambda means: sqrt(means[0]),
+        title="Length RMSE",
+        doc="Root of the mean of length_mse over maps: the published program's error of the path length.",
+        part="Error",
+        low=0,
+        better="lower",
     ),
 )
