@@ -1,6 +1,6 @@
 """Simulated players of several shapes: does the search for a horizon hold what it says, and what does it save?
 
-`python -m benchmarks.calibration` prints the table of docs/benchmarks.md; it takes some minutes.
+`python -m benchmarks.calibration` prints the table of docs/evidence.md; it takes some minutes.
 """
 
 import argparse

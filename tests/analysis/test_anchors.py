@@ -7,8 +7,8 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played
-from waybench.analysis import Estimate, LoggedEpisode, estimate, exclude, overall, rows
-from waybench.analysis.results import Anchoring, Anchors, row
+from waybench.analysis import Estimate, LoggedEpisode, estimate, overall, rows
+from waybench.analysis.results import Anchoring, Anchors, exclude, row
 from waybench.core import Episode, play_out, policy
 from waybench.envs.search import GuessGame
 from waybench.testing import run_check

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.analysis.episodes import played
-from waybench.analysis import Estimate, LoggedEpisode, by_level, exclude, overall
-from waybench.analysis.results import Anchoring, row
+from waybench.analysis import Estimate, LoggedEpisode, by_level, overall
+from waybench.analysis.results import Anchoring, exclude, row
 from waybench.analysis.results._rows import Row
 
 LEVELS = (7, 9)

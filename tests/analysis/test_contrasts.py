@@ -14,12 +14,13 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.test_frames import group, row
 from tests.envs.tilemap.maps import after
 from tests.envs.tilemap.maps import said as move
-from waybench.analysis import compare_sides, comparisons_text, rows
+from waybench.analysis import compare_sides, rows
 from waybench.analysis.comparisons import (
     Comparison,
     ItemScores,
     Verdict,
     comparisons_json,
+    comparisons_text,
     dominant,
     failure,
     item_scores,
@@ -242,7 +243,7 @@ def test_nothing_in_common() -> None:
     other = replace(other, values={key(n + 10): 1.0 for n in range(3)})
     found, (left,) = compare_sides([made([1.0] * 3)], [other])
     assert found == []
-    assert left.why == "they were asked no item in common"
+    assert left.why == "they have no item in common"
 
 
 def test_what_is_left_out_is_counted() -> None:
@@ -252,9 +253,9 @@ def test_what_is_left_out_is_counted() -> None:
     assert found[0].difference.n == 8
     text = comparisons_text(found, left, 0.05, ("", "out"))
     assert "B: b in out" in text
-    assert "Left out: 3 items that only B was asked." in text
-    assert "Left out: 2 items missing for infrastructure errors (A 1, B 1)." in text
-    assert "Left out: 2 items without a value, as where no answer could be read (A 1, B 1)." in text
+    assert "Left out: 3 items that only B was given." in text
+    assert "Left out: 2 items missing due to infrastructure errors (A 1, B 1)." in text
+    assert "Left out: 2 items without a value, for example because no answer could be read (A 1, B 1)." in text
     assert "inf" not in text.replace("infrastructure", "")
 
 
@@ -326,8 +327,8 @@ def test_real_episodes() -> None:
     assert (found.difference.n, found.difference.value, found.name) == (3, 100, "Mazes (AliciaBench)")
     assert found.verdict is Verdict.TOO_FEW
     text = comparisons_text([found], left, 0.05, ("", ""))
-    assert "Left out: 4 items that only A was asked, level 7." in text
-    assert "Left out: 1 item missing for infrastructure errors (A 0, B 1)." in text
+    assert "Left out: 4 items that only A was given, level 7." in text
+    assert "Left out: 1 item missing due to infrastructure errors (A 0, B 1)." in text
     assert "A fails in none of 3 attempts, B by replies that could not be read (3 of 3 failures)." in text
     told = json.loads(json.dumps(comparisons_json([found], left, 0.05), allow_nan=False))
     (listed,) = told["comparisons"]

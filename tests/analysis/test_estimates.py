@@ -5,8 +5,8 @@ from statistics import mean
 import pytest
 
 from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
-from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, exclude, overall, rows, tidy
-from waybench.analysis.results import row
+from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, tidy
+from waybench.analysis.results import exclude, row
 from waybench.analysis.results._items import single_attempt
 from waybench.core import DataError, End, Usage, UsageError
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, dated, rescored
-from waybench.analysis import NoEpisodesError, compare_sides, comparisons_text, read_logs
-from waybench.analysis.comparisons import ItemScores, Verdict, foreign_scores
+from waybench.analysis import compare_sides, read_logs
+from waybench.analysis.comparisons import ItemScores, Verdict, comparisons_text, foreign_scores
+from waybench.analysis.logs import NoEpisodesError
 
 Told = dict[str, float]
 
@@ -47,7 +48,7 @@ def test_compared_sample_by_sample(asked: Path) -> None:
     assert (found.test.method, found.test.p) == ("mcnemar", pytest.approx(2 * (1 + 6) / 2**6))
     assert found.verdict is Verdict.NOT_SHOWN
     text = comparisons_text([found], left, 0.05, ("", ""))
-    assert "Left out: 1 item missing for infrastructure errors (A 1, B 0)." in text
+    assert "Left out: 1 item missing due to infrastructure errors (A 1, B 0)." in text
     assert "A: mockllm/good\nB: mockllm/poor" in text
     assert "Both fail by length (A 1 of 2, B 10 of 12 failures)." in text
 
@@ -78,7 +79,7 @@ def test_one_id_and_another_input_is_told(tmp_path: Path) -> None:
     ask(tmp_path / "b", "m", lambda number: RIGHT, count=3, words="Please:")
     (found,), _ = compare_sides(foreign_scores(tmp_path / "a"), foreign_scores(tmp_path / "b"))
     assert found.other_words == 3
-    assert "3 of 3 samples have the same id and another input" in comparisons_text([found], [], 0.05, ("a", "b"))
+    assert "3 of 3 samples have the same id but different inputs" in comparisons_text([found], [], 0.05, ("a", "b"))
 
 
 def test_whatever_stands_in_a_score(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ def test_a_player_that_errs_at_a_rate_reaches_less_far_the_more_it_errs() -> Non
 def test_nothing_is_said_beyond_what_was_tried() -> None:
     far = of(horizons(rows(played("oracle", (5, 7, 9)))), "dimension")
     assert (far.value, far.high, far.side) == (None, None, "beyond")
-    assert horizon_text(far) == "beyond 9"
+    assert horizon_text(far) == "above 9"
     lost = [*played("null", (5,)), *played("null", (7,))]
     near = of(horizons(rows(lost)), "dimension")
     assert (near.value, near.low, near.side) == (None, None, "below")
@@ -287,12 +287,12 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
     first, rule, *lines, solved = table.splitlines()
-    assert solved == "Solved, whatever the score: the exit is reached, in whatever way."
-    assert first.split("  ")[0] == "Mazes (AliciaBench): dimension at which a share is still solved"
+    assert solved == "Solved, regardless of the score: the exit is reached, in whatever way."
+    assert first.split("  ")[0] == "Mazes (AliciaBench): horizons, by dimension"
     assert first.split()[-4:] == ["50", "%", "80", "%"]
     assert set(rule) == {"-"}
     assert [line.split()[0] for line in lines] == ["a", "waybench/oracle"]
-    assert "beyond 7" in lines[1]
+    assert "above 7" in lines[1]
 
 
 @pytest.mark.parametrize("levels", [(5, 7), (5, 9), (5, 7, 9, 13), (5, 101)])
@@ -302,7 +302,7 @@ def test_who_solves_everything_has_a_horizon_beyond_it(levels: tuple[int, ...], 
     for each in horizons(made):
         assert (each.side, each.value, each.high) == ("beyond", None, None)
         assert set(each.sides.values()) == {"beyond"}
-        assert horizon_text(each).startswith(f"beyond {levels[-1]}")
+        assert horizon_text(each).startswith(f"above {levels[-1]}")
     failed = [tried(level, one, 1, solved=False, perfect=False) for level in levels for one in range(mazes)]
     for each in horizons(failed):
         assert (each.side, each.value, each.low) == ("below", None, None)
@@ -311,7 +311,7 @@ def test_who_solves_everything_has_a_horizon_beyond_it(levels: tuple[int, ...], 
 
 def test_too_few_items_are_said_to_be_too_few() -> None:
     two = horizons([tried(level, 0, 1, solved=True, perfect=True) for level in (5, 9)])
-    assert [horizon_text(each) for each in two] == ["beyond 9 (too few items to tell)"] * 2
+    assert [horizon_text(each) for each in two] == ["above 9 (too few items for an interval)"] * 2
     assert [each.known for each in two] == [False, False]
     many = [tried(level, one, 1, solved=True, perfect=True) for level in (5, 9) for one in range(60)]
     half = horizons(many)[0]

@@ -17,7 +17,8 @@ import pytest
 
 from tests.analysis.test_logs import run
 from tests.hostile_json import FAMILIES, RAW_FAMILIES, spoilt
-from waybench.analysis import Skipped, read_logs
+from waybench.analysis import read_logs
+from waybench.analysis.logs import Skipped
 
 CASES = 25
 ZSTANDARD = 93  # in which Inspect writes; Python before 3.14 has no name for it
@@ -212,5 +213,5 @@ def test_the_directory_of_a_log_is_not_believed(parts: Parts, tmp_path: Path) ->
             info = log.getinfo("samples/bad_epoch_1.json")
             info.file_size, info.CRC = says, zlib.crc32((start + b"x" * says)[:says])
     done = child(LIMITED, *(str(tmp_path / name) for name in ("zstandard", "deflate")))
-    expected = f"['whole'];('bad', 'it has more than the {says} bytes that the directory of the file says')"
+    expected = f"['whole'];('bad', 'it has more than the {says} bytes that the directory of the archive states')"
     assert done.stdout.splitlines() == [expected] * 2

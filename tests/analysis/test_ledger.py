@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.analysis.test_frames import row
-from waybench.analysis import Row, ledger_frame
+from waybench.analysis import Row
 from waybench.analysis.comparisons import setting_effect_frame, setting_effects
-from waybench.analysis.estimates import ledger
+from waybench.analysis.estimates import ledger, ledger_frame
 from waybench.analysis.results import Cluster, Group
 
 ASKED = "openai/gpt-4o"

@@ -10,7 +10,8 @@ from typing import Any
 import inspect_ai.log as inspect_log
 import pytest
 
-from waybench.analysis import LoggedEpisode, Skipped, estimate, overall, read_logs, rows
+from waybench.analysis import LoggedEpisode, estimate, overall, read_logs, rows
+from waybench.analysis.logs import Skipped
 from waybench.analysis.results import labels
 from waybench.core import UsageError
 from waybench.eval import evaluate

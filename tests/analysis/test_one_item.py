@@ -52,9 +52,9 @@ def test_every_table_counts_one_item() -> None:
 def test_the_report_counts_one_item(tmp_path: Path) -> None:
     made = site(tmp_path, [*attempts("a", "oracle"), *attempts("b", "noisy-0.4")])
     told = made.home.text + made.task.text
-    assert "Number of disks 3, 1 puzzle; at most 5 attempts were made at a puzzle." in told
+    assert "Number of disks 3, 1 puzzle; at most 5 attempts at each puzzle." in told
     assert "5 puzzles" not in " ".join(page.text for page in made.pages)
-    assert [row[1:3] for row in made.task.table("How it went")[2:]] == [["1", "5"]] * 2
+    assert [row[1:3] for row in made.task.table("Outcomes and cost")[2:]] == [["1", "5"]] * 2
     for page in made.results:
         assert page.table("By number of disks.")[1][1:3] == ["1", "5"]
         assert "95 % intervals over attempts." in page.text
@@ -65,7 +65,7 @@ def test_the_report_counts_one_item(tmp_path: Path) -> None:
     assert data["items"] == [["3-0", 3]]
     assert [len(scores) for scores in data["scores"]] == [1, 1]
     assert [number for number, _ in data["differences"].values()] == [1, 1]
-    assert [row[2] for row in compared.table("Two by two.")[1:]] == ["1"]
+    assert [row[2] for row in compared.table("Pairwise comparisons.")[1:]] == ["1"]
 
 
 def test_an_item_with_a_lost_attempt_is_incomplete_and_not_missing() -> None:

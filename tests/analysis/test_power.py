@@ -163,7 +163,7 @@ def test_a_pilot_of_one_model_and_of_one_without_bounds() -> None:
     assert plan.apart(0.1) == pytest.approx(spread * upper)
     assert plan.variance(0.1) == pytest.approx(2 * spread * upper * 0.75, rel=0.03)
     assert "correlate by 0.25 (assumed)" in plan.description
-    assert problem.startswith("u: U: its values have no bounds")
+    assert problem.startswith("u: U: its values are unbounded")
 
 
 def test_a_pilots_clusters() -> None:
@@ -183,4 +183,4 @@ def test_a_pilots_clusters() -> None:
 def test_a_small_pilot_says_so() -> None:
     ((plan,), _) = pilots([made([1.0, 0.0] * 4, "a"), made([1.0] * 8, "b")], 0.5)
     assert plan.description.endswith("a rough guess from so few")
-    assert pilots([made([1.0] * 4, "a")], 0.5)[1] == ["t: Share: fewer than 5 items say too little"]
+    assert pilots([made([1.0] * 4, "a")], 0.5)[1] == ["t: Share: fewer than 5 items are too few"]

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from tests.analysis.episodes import detour, failed, item, logged, said
 from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
-from waybench.analysis import Estimate, LoggedEpisode, by_level, exclude, overall, tidy
-from waybench.analysis.results import row
+from waybench.analysis import Estimate, LoggedEpisode, by_level, overall, tidy
+from waybench.analysis.results import exclude, row
 from waybench.cli import main
 from waybench.core import EpisodeRecord, Price, Usage, UsageError, price_table, read_prices
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, said
-from waybench.analysis import LoggedEpisode, exclude, rows
+from waybench.analysis import LoggedEpisode, rows
 from waybench.analysis.horizons import search_text, searches
-from waybench.analysis.results import row
+from waybench.analysis.results import exclude, row
 from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
 
 PLAN: dict[str, Any] = {
@@ -68,17 +68,21 @@ def test_why_else_it_stops(plan: dict[str, Any], unfinished: bool, stop: str) ->
     episodes = tried(**plan)
     (found,) = searches(episodes, rows(episodes), unfinished)
     assert found.stop == stop
-    assert ("interrupted: the same command goes on" in search_text([found])) == (stop == "")
+    assert ("interrupted; run the same command to continue" in search_text([found])) == (stop == "")
 
 
 @pytest.mark.parametrize(
-    ("solved", "stop", "words"), [(True, "beyond", "beyond dimension 41"), (False, "below", "below dimension 5")]
+    ("solved", "stop", "words"),
+    [
+        (True, "beyond", "above the hardest level tested (dimension 41;"),
+        (False, "below", "below the easiest level tested (dimension 5;"),
+    ],
 )
 def test_nothing_is_said_out_of_range(solved: bool, stop: str, words: str) -> None:
     episodes = [episode(level, number, solved) for level in (5, 9, 21, 41) for number in range(6)]
     (found,) = searches(episodes, rows(episodes))
     assert found.stop == stop
-    assert f"50 % horizon {words} (90 %: " in found.text
+    assert f"50 % horizon {words} 90 % interval " in found.text
 
 
 def test_errors_are_no_trials() -> None:
@@ -118,8 +122,8 @@ def test_a_search_without_a_failure_ends_beyond_what_it_tried() -> None:
     episodes = [episode(level, number, True, most=4) for level in (5, 9) for number in range(2)]
     (found,) = searches(episodes, rows(episodes))
     assert (found.stop, found.without_failure) == ("cap", 9)
-    assert "50 % horizon beyond dimension 9 (90 %: over " in found.text
+    assert "50 % horizon above the hardest level tested (dimension 9; 90 % interval from " in found.text
     failing = [*episodes, episode(13, 0, False, most=5)]
     (found,) = searches(failing, rows(failing))
     assert found.without_failure is None
-    assert "beyond dimension 9" not in found.text
+    assert "(dimension 9;" not in found.text

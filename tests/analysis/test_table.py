@@ -24,9 +24,9 @@ def test_what_errors_took_is_marked() -> None:
     some = [logged(detour(item(5), 0)), logged(failed(detour(item(5, 1), 2)))]
     *_, last, blank, legend, more = text_table(estimate([*lost, *some])).splitlines()
     assert last.split() == ["vendor/model", "100.0*", "n/a"]
-    assert (blank, legend) == ("", "* some items are missing or had fewer attempts, for infrastructure errors")
+    assert (blank, legend) == ("", "* infrastructure errors: some items are missing or have fewer attempts")
     assert more == (
-        "  vendor/model, 5: 1 of 2 items missing; between 50.0 and 100.0 if all of it had failed or succeeded"
+        "  vendor/model, 5: 1 of 2 items missing; the score is between 50.0 and 100.0, whatever their results"
     )
 
 

@@ -129,7 +129,7 @@ def test_the_table_for_a_terminal() -> None:
         "vendor/model, matrix",
         "vendor/model, ascii",
         "vendor/model, prose",
-        "vendor/model, worst of each item",
+        "vendor/model, worst wording of each item",
     ]
     assert lines[0].split()[-2:] == ["8", "47.5"]
     assert "−13.8" in lines[1]

@@ -57,6 +57,6 @@ def test_the_report_has_a_section_and_a_page_for_each(tmp_path: Path) -> None:
     ):
         page = made.tasks[name]
         assert re.findall(r"<h1>([^<]+)</h1>", page.html) == [title]
-        assert {row[0] for row in page.table("How it went")[2:]} == models
+        assert {row[0] for row in page.table("Outcomes and cost")[2:]} == models
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert len(summary["overall"]) == 3

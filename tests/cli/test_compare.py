@@ -50,7 +50,7 @@ def test_one_model_in_two_folders(command: Command, sums: Path) -> None:
     out = command("compare", sums / "before", sums / "after").stdout
     assert out.count("\nB: mockllm/") == 2
     assert "A: mockllm/m in " in out and "A: mockllm/n in " in out
-    assert "Left out: 1 item missing for infrastructure errors (A 1, B 1)." in out
+    assert "Left out: 1 item missing due to infrastructure errors (A 1, B 1)." in out
     alone = command("compare", sums / "before" / "m", sums / "after" / "mockllm" / "m").stdout
     assert "mockllm/n" not in alone
     assert "A − B" in alone and "−0.250" in alone
@@ -96,7 +96,7 @@ def test_errors(command: Command, ours: Path, sums: Path, tmp_path: Path) -> Non
     assert "are the same" in error("null", "waybench/null", "--in", ours)
     assert "are the same" in error(before, before)
     assert "are the same" in error(before, before / "m")
-    assert "nothing to compare: the other side has nothing like it" in error(ours, before)
+    assert "nothing to compare: the other side has no such task and settings" in error(ours, before)
     assert "there is none 'waybench-out' to look for a model in" in error("nowhere", "null")
     assert "no scores in" in error(tmp_path, before)
     assert "unknown task 'sum': did you mean 'sums'" in error("m", "n", "--in", before, "--task", "sum")

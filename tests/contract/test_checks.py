@@ -19,6 +19,7 @@ from waybench.core import (
     Json,
     Option,
     Outcome,
+    Presentation,
     Series,
     Stream,
     Transition,
@@ -256,6 +257,10 @@ def with_aggregates(*changes: Mapping[str, Any], env: AnyEnvironment = DIAL) -> 
     return replace(env, aggregates=tuple(replace(one, **change) for change in changes))
 
 
+def with_presentation(**fields: Any) -> AnyEnvironment:
+    return replace(DIAL, presentation=Presentation(**fields))
+
+
 def with_option(**fields: Any) -> AnyEnvironment:
     return replace(DIAL, options=(*DIAL.options, Option(**fields)))
 
@@ -373,6 +378,65 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "option without a type": ("options", with_option(name="a", default=None, doc="One."), "give kind"),
     "option twice": ("options", with_option(name="turns", default=1, doc="One."), "come twice"),
     "no protocol": ("options", replace(DIAL, options=DIAL.options[1:]), "no option 'protocol'"),
+    "a metric that is not there": (
+        "presentation declared",
+        with_presentation(metrics=("score", "scroe")),
+        "there is no metric 'scroe'",
+    ),
+    "a metric of pairs that is not there": (
+        "presentation declared",
+        with_presentation(pairs={"Parts": ("score", "rest")}),
+        "there is no metric 'rest'",
+    ),
+    "a plural that is none": ("presentation declared", with_presentation(item="box"), "give items"),
+    "an item without a name": ("presentation declared", with_presentation(item=""), "give item, the name of one"),
+    "a part of another family": (
+        "presentation declared",
+        with_presentation(parts={"All": ("toy/dial", "toy/other")}),
+        "'toy/other' is not an environment",
+    ),
+    "a cluster that is not declared": (
+        "presentation declared",
+        with_presentation(cluster="map"),
+        "declares no cluster",
+    ),
+    "a legend of nothing": ("presentation declared", with_presentation(legend="A line."), "no drawing"),
+    "frames without a drawing": (
+        "presentation declared",
+        with_presentation(draw_frames=lambda instance, turns, counts: iter([])),
+        "draw_frames without draw",
+    ),
+    "a legend in words": (
+        "presentation declared",
+        with_presentation(legend="a line", draw=lambda instance, turns, **_: "<svg/>"),
+        "whole sentences",
+    ),
+    "a drawing that raises": (
+        "presentation",
+        with_presentation(draw=lambda instance, turns, **_: str(turns[0])),
+        "the presentation raised IndexError",
+    ),
+    "a drawing without reuse": (
+        "presentation",
+        with_presentation(draw=lambda instance, turns: "<svg/>"),
+        "unexpected keyword argument 'board_id'",
+    ),
+    "a drawing that is not closed": (
+        "presentation",
+        with_presentation(draw=lambda instance, turns, **_: "<svg>"),
+        "draw gave no SVG",
+    ),
+    "a drawing that is a page": (
+        "presentation",
+        with_presentation(draw=lambda instance, turns, **_: "<html/>"),
+        "gave <html>, not <svg>",
+    ),
+    "a frame too few": (
+        "presentation",
+        with_presentation(draw=lambda *_, **__: "<svg/>", draw_frames=lambda *_: iter(["<svg/>"])),
+        "1 drawings for",
+    ),
+    "an empty board": ("presentation", with_presentation(board=lambda state, width: " "), "its board is empty"),
     "strange id": ("names", replace(DIAL, id="Dial"), "family/variant"),
     "no oracle": ("names", replace(DIAL, players={"heuristic": DIAL.players["oracle"]}), "lacks the players"),
     "levels out of order": ("names", replace(DIAL, sample_levels=(10, 3)), "easiest first"),

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.analysis import Estimate, LoggedEpisode, by_level, exclude, overall
-from waybench.analysis.results import Anchoring, row
+from waybench.analysis import Estimate, LoggedEpisode, by_level, overall
+from waybench.analysis.results import Anchoring, exclude, row
 from waybench.core import Bounded, Environment, EpisodeRecord, play_out, policy
 from waybench.envs import registry
 from waybench.stats import Mean

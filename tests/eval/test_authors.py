@@ -69,7 +69,7 @@ def check_sound(case: TileMap) -> None:
 
 def test_a_good_world_takes_five_requests() -> None:
     world, server = written({}, theme="a lighthouse")
-    assert (world.asked, world.problems) == (5, ())
+    assert (world.requests, world.problems) == (5, ())
     case = world.case
     check_sound(case)
     assert case.rows == MAP and case.level == 1 and case.path_length == LENGTH
@@ -212,14 +212,14 @@ def test_everything_wrong_over_http(step: str) -> None:
     bad = [(answer, problem) for name, answer, problem in BAD if name == step]
     world, server = written({step: [answer for answer, _ in bad]}, attempts=len(bad) + 1)
     check_sound(world.case)
-    assert world.asked == 5 + len(bad)
+    assert world.requests == 5 + len(bad)
     told = complaints(server)
     assert [problem for _, problem in bad if problem not in told] == []
 
 
 def test_half_a_surrogate_pair_in_plain_text_is_six_harmless_characters() -> None:
     world, _ = written({"story": [Answer("Ada \ud800 and the Crow")]})
-    assert (world.asked, world.case.story) == (5, "Ada \\ud800 and the Crow")
+    assert (world.requests, world.case.story) == (5, "Ada \\ud800 and the Crow")
 
 
 def test_all_problems_are_told_up_to_a_number() -> None:
@@ -233,7 +233,7 @@ def test_all_problems_are_told_up_to_a_number() -> None:
 def test_all_refused_answers_of_a_step_are_shown_again_and_none_of_another() -> None:
     bad = [Answer("first try"), Answer("second try")]
     world, server = written({"characters": bad, "map": [Answer("third try")]})
-    assert world.asked == 8
+    assert world.requests == 8
     longest = max(chats(server, "characters"), key=len)
     assert [m["content"] for m in longest if m["role"] == "assistant"][1:] == ["first try", "second try"]
     assert not any("first try" in chat for chat in server.asked if "Step 3" in chat)
@@ -242,7 +242,7 @@ def test_all_refused_answers_of_a_step_are_shown_again_and_none_of_another() -> 
 def test_an_unsolvable_map_is_drawn_again() -> None:
     world, server = written({"map": [_map(*WALLED)]})
     check_sound(world.case)
-    assert world.asked == 7 and world.case.rows == MAP
+    assert world.requests == 7 and world.case.rows == MAP
     problem = (
         'With this map the objective "Take the key" at row 1, column 7 cannot be reached from row 1, column 1: '
         "open a way over tiles that can be walked on."

@@ -108,7 +108,7 @@ def test_an_infrastructure_error_is_no_failure_and_the_search_waits_for_it(tmp_p
         given = arguments(server, tmp_path / "broken", "--max-retries", "0", "--rerun", "0")
         first = waybench_(*given)
         assert first.returncode == 1
-        assert "interrupted: the same command goes on" in first.stdout
+        assert "interrupted; run the same command to continue" in first.stdout
         assert "1 infrastructure error" in first.stdout
         broken.clear()
         second = waybench_(*given)
@@ -120,7 +120,7 @@ def test_an_infrastructure_error_is_no_failure_and_the_search_waits_for_it(tmp_p
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("half", "said", "most"),
-    [(31, "the hardest items are within reach", 40), (4, "not even the easiest items are within reach", 40)],
+    [(31, "the horizon is above the hardest items", 40), (4, "the horizon is below the easiest items", 40)],
 )
 def test_it_ends_where_the_horizon_is_out_of_range(tmp_path: Path, half: int, said: str, most: int) -> None:
     with model_server(scripted(DIMENSIONS, reaches(half), 60)) as server:
@@ -139,7 +139,7 @@ def test_a_budget_ends_it_and_is_kept(tmp_path: Path) -> None:
         run = waybench_(*given)
     assert run.returncode == 0, run.stderr
     assert "the budget is 0.02USD" in run.stdout.splitlines()[0]
-    assert "stopped: the budget does not last for another round" in decision(run.stdout)
+    assert "stopped: the rest of the budget is too small for another round" in decision(run.stdout)
     spent = sum(
         2e-6 * sum(record.tokens[:1]) + 1e-5 * record.tokens[1] for record in records(tmp_path / "out").values()
     )

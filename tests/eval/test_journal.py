@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText, ModelOutput, ModelUsage
 
-from waybench.core import Outcome, TurnRecord, Usage
+import waybench
+from waybench.core import SCHEMA, Episode, Outcome, TurnRecord, Usage
 from waybench.eval import _journal
 from waybench.eval._journal import Journal, JournalError, SampleTurns, Syncer
 
@@ -264,3 +265,18 @@ def test_without_a_journal_nothing_is_known_and_nothing_kept() -> None:
     played.keep(output("left"), turn("left"))
     played.end()
     assert played.known() is None
+
+
+def test_a_journal_that_an_older_version_wrote_is_known(folder: Folder) -> None:
+    """The form of records is a part of an episode's head, and nothing that a player is shown."""
+    item = waybench.load("hanoi/rods").source().item(0)
+    head = Episode(waybench.load("hanoi/rods"), item, {}, player="a model").record().head()
+    older = head.replace(f'"schema":{SCHEMA}}}', '"schema":1}')
+    assert SCHEMA > 1 and older != head
+    written = turns(folder.journal(), head=older)
+    for text in ("up", "down"):
+        assert written.known() is None
+        written.keep(output(text), turn(text))
+    assert known(turns(folder.journal(), head=head)) == ["up", "down"]
+    newer = head.replace(f'"schema":{SCHEMA}}}', f'"schema":{SCHEMA + 1}}}')
+    assert turns(folder.journal(), head=newer).known() is None

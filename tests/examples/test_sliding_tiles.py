@@ -77,7 +77,7 @@ def test_it_is_run_and_reported(run: Run) -> None:
     drawn = run("waybench", "run", "tiles", *models, "--limit", "2", "-T", "level=12")
     assert "Sliding tiles" in drawn and "1.000" in drawn
     assert " 6" in run("waybench", "run", "sliding/tiles", *models, "-T", "source=mine.jsonl")
-    assert "horizon beyond shortest solution 28" in run(
+    assert "horizon above the hardest level tested (shortest solution 28;" in run(
         "waybench", "run", "horizon_tiles", "--model", "waybench/oracle", "--out", "search"
     )
     run("waybench", "report", "logs", "--out", "site")

@@ -64,7 +64,7 @@ def test_a_sorted_column_is_told(visit: Visits, site: Path) -> None:
 def test_all_of_a_page_is_reached_by_the_keyboard(visit: Visits, site: Path) -> None:
     page = visit(site, "compare/maze-alicia.html#one=2&other=1")
     page.keyboard.press("Tab")
-    assert page.locator(":focus").inner_text() == "To the content"
+    assert page.locator(":focus").inner_text() == "Skip to content"
     page.keyboard.press("Enter")
     assert page.url.endswith("#content")
     assert page.locator("#one").input_value() == "2"  # what was chosen stays so

@@ -92,7 +92,7 @@ def test_a_chart_says_what_it_is(tmp_path: Path) -> None:
     shades = re.findall(r"--part:([\d.]+)", made.home.html.split('id="agents"')[1].split("</section>")[0])
     assert shades
     assert max(map(float, shades)) == 1
-    line = page.table("What the capabilities are made of.")[1]
+    line = page.table("Parts of the capabilities.")[1]
     assert line[:4] == ["Long Text Understanding", "1.111", "1.000", "1.11 100 %"]
 
 

@@ -9,7 +9,7 @@ from waybench.analysis import Estimate, estimate
 from waybench.envs.crafter import ACHIEVEMENTS
 from waybench.stats import Mean
 
-MARKER = "Below it the means over worlds"
+MARKER = "Below it, the means over worlds"
 HOSTILE = 'vendor/<img src=x onerror="alert(1)">\u202e'
 
 

@@ -207,7 +207,7 @@ def test_results_are_narrowed_to_what_happened(visit: Visits, site: Path) -> Non
         "not solved (2)": 2,
         "with an unparsed reply (2)": 2,
         "with an infrastructure error (1)": 1,
-        "with an attempt set aside (1)": 1,
+        "with an excluded attempt (1)": 1,
     }.items():
         page.get_by_role("radio", name=kind).check()
         assert len(shown()) == wanted
@@ -217,7 +217,7 @@ def test_results_are_narrowed_to_what_happened(visit: Visits, site: Path) -> Non
     assert failed == "Maze 904"
     page.get_by_role("link", name="infrastructure error").first.click()
     assert page.locator("h1").inner_text() == failed
-    assert page.locator("main .warning").inner_text() == "Counts in no score: Timeout <b>after</b> 600 s"
+    assert page.locator("main .warning").inner_text() == "Excluded from scores: Timeout <b>after</b> 600 s"
     page.go_back()
     page.get_by_role("radio", name="all").check()
     reference = page.locator("article .reference").first
@@ -278,4 +278,4 @@ def test_without_scripts_pages_can_be_read(visit: Visits, site: Path) -> None:
     assert page.locator(".turn").count() > 1
     assert page.locator("#controls").is_hidden()
     compare = visit(site, "compare/maze-alicia.html", scripts=False)
-    assert "scripts are off" in compare.locator("main").inner_text()
+    assert "needs JavaScript" in compare.locator("main").inner_text()

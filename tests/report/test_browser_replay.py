@@ -112,7 +112,7 @@ def test_without_a_drawing_what_the_player_was_told_is_shown(visit: Visits, site
     assert (record.instance_hash, len(record.turns)) == (sites.FORGED, 3)
     page = visit(site, name)
     # Nothing is drawn of what nothing confirms.
-    assert "The record does not agree with a new simulation" in page.locator("main .warning").inner_text()
+    assert "does not agree with the re-simulation" in page.locator("main .warning").inner_text()
     shown = page.locator("#board pre")
     assert shown.inner_text().strip() == record.opening[-1].text.strip()
     before = record.opening[-1].text
@@ -139,7 +139,7 @@ def test_an_attempt_that_the_infrastructure_ended(visit: Visits, site: Path) -> 
     ((name, record),) = sites.replays(site, sites.TURNED, GUESS)
     assert record.error
     page = visit(site, name)
-    assert page.locator("main .warning").inner_text() == f"Counts in no score: {record.error}"
+    assert page.locator("main .warning").inner_text() == f"Excluded from scores: {record.error}"
     page.keyboard.press("End")
     assert where(page) == f"Turn {len(record.turns)} of {len(record.turns)}"
     assert page.locator(".turn").count() == len(record.turns) > 0

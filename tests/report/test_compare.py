@@ -160,4 +160,4 @@ def test_hostile_names_are_text_in_the_data(tmp_path: Path) -> None:
     }
     assert told["items"] == [["</script>⟨U+202E⟩", 9]]
     assert page.scripts[0].isascii()
-    assert len(page.table("Two by two.")) == 1 + len(told["verdicts"]) // 2 > 1
+    assert len(page.table("Pairwise comparisons.")) == 1 + len(told["verdicts"]) // 2 > 1

@@ -80,7 +80,7 @@ def test_a_prompt_that_nothing_confirms_is_shown_and_takes_nothing_from_others(t
     made = site(tmp_path, mixed)
     told = ["".join(texts(page, "prompt")).count("STEP NUM: 0 OF ANOTHER TALE") for page in made.replays]
     assert told == [0, 1, 0]
-    assert ["shown there once" in page.text for page in made.replays] == [True, False, True]
+    assert ["see the results page" in page.text for page in made.replays] == [True, False, True]
     # Nothing of the others is lost: what is on their pages and what is on that of the results is the whole prompt.
     (opening,) = (part for part in said_in(made.result, "prompt") if "ANOTHER TALE" not in part)
     (there,) = re.findall(r"<pre tabindex=0>(.*?)</pre>", opening, re.DOTALL)
@@ -106,20 +106,20 @@ def test_attempts_that_count_in_nothing_have_pages(tmp_path: Path, attempt: str)
     assert len(made.replays) == len(records)
     assert "Read as" not in page.text or attempt == "error"
     if attempt == "error":
-        assert "Counts in no score: Timeout <b>" in page.text
+        assert "Excluded from scores: Timeout <b>" in page.text
         assert "Ended: infrastructure error." in page.text
         # The last answer was sent, for the attempt was not over.
         assert "not sent" not in page.text
         assert len(texts(page, "reply")) == 2
     elif attempt == "aside":
-        assert "Set aside: after a perfect attempt." in page.text
+        assert "Excluded: after a perfect attempt." in page.text
         assert page.all("svg")
     elif attempt == "mismatch":
-        assert "The record does not agree with a new simulation, so it counts in no score" in page.text
-        assert "Set aside:" not in page.text
+        assert "This episode is excluded: its record, shown below, does not agree with the re-simulation" in page.text
+        assert "Excluded:" not in page.text
         assert not page.all("svg")
     elif attempt == "no turns":
-        assert "No reply was made." in page.text
+        assert "There is no reply." in page.text
         assert json.loads(page.scripts[0])["turns"] == [0]
     else:
         assert "does not agree" in page.text
@@ -131,7 +131,7 @@ def test_what_is_drawn_and_what_is_not(tmp_path: Path) -> None:
     drawn = site(tmp_path / "a", played("noisy-0.3", (9,), mazes=1)).replays[0]
     data = json.loads(drawn.scripts[0])
     assert len(data["frames"]) == len(data["turns"]) > 1
-    assert "Simulated again from the record." in drawn.text
+    assert "Re-simulated from the record." in drawn.text
     assert "Show a shortest path" in drawn.text
     claimed = replace(said(["a", "b"]), instance_hash="0" * 64)  # what is not confirmed is not drawn
     plain = site(tmp_path / "b", [logged(claimed)]).replays[0]

@@ -81,7 +81,7 @@ def test_only_models_with_a_price_have_a_cost(gathered: Any) -> None:
     record = detour(item(), 2)
     paid = replace(record, turns=tuple(turn._replace(usage=Usage(10, 5)) for turn in record.turns))
     found = gathered([logged(paid, "a"), logged(paid, "b"), logged(record, "a")], a=PRICE)
-    assert [row.cost for row in found.rows] == [PRICE.of(paid), None, None]
+    assert [row.cost for row in found.rows] == [PRICE.episode_cost(paid), None, None]
 
 
 def test_an_instance_is_that_of_its_own_record(gathered: Any) -> None:

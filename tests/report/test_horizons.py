@@ -24,7 +24,7 @@ from waybench.analysis.horizons import (
 from waybench.analysis.horizons._horizon import ALTERNATIVES
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
 
-SOLVED = "Solved, whatever the score: the exit is reached, in whatever way."
+SOLVED = "Solved, regardless of the score: the exit is reached, in whatever way."
 FAR, NEAR, LOST = "vendor/far", "vendor/near", "vendor/lost"
 EPISODES = [
     *climbed("noisy-0.1", (5, 9, 17, 33), NEAR),
@@ -65,7 +65,7 @@ def test_the_first_page_has_a_horizon_for_every_row(made: Site, curves: list[Suc
     }
     assert shown[LOST, "Mazes"].startswith("below 5")
     references = made.home.table("Reference players, not models.")
-    assert references[1][references[0].index("Horizon")] == f"beyond 7 dimension {SOLVED}"
+    assert references[1][references[0].index("Horizon")] == f"above 7 dimension {SOLVED}"
 
 
 def test_without_any_horizon_there_is_no_column(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_page_of_a_task_says_what_the_analysis_does(made: Site, curves: list
 
 def test_horizons_under_other_assumptions(made: Site, curves: list[SuccessCurve]) -> None:
     page = made.tasks["maze-alicia"]
-    table = page.table("The 50 % horizon under other assumptions")
+    table = page.table("The 50 % horizon, with one assumption changed at a time")
     assert [head.lower() for head in table[0][2:]] == list(ALTERNATIVES)
     (near,) = [each.horizons[0] for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
     cells = by_model(table)[NEAR]
@@ -102,7 +102,7 @@ def test_horizons_under_other_assumptions(made: Site, curves: list[SuccessCurve]
     least, greatest = min(other or 0 for other in others), max(other or 0 for other in others)
     moved = by_model(page.table("Horizons, by dimension."))[NEAR][-1]
     assert moved == f"{difficulty_text(least)} to {difficulty_text(greatest)}"
-    assert by_model(table)["waybench/oracle"][1:] == ["beyond 7"] * len(ALTERNATIVES)
+    assert by_model(table)["waybench/oracle"][1:] == ["above 7"] * len(ALTERNATIVES)
 
 
 def page_of(made: Site, model: str) -> Page:
@@ -152,7 +152,7 @@ def test_every_axis_has_its_chart(made: Site, curves: list[SuccessCurve]) -> Non
     (near,) = [each for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
     for place in near.bins:
         assert f"<title>near, dimension {place.at:g}: {100 * place.solved:.0f} % of 6 mazes</title>" in html
-    assert f"<title>near: 50 % up to dimension {difficulty_text(near.horizons[0].value or 0)} (" in html
+    assert f"<title>near: 50 % horizon, dimension {difficulty_text(near.horizons[0].value or 0)} (" in html
 
 
 def test_a_panel_draws_the_curve_and_its_band(curves: list[SuccessCurve]) -> None:

@@ -12,9 +12,9 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
-from waybench.analysis import LoggedEpisode, by_level, exclude, overall, rows
+from waybench.analysis import LoggedEpisode, by_level, overall, rows
 from waybench.analysis.horizons import horizons, leading
-from waybench.analysis.results import row
+from waybench.analysis.results import exclude, row
 from waybench.core import Price, Usage
 from waybench.reporting import write_report
 from waybench.reporting.tables import Cell
@@ -72,19 +72,19 @@ def test_a_ladder_that_ended_has_nothing_beyond() -> None:
     assert low.score.text == f"{mean.value * 2 / 3:.1f}"
     assert low.interval == f"{mean.low * 2 / 3:.1f} – {mean.high * 2 / 3:.1f}"
     assert low.part == pytest.approx(mean.value * 2 / 300, abs=1e-3)
-    assert low.note == "dimensions 5 to 7; 0 beyond"
+    assert low.note == "dimensions 5 to 7; harder ones count as 0"
     assert high.note == ""
     assert high.score.order == pytest.approx(best(solved(WAYS)).value)
     assert found.noted
     assert [each.group.model for each in found.models] == ["vendor/high", "vendor/m"]
     once = line(table([*lost(5), *solved(WAYS, model="vendor/high")]), "vendor/m")
-    assert (once.score.order, once.note) == (0, "dimension 5; 0 beyond")
+    assert (once.score.order, once.note) == (0, "dimension 5; harder ones count as 0")
 
 
 @pytest.mark.parametrize(
     ("case", "note"),
     [
-        ("it was asked for no more", "dimensions 5 to 7 only"),
+        ("it was given no more", "dimensions 5 to 7 only"),
         ("an error took what would have followed", "dimensions 5 to 7 only"),
         ("what was said does not replay", "dimensions 5 to 7 only"),
         ("it began elsewhere", "dimensions 7 to 9 only"),
@@ -92,7 +92,7 @@ def test_a_ladder_that_ended_has_nothing_beyond() -> None:
 )
 def test_one_that_did_not_end_is_not_zero_beyond(case: str, note: str) -> None:
     unconfirmed = -1
-    if case == "it was asked for no more":
+    if case == "it was given no more":
         own = solved([5, 7])
     elif case == "an error took what would have followed":
         own = [*solved([5]), *lost(7), logged(failed(detour(item(7, 2), 2)), "vendor/m")]

@@ -54,7 +54,7 @@ def test_what_each_took_and_settings_without_effect(tmp_path: Path) -> None:
     ]
     site = made(tmp_path, episodes, {"vendor/m": Price(1.0, 10.0, 1.0)})
     page = page_of(site)
-    head, *lines = page.table("What it took.")
+    head, *lines = page.table("Ledger.")
     assert head[-1] == "Solved per dollar"
     assert [line[0].split()[1] for line in lines] == ["free", "m", "m"]
     free, first, second = lines
@@ -69,10 +69,10 @@ def test_what_each_took_and_settings_without_effect(tmp_path: Path) -> None:
     assert first[9].split()[0] == "500"
     assert "reasoning effort: high: no effect seen: replies the same on 12 of 12 items (against low)" in second[1]
     assert "no effect" not in first[1]
-    (effect,) = page.table("Does a setting change anything?")[1:]
+    (effect,) = page.table("Effects of settings.")[1:]
     assert effect[1:5] == ["reasoning effort: low", "reasoning effort: high", "12", "12"]
     assert effect[-1] == "no effect seen"
-    assert "Without a price" not in page.text  # what nobody counted has none
+    assert "No price is known for" not in page.text  # what nobody counted has none
     assert "ledger/index.html" in site.home.links("ledger/")
     assert "29,500" not in page.text
     assert "26,400 tokens, $0.048" in page.text
@@ -84,12 +84,12 @@ def test_models_without_a_price_are_named(tmp_path: Path) -> None:
     report = write_report(episodes, tmp_path, prices={"vendor/a": Price(1, 1, 1)})
     assert report.unpriced == (HOSTILE,)
     page = page_of(Site(tmp_path))
-    assert "Without a price" in page.text
+    assert "No price is known for" in page.text
     assert "onerror=alert(1)>⟨U+202E⟩" in page.text
     assert write_report(episodes, tmp_path / "again").unpriced == ()
     plain = page_of(Site(tmp_path / "again"))
-    assert "Without a price" not in plain.text
-    assert "Cost" not in plain.table("What it took.")[0]
+    assert "No price is known for" not in plain.text
+    assert "Cost" not in plain.table("Ledger.")[0]
 
 
 def test_several_models_that_answered_are_told(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_wordings_on_a_tasks_page(tmp_path: Path) -> None:
     assert head == ["Model", "Wording", "Score, % ↑", "Difference", "p"]
     assert len(lines) == 3
     assert lines[0][0] == "vendor/ m 6 mazes range 100.0"
-    assert lines[0][1].startswith("matrix others are compared with it 1 infrastructure error")
+    assert lines[0][1].startswith("matrix reference 1 infrastructure error")
     assert lines[0][2].split()[0] == "100.0"
     assert lines[1][0] == "ascii"
     assert lines[1][1].split()[0] == "0.0"

@@ -122,9 +122,9 @@ def test_what_is_missing_is_marked(tmp_path: Path) -> None:
     assert shown["b/near"].startswith("33.3 (")
     assert shown["c/broken"] == "n/a"
     assert shown["d/half"].endswith("*‡")  # it was not asked to go further
-    assert "†: a ladder ended early" in text
+    assert "†: stopped at a level" in text
     assert "n/a: infrastructure errors only" in text
-    assert "\\*: infrastructure errors left something out" in text
+    assert "\\*: some attempts were lost to infrastructure errors" in text
 
 
 def test_settings_are_rows_of_their_own(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def test_a_model_has_one_page_for_all_tasks_and_settings(tmp_path: Path) -> None
     own = page_of(made, "waybench/oracle")
     assert "Reference player (not a model)." in own.text
     assert [row[0].split()[0] for row in own.table("Tasks.")[1:]] == ["Depth-first"]
-    assert "They mark the floor" not in own.text
-    assert "They mark the floor" in made.home.text
+    assert "Floor and ceiling" not in own.text
+    assert "Floor and ceiling" in made.home.text
 
 
 def test_ways_of_asking_are_agents_of_one_model(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_bars_of_the_chart_of_outcomes_are_shares_of_the_replies(tmp_path: Path)
         logged(failed(said(["x", "x", "x"], number=2))),  # in no denominator
     ]
     made = site(tmp_path, episodes)
-    drawings = [part for part in made.models[0].html.split("<svg ")[1:] if "What the replies came to" in part]
+    drawings = [part for part in made.models[0].html.split("<svg ")[1:] if "Outcomes of replies" in part]
     assert len(drawings) == 2  # a wide and a narrow one
     title = "Mazes (AliciaBench)"
     shares = ("illegal", "33.3"), ("unparsed", "33.3"), ("truncated", "16.7"), ("refused", "16.7")

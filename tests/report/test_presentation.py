@@ -103,7 +103,7 @@ def test_what_declares_nothing_has_its_own_title(tmp_path: Path) -> None:
     assert "A plain dial" in index.text
     assert "Another dial" in index.text
     assert "Other environments" not in index.text
-    assert "at most one attempt was made at an item" in task
+    assert "at most one attempt at each item" in task
     assert " a item" not in task
 
 
@@ -114,7 +114,7 @@ def test_a_noun_that_begins_with_a_vowel_has_its_article(tmp_path: Path, monkeyp
     write_report(episodes(changed, count=8), tmp_path)
     task = page_of(tmp_path / "tasks" / "toy-dial.html").text
     assert "An order without a point was not run" in task
-    assert "at most one attempt was made at an eel" in task
+    assert "at most one attempt at each eel" in task
     assert "What makes an island hard" in task
 
 

@@ -34,7 +34,7 @@ def test_every_attempt_has_a_page_and_a_link(tmp_path: Path) -> None:
         assert turns == [str(number) for number in range(1, len(turns) + 1)]
         assert json.loads(page.scripts[0])["turns"][-1] == len(turns)
         # Nothing of a record that a simulation does not confirm is drawn.
-        assert bool(page.all("svg")) == ("does not agree with a new simulation" not in page.text)
+        assert bool(page.all("svg")) == ("does not agree with the re-simulation" not in page.text)
     assert any("</script><script>alert(1)</script>" in page.words for page in pages.values())
 
 

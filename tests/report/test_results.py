@@ -127,13 +127,13 @@ def test_a_record_that_does_not_agree_says_so(tmp_path: Path) -> None:
     odd = replace(detour(item(7, 2), 2), options={**record.options, "wording": ["x"]})
     made = site(tmp_path, [logged(forged), logged(no_maze)])
     told = [page.text for page in made.replays]
-    assert all("The record does not agree with a new simulation" in text for text in told)
+    assert all("does not agree with the re-simulation" in text for text in told)
     assert sum("turn 0: events" in text for text in told) == 1
     assert all("<Maze map>" in text for text in told)  # the maze without a drawing shows what the player saw
     assert not [page for page in made.pages if page.all("svg") and 'class="maze"' in page.html]
     assert made.result.text.count("does not replay") == 2
     others = site(tmp_path / "odd", [logged(odd), logged(detour(item(7), 0))])
-    assert sum("Set aside, since their records do not agree" in page.text for page in others.tasks.values()) == 1
+    assert sum("Excluded, since their records do not agree" in page.text for page in others.tasks.values()) == 1
 
 
 def test_a_living_world_is_taken_for_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_a_living_world_is_taken_for_what_it_says(tmp_path: Path, monkeypatch: p
     made = site(tmp_path, looked_for("oracle", "own", count=1))
     (page,) = made.replays
     for told in (page.text, made.result.text):
-        assert "ot simulated again: it was played in a world that is alive." in told
+        assert "ot re-simulated: it was played in a world that is alive." in told
         assert "does not" not in told.split("Made by waybench")[0]
     # Anything may stand in its record, so that nothing of it is drawn.
     assert not page.all("svg")
@@ -193,11 +193,11 @@ def test_one_opening_of_a_level_has_all_the_room(tmp_path: Path, monkeypatch: py
     records = [detour(item(5, number), 2) for number in range(6)]
     longer = [replace(record, opening=(Message("system", told), *record.opening)) for record in records]
     made = site(tmp_path, [logged(record) for record in longer])
-    assert made.result.text.count("What the prompts of all mazes begin with") == 1
+    assert made.result.text.count("Shared beginning of the prompts of all mazes") == 1
     assert told in "".join(made.result.words)
-    assert all("shown there once" in page.text and "Line 7 of" not in page.text for page in made.replays)
+    assert all("see the results page" in page.text and "Line 7 of" not in page.text for page in made.replays)
     # Where each of several maps has its own, they share the room.
     maps = [corridor(f"m{number}", 4, words=600) for number in range(6)]
     many = result(tmp_path / "maps", answered("oracle", maps, most=2))
-    assert many.text.count("What the prompts of these questions begin with") == 6
+    assert many.text.count("Shared beginning of the prompts of these questions") == 6
     assert len(re.findall(r"Cut here: the first 1,667 and the last 333 of", many.text)) == 6

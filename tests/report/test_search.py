@@ -97,8 +97,8 @@ def test_change_by_examples(tmp_path: Path) -> None:
     (change,) = examples_effects(rows([*bare, *shown]))
     moved = change.metrics["acc"].value
     assert second[3].split()[1] == f"+{moved:.3f}"
-    assert f"changed by the examples: +{moved:.3f}, better (interval " in second[3]
-    assert re.search(r"changed by the examples: −[\d.]+, better", second[2])
+    assert f"change due to the examples: +{moved:.3f}, better (interval " in second[3]
+    assert re.search(r"change due to the examples: −[\d.]+, better", second[2])
     assert "changed" not in " ".join(first)
     assert "in-context examples against the same model without any" in home.text
     hidden = re.findall(r'<span aria-hidden="true">([^<]*)</span>', home.html)
@@ -116,8 +116,8 @@ def test_with_a_teacher_the_curve_stands_for_the_goal(tmp_path: Path) -> None:
         assert table[1] == ["Per-step accuracy ↑"]
         assert table[2][1].split()[0] == f"{mean.value:.3f}"
     assert "Err_min" not in home.text
-    assert "reaching the goal is the teacher's merit" in home.text
-    assert [page.table("How it went")[2][3] for page in made.tasks.values()] == ["–", "–"]
+    assert "success is the teacher's" in home.text
+    assert [page.table("Outcomes and cost")[2][3] for page in made.tasks.values()] == ["–", "–"]
     assert [page.table("By level.")[0][3] for page in made.results] == ["Per-step accuracy ↑"] * 2
     assert [page.text.count("solved, by the teacher") for page in made.results] == [8, 8]
     assert len(made.replays) == 16

@@ -62,13 +62,13 @@ def test_no_chart_of_a_mode_vanishes(tmp_path: Path) -> None:
         assert [label for label in shown if "G_min by level" in label]
         assert "set aqa-easy at level 5; set aqa-hard at level 6." in made.task.text
         # The curves with examples are elsewhere, and the page says where.
-        assert "Not drawn here: curves by step with more in-context examples." in made.task.text
+        assert "Not shown here: curves by step with more in-context examples." in made.task.text
         assert sum("with 2 in-context examples" in label for page in made.results for label in labels(page)) == 2
 
 
 def test_what_is_not_drawn_is_named(tmp_path: Path) -> None:
     several = [e for key in ("search-v1", "x<b>") for e in searched("random", "dfs", model="a", key=key)]
-    told = "Not drawn: set x<b> at level 5. Of several sets of cases that a model was given at one level"
+    told = "Not shown: set x<b> at level 5. Where a model was given several sets of cases at one level"
     made = site(tmp_path / "steps", several)
     assert told in made.task.text
     assert told in made.models[0].text
@@ -78,7 +78,7 @@ def test_what_is_not_drawn_is_named(tmp_path: Path) -> None:
     guided = searched("random", "dfs", model="a", teacher_guided=True)
     made = site(tmp_path / "guided", [*searched("random", "dfs", model="a"), *guided])
     assert "curves by step in play without a teacher" in made.task.text
-    assert "Not drawn" not in site(tmp_path / "plain", searched("random", "dfs")).task.text
+    assert "Not shown" not in site(tmp_path / "plain", searched("random", "dfs")).task.text
 
 
 def test_players_with_other_items_have_a_chart_of_their_own(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_players_with_other_items_have_a_chart_of_their_own(tmp_path: Path) -> N
     other = [e for level in (EASY, HARD) for e in searched("random", "dfs", model="b", level=level, key="mine")]
     made = site(tmp_path, [*one, *other])
     assert len([label for label in labels(made.task) if "G_min by level" in label]) == 2
-    assert "The cases are those of set mine at levels 5 and 6." in made.task.text
+    assert "The cases are from set mine at levels 5 and 6." in made.task.text
     assert len({path.stem for path in (tmp_path / "charts").glob("*by-level*.svg")}) >= 2
 
 
@@ -94,7 +94,7 @@ def test_examples_at_different_levels_are_all_drawn(tmp_path: Path) -> None:
     bare = searched("random", "dfs", model="a", level=EASY)
     shown = searched("random", "dfs", model="a", level=HARD, examples=1)
     made = site(tmp_path, [*bare, *shown])
-    assert "Each player is drawn with the fewest" not in made.task.text
+    assert "Each player is shown with the fewest" not in made.task.text
     assert [label for label in labels(made.task) if "by step" in label] == [
         "Per-step accuracy by step, level 5",
         "Per-step accuracy by step, level 6, with 1 in-context example",

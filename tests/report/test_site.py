@@ -8,7 +8,8 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.report.pages import FOLDERS, Page, read, site
-from waybench.analysis import Skipped, estimate
+from waybench.analysis import estimate
+from waybench.analysis.logs import Skipped
 from waybench.core import End, UsageError
 from waybench.reporting import SUMMARY_SCHEMA, Report, write_report
 
@@ -54,7 +55,7 @@ def test_the_first_page_says_in_two_sentences_what_there_is(tmp_path: Path) -> N
     assert lead == (
         "2 models and 1 reference player on 10 items from 3 tasks in 2 families. All 14 episodes were re-simulated. "
         "Every number is a mean over items with its 95 % interval. 1 infrastructure error is excluded, and so is 1 "
-        "episode whose record does not agree with the simulation."
+        "episode that re-simulation does not confirm."
     )
     alone = site(tmp_path / "alone", played("oracle", (5,), mazes=1)).home.text
     assert "1 reference player on 1 item from 1 task. The episode was re-simulated. Every" in " ".join(alone.split())
@@ -69,7 +70,7 @@ def test_the_first_page_leads_to_every_task(tmp_path: Path) -> None:
     assert made.home.links("results/") == {f"results/{path.name}" for path in (tmp_path / "results").iterdir()}
     assert made.home.links("models/") == {f"models/{path.name}" for path in (tmp_path / "models").iterdir()}
     # The tables that are on the tasks' pages are on no other one.
-    for marker in ("by dimension.", "How it went"):
+    for marker in ("by dimension.", "Outcomes and cost"):
         assert marker not in made.home.text
 
 
@@ -81,10 +82,10 @@ def test_conduct_counts_errors_apart(tmp_path: Path) -> None:
         logged(failed(detour(item(5, 0), 2, 2))),
     ]
     made = site(tmp_path, episodes)
-    conduct = made.task.table("How it went")[2]
+    conduct = made.task.table("Outcomes and cost")[2]
     assert conduct[1:10] == ["1", "1", "0.0", "66.7", "33.3", "0.0", "0.0", "0.0", "3.0"]
     assert conduct[-1] == "2"
-    assert "Some mazes are missing or had fewer attempts" in made.task.text
+    assert "Some mazes are missing or have fewer attempts" in made.task.text
     errors = made.result.table("What happened")
     assert errors[1:] == [
         ["501", "2", "RateLimitError: 429", ""],
@@ -92,8 +93,8 @@ def test_conduct_counts_errors_apart(tmp_path: Path) -> None:
     ]
     assert "missing" in made.result.text
     assert "Incomplete" in made.result.text
-    told = [page.text for page in made.replays if "Counts in no score" in page.text]
-    assert sum("Counts in no score: Timeout <b>after</b> 600 s" in text for text in told) == 1
+    told = [page.text for page in made.replays if "Excluded from scores" in page.text]
+    assert sum("Excluded from scores: Timeout <b>after</b> 600 s" in text for text in told) == 1
     assert len(told) == 2
     assert all("Ended: infrastructure error." in text for text in told)
 
@@ -117,33 +118,35 @@ def test_a_forged_end_gives_no_score(tmp_path: Path) -> None:
     good = detour(item(5, 1), 2)
     episodes = [logged(forged), logged(good), logged(forged, model="vendor/other")]
     made = site(tmp_path, episodes)
-    assert "Set aside, since their records do not agree with a new simulation" in made.task.text
-    notice = made.task.html.split("Set aside, since")[1].split("</p>")[0]
+    assert "Excluded, since their records do not agree with the re-simulation" in made.task.text
+    notice = made.task.html.split("Excluded, since")[1].split("</p>")[0]
     assert notice.count("1 episode of") == 2
-    assert "so are 2 episodes whose record does not agree with the simulation" in made.home.text
-    assert all("counts in no number" in page.text for page in made.pages)
+    assert "so are 2 episodes that re-simulation does not confirm" in made.home.text
+    assert all("are excluded" in page.text for page in made.pages)
     assert write_report(episodes, tmp_path / "again") == Report(tmp_path / "again" / "index.html", 3, 2)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert [(told["items"], told["unconfirmed"]) for told in summary["overall"]] == [(1, 1), (0, 1)]
     assert summary["overall"][1]["best"] is None
     assert sum(page.text.count("does not replay") for page in made.results) == 2
-    assert sum("so it counts in no score" in page.text for page in made.replays) == 2
+    assert sum("This episode is excluded" in page.text for page in made.replays) == 2
     honest = site(tmp_path / "honest", [logged(good)])
-    assert not [page for page in honest.pages if "Set aside" in page.text or "so it counts in no score" in page.text]
+    assert not [
+        page for page in honest.pages if "Excluded, since" in page.text or "This episode is excluded" in page.text
+    ]
 
 
 def test_only_what_is_certain_is_said_of_attempts(tmp_path: Path) -> None:
     once = site(tmp_path / "once", played("oracle", (5,)))
     thrice = site(tmp_path / "thrice", played("null", (5,)))
     for page in (once.home, once.task):
-        assert "Dimension 5, 3 mazes; at most one attempt was made at a maze, and none counts after a per" in page.text
+        assert "Dimension 5, 3 mazes; at most one attempt at each maze, none after a per" in page.text
     for page in (thrice.home, thrice.task):
-        assert "at most 3 attempts were made at a maze, and none counts after a perfect one." in page.text
+        assert "at most 3 attempts at each maze, none after a perfect one." in page.text
 
 
 def test_tokens_that_nobody_counted_are_no_zero(tmp_path: Path) -> None:
     made = site(tmp_path, [logged(detour(item(), 2))])
-    assert made.task.table("How it went")[2][-4:-1] == ["–", "–", "–"]
+    assert made.task.table("Outcomes and cost")[2][-4:-1] == ["–", "–", "–"]
     assert made.result.table("By dimension.")[1][-4:-1] == ["–", "–", "–"]
     assert made.home.table("Models.")[1][-1] == "–"
 
@@ -286,7 +289,7 @@ def test_records_that_cannot_be_measured_are_named_and_counted(tmp_path: Path) -
     ]
     assert "cannot be measured" in summary["skipped"][2]["error"]
     page = (tmp_path / "index.html").read_text()
-    assert "3 samples and files of the logs that could not be read" in page
+    assert "3 samples and files could not be read" in page
     assert "run.eval, sample 501-1: " in page
     assert "<b>7</b>" not in page
 

@@ -80,14 +80,14 @@ def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -
     made = site(tmp_path, episodes)
     for shown in (made.home, made.task, made.result):
         assert "only answers that could be read do" in shown.text
-        assert not re.search(r"missing or had fewer attempts", shown.text)
+        assert not re.search(r"missing or have fewer attempts", shown.text)
     table = text_table(estimate(episodes), totals=overall(rows(episodes)))
     assert [line.split() for line in table.splitlines() if "mute" in line] == [["vendor/mute", "–", "–", "–"]]
     assert "n/a" not in table
-    assert table.splitlines()[-1].endswith("that is no infrastructure error")
+    assert table.splitlines()[-1].endswith("(not an infrastructure error)")
     lost = [replace(episode, record=failed(episode.record)) for episode in episodes]
     assert "n/a" in text_table(estimate(lost))
-    assert "no infrastructure error" not in text_table(estimate(lost))
+    assert "not an infrastructure error" not in text_table(estimate(lost))
     sound = answered("null", MAPS, model="vendor/mute", protocol="sound")
     assert "0.000" in text_table(estimate(sound))
 
@@ -183,7 +183,7 @@ def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path)
     assert table[1][4:] == [f"{value:.3f}" for value in (10 / 12, 5 / 6, 5 / 6, 10 / 12)]
     # The walkthrough is there once for each map, and every question on its page, with a link there.
     assert page.text.count("==>STEP NUM: 0") == 2
-    assert page.text.count("What the prompts of these questions begin with") == 2
+    assert page.text.count("Shared beginning of the prompts of these questions") == 2
     assert "!!! Can you find a path" not in page.text
     assert len(made.replays) == 12 + 72
     for attempt in made.replays:
@@ -193,7 +193,7 @@ def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path)
     assert "90.0 % of input tokens read from the provider's cache" in page.text
     assert re.search(r"9\d\.\d % shared prefix with the other questions about the same map;", page.text)
     assert "Difficulty hard" in page.text
-    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", made.task.table("How it went")[2][10])
+    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", made.task.table("Outcomes and cost")[2][10])
     by_class = page.table("By size class.")
     assert [row[0] for row in by_class] == ["Size class", "1", "2", "all"]
 
@@ -256,8 +256,8 @@ def test_records_that_do_not_replay_are_in_no_map(tmp_path: Path) -> None:
     forged = replace(first.record, turns=(turn._replace(reply="nothing"),), instance={"map": {"name": "<b>"}})
     made = site(tmp_path, [replace(first, record=forged), *others])
     assert [row[:4] for row in made.result.table("By map.")[1:]] == [["m3", "1", "3", "2"], ["m4", "1", "4", "3"]]
-    assert sum("does not agree with a new simulation" in page.text for page in made.replays) == 1
-    assert "Set aside" in made.task.text
+    assert sum("does not agree with the re-simulation" in page.text for page in made.replays) == 1
+    assert "Excluded" in made.task.text
 
 
 @pytest.mark.parametrize("name", ['</h3><script>alert(1)</script>{{ 7 * 7 }}"', "x" * 1000, "a" * 61 + "<b>"])

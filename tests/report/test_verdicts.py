@@ -49,7 +49,7 @@ def test_the_verdict_stands_on_the_page_in_both_directions(tmp_path: Path) -> No
     assert turned.startswith("B is better: A − B is −100.0 (−")
     assert failing == "A fails by replies that could not be read (8 of 8 failures), B in none of 8 attempts."
     # Without scripts the table is there all the same.
-    _, (*cells, verdict) = page.table("Two by two.")
+    _, (*cells, verdict) = page.table("Pairwise comparisons.")
     assert cells[:5] == ["a", "b", "8", "100.0", "0.0"]
     assert cells[5].startswith("+100.0 ")
     assert (cells[6], verdict) == ("0.0078", "A better")
@@ -70,7 +70,7 @@ def test_few_items_are_too_few_and_nothing_is_no_tie(tmp_path: Path) -> None:
     alike = site(tmp_path / "alike", [*solved("a", 8), *solved("b", 8)])
     assert summary(alike)["comparisons"][0]["verdict"] == "not_shown"
     (page,) = alike.compared.values()
-    assert page.table("Two by two.")[1][-2:] == ["1.0000", "not shown"]
+    assert page.table("Pairwise comparisons.")[1][-2:] == ["1.0000", "not shown"]
 
 
 def test_p_values_are_adjusted_over_the_tasks_of_two_players(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_p_values_are_adjusted_over_the_tasks_of_two_players(tmp_path: Path) -> 
     assert other["p_holm"] == other["test"]["p"] > both["test"]["p"]
     lines = data(made.compared["maze-alicia"])["verdicts"]
     told = [line for some in lines.values() for line in some if line.startswith("After Holm's")]
-    assert told == ["After Holm's procedure over the 2 tasks that both were given: p 0.0156."] * 2
+    assert told == ["After Holm's procedure over the 2 tasks that both ran: p 0.0156."] * 2
 
 
 def test_who_was_asked_something_else_has_no_verdict(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_of_many_models_not_each_two_are_compared(tmp_path: Path) -> None:
     pairs = {tuple(map(int, key.split())) for key in data(page)["verdicts"]}
     wanted = {(0, other) for other in range(1, 13)} | {(one, one + 1) for one in range(1, 12)}
     assert pairs == wanted | {(b, a) for a, b in wanted}
-    assert "each is compared with the best one and with its neighbours in rank" in page.text
+    assert "each is compared with the best and with its neighbours in rank" in page.text
     assert len(summary(made)["comparisons"]) == len(wanted)
 
 

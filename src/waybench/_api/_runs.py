@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from waybench.core import Json, UsageError, read_prices, resolve
 
 if TYPE_CHECKING:
-    from waybench.analysis import Skipped
+    from waybench.analysis.logs import Skipped
 
 Paths = str | Path
 
@@ -93,6 +93,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     Args:
         *folders: Folders with logs, in any depth.
         prices: A file with the prices of models' tokens, for the costs.
+        published: Whether the papers' rows are shown beside the results, marked as not run here.
 
     Returns:
         The results as tables.
@@ -100,10 +101,11 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     Raises:
         waybench.core.UsageError: If a folder does not exist, or has no episodes.
     """
-    from waybench.analysis import Skipped, by_level, episode_frame, exclude, horizon_frame, overall, score_frame
+    from waybench.analysis import by_level, episode_frame, horizon_frame, overall, score_frame
     from waybench.analysis import read_logs as read
     from waybench.analysis.horizons import horizons
-    from waybench.analysis.results import verified
+    from waybench.analysis.logs import Skipped
+    from waybench.analysis.results import exclude, verified
 
     passed_over: list[Skipped] = []
     known = read_prices(Path(prices)) if prices else {}
@@ -117,7 +119,13 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     )
 
 
-def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", prices: Paths | None = None) -> Path:
+def report(
+    *folders: Paths,
+    out: Paths | None = None,
+    title: str = "waybench",
+    prices: Paths | None = None,
+    published: bool = False,
+) -> Path:
     """Write a report of the runs in some folders: a static site that opens without a server.
 
     Args:
@@ -125,6 +133,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
         out: The folder for the site; the folder ``site`` in the first folder by default.
         title: The site's title.
         prices: A file with the prices of models' tokens, for the costs.
+        published: Whether the papers' rows are shown beside the results, marked as not run here.
 
     Returns:
         The path of the first page.
@@ -132,8 +141,9 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     Raises:
         waybench.core.UsageError: If a folder does not exist, or has no episodes.
     """
-    from waybench.analysis import Skipped
     from waybench.analysis import read_logs as read
+    from waybench.analysis.logs import Skipped
+    from waybench.papers import papers
     from waybench.reporting import write_report
 
     if not folders:
@@ -146,6 +156,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
         title=title,
         prices=read_prices(Path(prices)) if prices else None,
         passed_over=passed_over,
+        published=papers() if published else (),
     )
     for one in written.passed_over:
         print(f"waybench: {one}", file=sys.stderr)

@@ -14,18 +14,18 @@ from waybench.stats import CONFIDENCE, Mean
 _STATISTICS = {
     "best": "the mean over items of the best attempt's headline metric, where that is an item's score, and otherwise "
     "the same as single",
-    "rescaled": "the same from 0, the better of saying nothing and the best constant reply (chosen on other items), to "
-    "1, the oracle, on the same items; null where the distance between the two is not resolved",
+    "rescaled": "the same, normalised on the same items: 0 is the better of empty replies and the best constant "
+    "reply (chosen on other items), 1 is the oracle; null where the two do not differ significantly",
     "single": "what a single attempt gives on average, over items",
-    "attempts": "the plain mean of the headline metric over the attempts that were made",
+    "attempts": "the plain mean of the headline metric over all attempts",
     "clusters": "the same as single, as a mean over clusters such as maps, each with the same weight",
-    "set": "a number of the set as a whole, which is the mean of no metric",
+    "set": "a number computed for the set as a whole",
     "solved": "the share of single attempts that are solved",
     "curve": "the mean of a curve over its steps",
     "step": "a curve at one step: the mean over the episodes that have it",
     "share": "the share of an outcome among all replies",
-    "mean": "the plain mean over attempts of what they took",
-    "per_solved": "what all attempts took, by the number of solved items",
+    "mean": "the plain mean over attempts of their tokens, cost or time",
+    "per_solved": "the total of all attempts divided by the number of solved items",
 }
 
 
@@ -44,7 +44,7 @@ class Score(NamedTuple):
         low: Lower end of its interval.
         high: Upper end.
         least: The least value possible for the episodes that it is of; None if there is none, or it is not known.
-        greatest: The greatest value possible, likewise.
+        greatest: The upper bound, likewise.
         n: Number of values that it is made of; None if not known.
         clusters: Number of clusters that they come from, likewise.
     """
@@ -74,8 +74,8 @@ def score_frame(estimates: Iterable[Estimate]) -> Frame:
     scores = [score for estimate in estimates for score in _scores(estimate)]
     who, options = group_columns(score.estimate.group for score in scores)
     doc = (
-        "One row for each estimated number: by level, over all levels (level is null), and step by step. Which levels "
-        "were run may depend on the player, and then numbers over all of them are not to be compared."
+        "One row for each estimated number: by level, over all levels (level is null), and step by step. Where "
+        "players ran different levels, do not compare their numbers over all levels."
     )
     return Frame("scores", doc, (*who, *columns(_FACTS, scores), *options))
 
@@ -139,28 +139,27 @@ def _course(estimate: Estimate) -> Iterator[Score]:
         yield Score(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved(value))
 
 
-_ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where the data cannot tell one."
+_ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
 _FACTS: Sequence[Fact[Score]] = (
     Fact(
         "guided",
         bool,
         lambda one: one.estimate.guided,
-        "Whether a teacher's actions were carried out in place of the player's: then only curves are the player's own.",
+        "Whether a teacher's actions were carried out in place of the player's: then only the curves measure the "
+        "player.",
     ),
-    Fact("level", int, lambda one: one.estimate.level, "The level; null for all that were run."),
+    Fact("level", int, lambda one: one.estimate.level, "The level; null for all levels that were run."),
     Fact(
         "statistic",
         str,
         lambda one: one.statistic,
         f"What the number is. {'; '.join(f'{name}: {doc}' for name, doc in _STATISTICS.items())}.",
     ),
-    Fact(
-        "metric", str, lambda one: one.metric, "Name of the metric, aggregate, series or outcome, or of what it cost."
-    ),
+    Fact("metric", str, lambda one: one.metric, "Name of the metric, aggregate, series, outcome or cost."),
     Fact("title", str, lambda one: one.title, "Its name in the report's tables."),
     Fact("unit", str, lambda one: one.unit, "Its unit; empty for a plain number."),
     Fact("better", str, lambda one: one.better, "higher, lower, or empty where neither is better."),
-    Fact("step", int, lambda one: one.step, "Number of the step, from 1; null where it is no step of a curve."),
+    Fact("step", int, lambda one: one.step, "Number of the step, from 1; null except for curves."),
     Fact(
         "value",
         float,
@@ -173,21 +172,20 @@ _FACTS: Sequence[Fact[Score]] = (
         "least",
         float,
         lambda one: one.least,
-        "The least value possible with these options on these items, which no interval goes below; null if there is "
-        "none.",
+        "The lower bound of the metric with these options on these items; null if there is none.",
     ),
-    Fact("greatest", float, lambda one: one.greatest, "The greatest value possible, likewise."),
+    Fact("greatest", float, lambda one: one.greatest, "The upper bound, likewise."),
     Fact(
         "n",
         int,
         lambda one: one.n,
-        "Number of values that it is made of: items, attempts, episodes, replies or clusters; null if not known.",
+        "Number of values in the mean: items, attempts, episodes, replies or clusters; null if not known.",
     ),
     Fact(
         "clusters",
         int,
         lambda one: one.clusters,
-        "Number of independent clusters that they come from, over which the interval is; null if not known.",
+        "Number of independent clusters, from which the interval is computed; null if not known.",
     ),
     Fact("items", int, lambda one: one.estimate.items, "Items with at least one attempt that counts."),
     Fact("attempts", int, lambda one: one.estimate.attempts, "Attempts that count."),
@@ -195,28 +193,39 @@ _FACTS: Sequence[Fact[Score]] = (
         "missing",
         int,
         lambda one: one.estimate.missing,
-        "Items of which all attempts ended in infrastructure errors: they are missing, and not 0.",
+        "Items of which all attempts ended in infrastructure errors: they are missing and do not count as 0.",
     ),
-    Fact("incomplete", int, lambda one: one.estimate.incomplete, "Items of which some attempts did."),
+    Fact(
+        "incomplete",
+        int,
+        lambda one: one.estimate.incomplete,
+        "Items of which some attempts ended in infrastructure errors.",
+    ),
     Fact(
         "bound_low",
         float,
         lambda one: one.estimate.bounds[0] if one.estimate.bounds else None,
-        "What best would be at least, whatever attempts ended by infrastructure errors had come to; null without any.",
+        "Lower bound of best over all possible results of the attempts lost to infrastructure errors; null if none "
+        "were lost.",
     ),
-    Fact("bound_high", float, lambda one: one.estimate.bounds[1] if one.estimate.bounds else None, "And at most."),
+    Fact(
+        "bound_high",
+        float,
+        lambda one: one.estimate.bounds[1] if one.estimate.bounds else None,
+        "Upper bound, likewise.",
+    ),
     Fact(
         "floor",
         float,
         lambda one: one.estimate.rescaled.floor if one.estimate.rescaled else None,
-        "Of the headline metric on the same items, the better of saying nothing and the best constant reply, which is "
-        "chosen on other items; null where its distance from the ceiling is not resolved.",
+        "The better of empty replies and the best constant reply (chosen on other items) by the headline metric on "
+        "the same items; null where it does not differ significantly from the ceiling.",
     ),
     Fact(
         "ceiling",
         float,
         lambda one: one.estimate.rescaled.ceiling if one.estimate.rescaled else None,
-        "Of the headline metric on the same items, what the oracle comes to.",
+        "The oracle's value of the headline metric on the same items.",
     ),
     Fact(
         "attempts_share",
@@ -225,18 +234,18 @@ _FACTS: Sequence[Fact[Score]] = (
         "Share of the variance of the headline metric's mean that is due to attempts and not to items; null if not "
         "known.",
     ),
-    Fact("errors", int, lambda one: one.estimate.errors, "Infrastructure errors, in no denominator."),
+    Fact("errors", int, lambda one: one.estimate.errors, "Infrastructure errors, excluded from all denominators."),
     Fact("set_aside", int, lambda one: one.estimate.aside, "Episodes that are excluded."),
     Fact(
         "unconfirmed",
         int,
         lambda one: one.estimate.unconfirmed,
-        "Those of them that a new simulation does not confirm.",
+        "Excluded episodes that re-simulation does not confirm.",
     ),
     Fact(
         "not_simulated",
         int,
         lambda one: one.estimate.not_simulated,
-        "Episodes that count with their recorded values, for their records could not be simulated again here.",
+        "Episodes that count with their recorded values since they could not be re-simulated here.",
     ),
 )

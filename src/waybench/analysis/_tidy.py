@@ -30,7 +30,7 @@ def episode_frame(all_rows: Sequence[Row]) -> Frame:
     who, options = group_columns(row.group for row in all_rows)
     environments = [registry.load(env) for env in dict.fromkeys(row.group.env for row in all_rows)]
     facts = [*_ITEM, *_COURSE, *_OUTCOMES, *_metrics(environments), *_COST]
-    doc = "One row for each episode, in the order of the logs, also for those that count in no number."
+    doc = "One row for each episode, in the order of the logs, excluded episodes too."
     return Frame("episodes", doc, (*who, *columns(facts, all_rows), *options))
 
 
@@ -39,7 +39,7 @@ _ITEM: tuple[Fact[Row], ...] = (
         "setting",
         str,
         lambda row: row.setting or None,
-        "The published name of the setting that was played; null if it is none.",
+        "The published name of the setting that was played; null if it is not a published one.",
     ),
     Fact("level", int, lambda row: row.level, "The item's level."),
     Fact("item", str, lambda row: row.item, "The item's id."),
@@ -49,8 +49,8 @@ _ITEM: tuple[Fact[Row], ...] = (
         "cluster",
         str,
         lambda row: row.cluster.name,
-        "What was drawn independently: the instance, or the name of what several share, such as a map. With "
-        "cluster_key and cluster_level, what intervals are clustered by.",
+        "The independent sampling unit: the instance, or the name of a cluster such as a map. With cluster_key and "
+        "cluster_level it identifies the cluster of intervals.",
     ),
     Fact(
         "cluster_key",
@@ -73,41 +73,42 @@ _ITEM: tuple[Fact[Row], ...] = (
 )
 
 _COURSE: tuple[Fact[Row], ...] = (
-    Fact("end", str, lambda row: row.end or None, "How the episode ended; null if it never did."),
+    Fact("end", str, lambda row: row.end or None, "How the episode ended; null if it did not."),
     Fact(
         "failure",
         str,
         lambda row: kind.name if (kind := failure(row)) else None,
         "Its main cause of failure: refused, truncated, unparsed, illegal, unproductive, turn_limit, lost, wrong, or a "
-        "kind of its environment (see the environment's page in the documentation); null where it was solved, where it "
-        "does not count, where a game of a fixed length came to its end, and with a teacher.",
+        "kind of its environment (see the environment's page in the documentation); null for solved and excluded "
+        "episodes, completed games of a fixed length, and episodes with a teacher.",
     ),
     Fact("counts", bool, lambda row: row.is_included, "Whether the episode is in the denominators of the estimates."),
     Fact(
         "infrastructure_error",
         bool,
         lambda row: row.error,
-        "Whether an error of the provider or the machine ended it, or nothing did: it is missing, and has not failed.",
+        "Whether an error of the provider or the machine ended it, or it has no end: it is missing and does not "
+        "count as a failure.",
     ),
-    Fact("set_aside", str, lambda row: row.exclusion_reason or None, "Why else it does not count; null otherwise."),
+    Fact("set_aside", str, lambda row: row.exclusion_reason or None, "The reason if it is excluded; null otherwise."),
     Fact(
         "not_simulated",
         str,
         lambda row: row.not_simulated or None,
-        "Why its record was not simulated again, so that its values are the recorded ones; null otherwise.",
+        "Why its record was not re-simulated; its values are then the recorded ones. Null otherwise.",
     ),
     Fact(
         "guided",
         bool,
         lambda row: row.guided,
-        "Whether a teacher's actions were carried out in place of the player's: then the end is the teacher's merit.",
+        "Whether a teacher's actions were carried out in place of the player's: then the end is due to the teacher.",
     ),
     Fact("turns", int, lambda row: row.turns, "Number of replies."),
     Fact(
         "action_turns",
         int,
         lambda row: sum(row.outcomes.values()),
-        "Number of replies that had to name an action; thoughts, for example, did not, and count in no outcome.",
+        "Number of replies that had to name an action; others, such as thoughts, have no outcome.",
     ),
 )
 
@@ -165,7 +166,7 @@ def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Fac
             METRIC + name,
             float,
             lambda row, name=name: row.metrics.get(name),
-            "A metric; null where it is not defined or the environment has no such metric.",
+            "A metric; null where it is undefined or the environment does not have it.",
             units.pop() if len(units) == 1 else "",
             tuple(some),
         )
@@ -174,8 +175,8 @@ def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Fac
                 SIZE + name,
                 float,
                 lambda row, name=name: row.sizes.get(name),
-                f"What {METRIC}{name} counts a part of: a set's figure is the sum of the one over the sum of the "
-                "other; null where it is a mean.",
+                f"The denominator of {METRIC}{name}: the value of a set is the sum of numerators over the sum of "
+                f"denominators; null where it is a mean.",
             )
 
 

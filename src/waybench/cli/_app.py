@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from waybench import contrib
 from waybench._version import __version__
 
 # name -> ("module:command", help). Modules are loaded when their command runs: `waybench --help` answers at once, and
@@ -19,6 +20,10 @@ COMMANDS = {
     "run": ("waybench.cli._run:run", "Evaluate models on tasks."),
     "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
     "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
+    "reproduce": (
+        "waybench.cli._reproduce:reproduce",
+        "Make a table or figure of a paper beside its published numbers.",
+    ),
     "prices": ("waybench.cli._prices:prices", "Print a table of prices to fill in, for the cost of a run."),
     "compare": ("waybench.cli._compare:compare", "Say whether two models differ, at the same items."),
     "power": ("waybench.cli._power:power", "Say how many items a comparison takes, before money is spent."),
@@ -27,7 +32,7 @@ COMMANDS = {
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under the same rules as a model."),
     "data": ("waybench.cli._data:data", "List and download public data sets."),
-    "textmap": ("waybench.cli._textmap:textmap", "Make maps of places out of text games."),
+    **contrib.COMMANDS,
 }
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _POSITIVE = click.IntRange(min=1)
 _RETRIES, _AT_ONCE = 5, 4
-# Without defaults, so that one that was given without a model is told.
+# Without defaults, so that a setting that is given without a model is an error.
 _PARAMETERS = (
     click.option("--model", "-m", help="Model that is to write them (tile maps only), as provider/name."),
     click.option("--model-base-url", metavar="URL", help="Where the model's server is."),
@@ -109,14 +109,14 @@ def write_authored(
     """
     failed = 0
 
-    def told(number: int, result: "Authored | WaybenchError") -> None:
+    def on_result(number: int, result: "Authored | WaybenchError") -> None:
         nonlocal failed
         if isinstance(result, Exception):
             failed += 1
             click.echo(f"{number}: {' '.join(str(result).split())}", err=True)
         else:
             item = replace(environment.item(result.case.to_json()), index=number)
-            write(item, {"model": str(author.model), "asked": result.asked})
+            write(item, {"model": str(author.model), "asked": result.requests})
 
-    author.write(count, told)
+    author.write(count, on_result)
     return failed

@@ -69,8 +69,8 @@ def compare(
     drawn as one); its p value after Holm's procedure over all tasks; and whether A or B is better, both are tied, or no
     difference is shown. What could not be had for infrastructure errors is left out and counted.
     """
-    from waybench.analysis import compare_sides, comparisons_text
-    from waybench.analysis.comparisons import comparisons_json
+    from waybench.analysis import compare_sides
+    from waybench.analysis.comparisons import comparisons_json, comparisons_text
 
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
     known = {some: read_scores(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
@@ -134,14 +134,15 @@ def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
     Raises:
         UsageError: If there is nothing.
     """
-    from waybench.analysis import NoEpisodesError, Skipped, read_logs, rows
+    from waybench.analysis import read_logs, rows
     from waybench.analysis.comparisons import foreign_scores, item_scores
+    from waybench.analysis.logs import NoEpisodesError, Skipped
 
-    told: set[Skipped] = set()
+    reported: set[Skipped] = set()
 
     def tell(problem: Skipped) -> None:
-        if problem not in told:  # by the other reader
-            told.add(problem)
+        if problem not in reported:  # by the other reader
+            reported.add(problem)
             click.echo(f"waybench: {problem}", err=True)
 
     others = foreign_scores(*folders, on_problem=tell)

@@ -10,12 +10,13 @@ from waybench.cli._author import author_parameters, check_no_model, opened, writ
 from waybench.cli._choice import source_of
 from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT, item_parameters
+from waybench.contrib import AUTHORED
 from waybench.core import NOTHING, Environment, Item, Json, UsageError, plural
-from waybench.tasks import resolve_environment
+from waybench.tasks import TASKS, resolve_environment
 
-_EXAMPLES = """\b
-waybench generate maze --level 9 --count 100 --key mine
-waybench generate tilemap --model openai/gpt-4o --level 2 -S objectives=4 -S "theme=a flooded city" --out maps.jsonl"""
+_EXAMPLES = f"""\b
+waybench generate {TASKS[0].name} --level 9 --count 100 --key mine
+waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -S objectives=4 -S "theme=a city" --out maps.jsonl"""
 
 
 @click.command(epilog=_EXAMPLES)

@@ -15,7 +15,7 @@ PLAYERS = {
     "null": "says nothing; in protocol=paper some games take their first action then",
     "random": "takes legal actions at random",
     "heuristic": "follows a simple rule, such as keeping a hand on the wall",
-    "oracle": "knows the best way; in games of chance, such as Crafter, more can be had by luck",
+    "oracle": "knows the best way; in games of chance more can be had by luck",
     "noisy-RATE": "the oracle, erring at a rate from 0 to 1, as in noisy-0.1",
 }
 

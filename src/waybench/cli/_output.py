@@ -11,7 +11,7 @@ import click
 from waybench.core import Json, UsageError, plural
 
 if TYPE_CHECKING:
-    from waybench.analysis import Skipped
+    from waybench.analysis.logs import Skipped
 
 MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each
 
@@ -56,7 +56,7 @@ def _writer(stream: IO[str], path: str | None) -> Callable[[str], None]:
             stream.flush()
         except OSError as error:
             if path is None:
-                raise  # standard output is everyone's: what happens to it is told in one place
+                raise  # standard output is everyone's: its errors are shown in one place
             raise _refused(path, error) from None
 
     return write

@@ -128,8 +128,8 @@ def _close(episode: Episode[Any, Any, Any]) -> None:
     measured = _measured(episode)
     width = max((len(metric.title) for metric, _ in measured), default=0)
     for metric, value in measured:
-        told = metric.labels[int(value)] if metric.labels else f"{value:g}"
-        click.echo(f"  {metric.title:<{width}}  {told} {metric.unit}".rstrip())
+        text = metric.labels[int(value)] if metric.labels else f"{value:g}"
+        click.echo(f"  {metric.title:<{width}}  {text} {metric.unit}".rstrip())
     solution, format_typed = episode.item.proof.get("solution"), episode.environment.format_typed
     if solution and format_typed is not None:
         click.echo(f"A shortest way: {', '.join(format_typed(episode.play.game.decode(solution)))}")

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
-from waybench.cli._run import prepare_folder
 
 PRICES = click.option(
     "--prices",
@@ -25,12 +24,13 @@ PROCESSES = min(3, os.cpu_count() or 1)
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default.")
 @click.option("--title", default="waybench", show_default=True, help="The site's title.")
 @PRICES
-def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path | None) -> None:
+@click.option("--published", is_flag=True, help="Show the papers' rows beside the results, marked as not run here.")
+def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path | None, published: bool) -> None:
     """Write a site of the runs in some folders.
 
     It opens from a folder, with no server and no network.
     """
-    click.echo(f"report: {build(folders, out or folders[0] / 'site', title, prices)}")
+    click.echo(f"report: {build(folders, out or folders[0] / 'site', title, prices, published=published)}")
 
 
 def build(
@@ -39,6 +39,7 @@ def build(
     title: str,
     prices: Path | None = None,
     *,
+    published: bool = False,
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
 ) -> Path:
@@ -49,19 +50,29 @@ def build(
         out: Where the site goes.
         title: The site's title.
         prices: A file with the prices of models' tokens.
+        published: Whether rows of the papers are shown beside the results.
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
-    from waybench.analysis import Skipped, read_logs
+    from waybench.analysis import read_logs
     from waybench.analysis.formatting import one_line
-    from waybench.core import WaybenchError, plural, read_prices
+    from waybench.analysis.logs import Skipped
+    from waybench.core import WaybenchError, plural, prepare_folder, read_prices
+    from waybench.papers import papers
     from waybench.reporting import write_report
 
     known = read_prices(prices) if prices else None
     passed_over: list[Skipped] = []
     found = read_logs(*folders, on_problem=passed_over.append, processes=processes)
     try:
-        made = write_report(found, prepare_folder(out), title=title, prices=known, passed_over=passed_over)
+        made = write_report(
+            found,
+            prepare_folder(out),
+            title=title,
+            prices=known,
+            passed_over=passed_over,
+            published=papers() if published else (),
+        )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)
         raise

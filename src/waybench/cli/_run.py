@@ -13,11 +13,12 @@ import click
 
 from waybench.cli._choice import assignments
 from waybench.cli._output import skipped_warning, tell_skipped
-from waybench.core import End, Json, Price, UsageError, read_prices, resolve
-from waybench.tasks import TaskEntry, find_task, load_task, quote
+from waybench.core import End, Json, Price, UsageError, prepare_folder, read_prices, resolve
+from waybench.tasks import TASKS, TaskEntry, find_task, load_task, quote
 
 if TYPE_CHECKING:
-    from waybench.analysis import LoggedEpisode, Skipped
+    from waybench.analysis import LoggedEpisode
+    from waybench.analysis.logs import Skipped
 
 DEFAULT_OUT = Path("waybench-out")
 _PRECISION = "precision"  # the parameter of tasks that choose what they ask, and go on until it is reached
@@ -99,26 +100,11 @@ def _prices_of(entry: TaskEntry, prices: Path | None) -> dict[str, Json]:
     return {"prices": str(prices)} if prices and known else {}
 
 
-def prepare_folder(folder: Path) -> Path:
-    """Create a folder to write to.
-
-    Raises:
-        UsageError: If that cannot be done.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".waybench-write-test"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise UsageError(f"cannot write to {folder} ({error.strerror}): choose another folder with --out") from None
-    return folder
-
-
-_EXAMPLES = """\b
-waybench run alicia --model openai/gpt-4o
-waybench run alicia --model openai-api/local/llama --model-base-url http://127.0.0.1:8000/v1
-waybench run alicia --model hf/local -M model_path=./my-model"""
+_EXAMPLE = TASKS[0].name
+_EXAMPLES = f"""\b
+waybench run {_EXAMPLE} --model openai/gpt-4o
+waybench run {_EXAMPLE} --model openai-api/local/llama --model-base-url http://127.0.0.1:8000/v1
+waybench run {_EXAMPLE} --model hf/local -M model_path=./my-model"""
 
 _POSITIVE = click.IntRange(min=1)
 
@@ -133,7 +119,7 @@ _POSITIVE = click.IntRange(min=1)
     metavar="KEY=VALUE,VALUE...",
     help="A task's parameter of which every value is run, as in wording=matrix,ascii; repeatable.",
 )
-@click.option("--limit", type=_POSITIVE, help="Most items of each level (a maze with its attempts is one item).")
+@click.option("--limit", type=_POSITIVE, help="Most items of each level (an item with its attempts is one).")
 @click.option("--attempts", type=_POSITIVE, help="Most attempts at each item.")
 @click.option(
     "--precision",
@@ -226,7 +212,8 @@ def run(
     except KeyboardInterrupt:
         click.echo("Interrupted. Run the same command again to go on; what was answered is not asked again.", err=True)
         raise
-    from waybench.analysis import NoEpisodesError, read_logs
+    from waybench.analysis import read_logs
+    from waybench.analysis.logs import NoEpisodesError
 
     skipped: list[Skipped] = []
     try:
@@ -272,7 +259,7 @@ def summary(
         episodes: The episodes.
         prices: Model -> its prices, for what searches cost.
         unfinished: Whether some task is not finished.
-        on_problem: Is told of each episode that is left out since it cannot be measured; if None, it is an error.
+        on_problem: Receives each episode that is left out since it cannot be measured; if None, it is an error.
     """
     from waybench.analysis import by_level, overall
     from waybench.analysis.comparisons import wording_table

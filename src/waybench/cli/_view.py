@@ -10,8 +10,8 @@ import click
 
 from waybench.cli._output import to_stderr
 from waybench.cli._report import PRICES, build
-from waybench.cli._run import prepare_folder
-from waybench.core import WaybenchError, read_prices
+from waybench.core import WaybenchError, prepare_folder, read_prices
+from waybench.tasks import TASKS
 from waybench.view import Outcome, address, listen, new_token, serve
 
 
@@ -51,7 +51,7 @@ def view(
     refused. Ctrl-C ends it.
     """
     if prices:
-        read_prices(prices)  # what is wrong with it is told now, and not by every build
+        read_prices(prices)  # an error in it is shown now, and not by every build
     site = prepare_folder(out or folders[0] / "site")
     listener, token = listen(port), new_token()
     url = address(listener, token)
@@ -73,7 +73,7 @@ def view(
 
 def build_once(folders: tuple[Path, ...], site: Path, title: str, prices: Path | None = None) -> Outcome:
     """Build the site and say what became of it; this is called in a process of its own."""
-    from waybench.analysis import NoEpisodesError
+    from waybench.analysis.logs import NoEpisodesError
 
     notes: list[str] = []
     try:
@@ -90,7 +90,7 @@ def _start(folder: Path) -> dict[str, str]:
         "Or of an embedded player, without a key or a network:": "waybench/noisy-0.3",
     }
     out = shlex.quote(str(folder))
-    return {what: f"waybench run alicia --model {model} --out {out}" for what, model in models.items()}
+    return {what: f"waybench run {TASKS[0].name} --model {model} --out {out}" for what, model in models.items()}
 
 
 def _open(url: str) -> None:

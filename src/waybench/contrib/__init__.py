@@ -1,3 +1,15 @@
-"""Parts beside the benchmarks: maps from Z-machine games and maps that a model writes."""
+"""Contributions: what makes items for one family, and needs more than environments do.
 
-__all__ = []
+Unlike the other packages they know the family that they are for. What they add to the command line is declared here,
+and their code is imported when a command needs it.
+"""
+
+__all__ = ["AUTHORED", "COMMANDS"]
+
+COMMANDS = {
+    "textmap": ("waybench.contrib.game_maps:textmap", "Make maps of places out of text games."),
+}
+"""Name of a command -> what it is, as "module:command", and its help."""
+
+AUTHORED = ("tilemap/gtb", "tilemap/state", "tilemap/stepwise")
+"""The environments whose instances a language model can write (`waybench.contrib.authored_maps`)."""

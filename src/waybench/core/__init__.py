@@ -24,6 +24,7 @@ from waybench.core._failures import (
     general_failure,
     main_cause,
 )
+from waybench.core._folders import prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
@@ -164,6 +165,7 @@ __all__ = [
     "play_out",
     "plural",
     "policy",
+    "prepare_folder",
     "price_table",
     "proof_axis",
     "read_items",

@@ -1,4 +1,4 @@
-"""What makes items hard: the axes along which success falls."""
+"""Axes of difficulty, along which success falls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

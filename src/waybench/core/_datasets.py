@@ -1,4 +1,4 @@
-"""What a task can play: data sets by name, files of instances, and the levels of a horizon."""
+"""Data sets by name, files of instances, and the levels of a horizon."""
 
 import hashlib
 import json
@@ -71,6 +71,8 @@ class HorizonSpec:
         pool: Number of items of each level that are sorted by their difficulty; None where each level is a difficulty.
         source_options: Source options that are fixed.
         without: Options of play that the search does not have, such as help by a teacher.
+        known: Rate of errors in each move -> the horizon of the oracle that errs at this rate, where it is known by
+            construction; None otherwise.
         task: The task's name; "horizon_" and the name of the environment's task if empty.
     """
 
@@ -79,6 +81,7 @@ class HorizonSpec:
     pool: int | None = None
     source_options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     without: tuple[str, ...] = ()
+    known: Callable[[float], float] | None = None
     task: str = ""
 
 

@@ -27,7 +27,7 @@ Player = Callable[[S, Stream], A]  # a scripted player sees the true state and c
 
 @dataclass(frozen=True, slots=True)
 class Play(Generic[I, S, A]):
-    """How an episode is played, as options determine it.
+    """The play of an episode, as options determine it.
 
     Attributes:
         game: The rules.
@@ -227,7 +227,7 @@ class Environment(Generic[I, S, A]):
 
     @property
     def all_datasets(self) -> tuple[Dataset, ...]:
-        """What a task can play: generated items, published ones if there are any, and a file of the user's."""
+        """The data sets of a task: generated items, published ones if there are any, and a file of the user's."""
         by_name = {GENERATED: self._generated(), FILE: self._file()} | {
             dataset.name: dataset for dataset in self.datasets
         }

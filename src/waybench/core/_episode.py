@@ -18,7 +18,7 @@ from waybench.core._wording import Invalid, Message
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a player said.
+    """A player's reply.
 
     Attributes:
         text: The raw reply.
@@ -144,12 +144,12 @@ class Episode(Generic[I, S, A]):
 
     @property
     def turns_left(self) -> int:
-        """How many turns are left; invalid replies do not count where the limits forgive them."""
+        """The number of turns left; invalid replies do not count where the limits forgive them."""
         return self.limits.turns - self._spent
 
     @property
     def messages(self) -> list[Message]:
-        """What the player is shown next, as chat turns, cut as the wording's memory says."""
+        """The next prompt as chat turns, cut as the wording's memory says."""
         memory = self.play.wording.memory
         if not self._turns or memory.kind == "chat":
             return [*self._opening, *self._chat()]

@@ -44,7 +44,7 @@ def unknown(kind: str, given: str, known: Iterable[str], also: Iterable[str] = (
         known: The names that exist.
         also: Further names that exist and can be the nearest one, but are too many to list.
     """
-    names = sorted(known)
+    names = sorted({*known})
     near = difflib.get_close_matches(given[:80], sorted({*names, *also}), n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown {kind} {given[:80]!r}: {hint}choose from {', '.join(names)}"

@@ -1,4 +1,4 @@
-"""How episodes fail: the kinds that every environment has, and how the main cause of a failure is found."""
+"""Kinds of failure that every environment has, and the main cause of a failure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

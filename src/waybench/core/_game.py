@@ -52,7 +52,7 @@ class End(StrEnum):
 
 
 class Transition(NamedTuple, Generic[S]):
-    """What an action did.
+    """The effect of an action.
 
     Attributes:
         state: The state afterwards.
@@ -70,7 +70,7 @@ class Transition(NamedTuple, Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a game declares of itself; the contract tests hold it to that.
+    """Facts that a game declares; the contract tests check them.
 
     Attributes:
         deterministic: Whether `apply` ignores its random stream.
@@ -140,7 +140,7 @@ class Game(ABC, Generic[I, S, A]):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What ends an episode from outside, and what an invalid reply costs.
+    """The limits of an episode, and the cost of an invalid reply.
 
     Attributes:
         turns: Most turns of an episode; invalid replies count where `invalid` is "turn".

@@ -68,7 +68,7 @@ class Source(ABC, Generic[I]):
 
     @property
     def space(self) -> int | None:
-        """How many different instances there are to draw from, where that is known and few; otherwise None."""
+        """The number of different instances of the source, where that is known and small; otherwise None."""
         return None
 
     @abstractmethod

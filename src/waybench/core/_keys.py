@@ -27,7 +27,7 @@ class PrivateSource(Source[I]):
 
     @property
     def space(self) -> int | None:
-        """How many different instances there are to draw from, if the source knows."""
+        """The number of different instances of the source, if known."""
         return self._source.space
 
     def item(self, index: int) -> Item[I]:

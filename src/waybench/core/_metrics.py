@@ -15,7 +15,7 @@ OF_THE_ITEM = "it describes the item, and not how it was played"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """What metrics and series have in common, their range: no interval and no axis goes beyond it.
+    """The range of a metric or series, which intervals and axes respect.
 
     Attributes:
         name: Its key in every output.

@@ -88,7 +88,7 @@ class Presentation:
 
     @property
     def sampling_units(self) -> str:
-        """What was drawn independently of each other, in the plural: clusters if there are any, otherwise items."""
+        """The plural of the units drawn independently of each other: clusters if there are any, otherwise items."""
         return self.clusters or self.items
 
     def mode(self, env_id: str, level: int | None) -> str:

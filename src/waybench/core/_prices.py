@@ -1,4 +1,4 @@
-"""What tokens cost, by a table that the user gives."""
+"""The cost of tokens, by the user's table of prices."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ class Price:
     input_cache_read: float
 
     def episode_cost(self, record: EpisodeRecord) -> float | None:
-        """Return what an episode cost, in dollars; None if its tokens are not known."""
+        """Return the cost of an episode in dollars; None if its tokens are not known."""
         usages = [turn.usage for turn in record.turns if turn.usage]
         if not any(record.tokens):
             return None
@@ -39,7 +39,7 @@ class Price:
         return self.cost(*record.tokens, cached)
 
     def cost(self, input_tokens: float, output_tokens: float, cached: float = 0) -> float:
-        """Return what tokens cost, in dollars.
+        """Return the cost of tokens in dollars.
 
         Args:
             input_tokens: Of requests.

@@ -28,7 +28,7 @@ class Entry:
 
 
 class CatalogueWarning(RuntimeWarning):
-    """What another package adds to the catalogue cannot be used, or not under the name that it gives."""
+    """An entry of another package cannot be used, or not under the name that it gives."""
 
 
 class Registry:

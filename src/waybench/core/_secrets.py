@@ -1,4 +1,4 @@
-"""What may be a secret: the key of a private set, and what opens a model's server. Logs and pages have neither."""
+"""Secrets: keys of private sets and credentials of model servers. They are kept out of logs and pages."""
 
 import hashlib
 import re

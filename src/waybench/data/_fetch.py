@@ -141,7 +141,7 @@ def _download(address: str, home: Path, file: DataFile) -> None:
 
 @contextmanager
 def _silent(logger: logging.Logger) -> Generator[None, None, None]:
-    """Keep pooch from telling each download on standard error: who calls is told by `progress`."""
+    """Keep pooch from printing each download on standard error: callers get `progress`."""
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:

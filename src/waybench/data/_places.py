@@ -124,8 +124,8 @@ def _is_published(root: Path, wanted: Download, file: DataFile) -> bool:
         ) from None
     if found != file.sha256:
         again = f"waybench data fetch {wanted.name} --to {shlex.quote(str(root))}"
-        told = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
-        raise DataError(f"{path} is not the published file ({told}): replace it by `{again}`")
+        difference = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
+        raise DataError(f"{path} is not the published file ({difference}): replace it by `{again}`")
     return True
 
 

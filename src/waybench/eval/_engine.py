@@ -56,7 +56,7 @@ def evaluate(
         limits: Inspect's limits on a sample.
         rerun: How often episodes with errors are tried again.
         display: Inspect's display type.
-        warn: Is told in one line what of an older run's journal cannot be used; by default standard error is.
+        warn: Receives a line about what of an older run's journal cannot be used; by default it goes to standard error.
 
     Returns:
         What is not finished, as "task with model".

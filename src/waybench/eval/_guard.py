@@ -20,7 +20,7 @@ def answered_by(output: ModelOutput | None) -> Generator[None]:
     """Let an output that is known answer the requests of a block; the engine counts it like any other.
 
     Args:
-        output: The output; None if the model is to be asked. It keeps its time, which is that of the call it is from.
+        output: The output; None if a request is needed. It keeps its time, which is that of the call it is from.
     """
     if output is None:
         yield

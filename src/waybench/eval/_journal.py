@@ -9,7 +9,7 @@ import json
 import os
 import threading
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from inspect_ai.model import ModelOutput
 from pydantic import ValidationError
 
 from waybench._version import __version__
-from waybench.core import Json, TurnRecord
+from waybench.core import SCHEMA, Json, TurnRecord
 
 FORM = 1  # raised when older versions cannot read what is written
 SYNC_EVERY = 0.2  # seconds: a kill loses nothing, a power cut what these held
@@ -54,7 +54,7 @@ class Journal:
         path: The file.
         settings: Everything that replies depend on. The file has a digest of it, for it may hold secrets.
         syncer: Brings what was written from the system's memory to the disk.
-        warn: Is told in one line what of the file is ignored.
+        warn: Receives a line about what of the file is ignored.
     """
 
     def __init__(self, path: Path, settings: Json, syncer: "Syncer", warn: Callable[[str], None]) -> None:
@@ -68,16 +68,16 @@ class Journal:
         if path.exists():
             self._load()
 
-    def known(self, sample: _Key, turn: int, seen: str) -> ModelOutput | None:
+    def known(self, sample: _Key, turn: int, seen: Container[str]) -> ModelOutput | None:
         """Return what the model answered in a turn; None if that is not known.
 
         Args:
             sample: Id and epoch.
             turn: Number of the turn, from 0.
-            seen: Digest of what the player has been shown up to then; another one makes it another question.
+            seen: Digests of what the player has been shown up to then; any other makes it another question.
         """
         lines = self._kept.get(sample, _Kept()).lines
-        if turn >= len(lines) or lines[turn][2] != seen:
+        if turn >= len(lines) or lines[turn][2] not in seen:
             return None
         offset, length, _ = lines[turn]
         with self.path.open("rb") as file:
@@ -303,11 +303,11 @@ class SampleTurns:
         self._sample = sample
         self._uuid = uuid
         self._turn = 0
-        self._seen = digest(head)
+        self._seen = [digest(each) for each in (head, *_in_older_schemas(head))]
         self._replayed = False
 
     def known(self) -> ModelOutput | None:
-        """Return what the model has answered in the next turn already; None if it has to be asked.
+        """Return what the model has answered in the next turn already; None if a request is needed.
 
         Raises:
             JournalError: If its reply could not be kept.
@@ -333,15 +333,21 @@ class SampleTurns:
         if self._journal is None:
             return
         if not self._replayed:
-            self._journal.keep(self._sample, self._turn, self._seen, output)
+            self._journal.keep(self._sample, self._turn, self._seen[0], output)
         self._turn += 1
-        self._seen = digest([self._seen, turn._replace(usage=None).dumps()])
+        self._seen = [digest([seen, turn._replace(usage=None).dumps()]) for seen in self._seen]
 
     def end(self) -> None:
         """Keep that the sample has ended."""
         if self._journal is not None:
             with suppress(JournalError):  # which the next request raises; without the line no turn is dropped
                 self._journal.end(self._sample, self._uuid)
+
+
+def _in_older_schemas(head: str) -> list[str]:
+    """Return an episode's head as older versions wrote it: the form of a record is nothing that a player is shown."""
+    last = f'"schema":{SCHEMA}}}'
+    return [f'{head.removesuffix(last)}"schema":{older}}}' for older in range(1, SCHEMA)] if head.endswith(last) else []
 
 
 def digest(value: Json) -> str:

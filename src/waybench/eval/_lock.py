@@ -61,7 +61,7 @@ def _acquired(folder: Path) -> sqlite3.Connection | None:
 def _held(folder: Path) -> str:
     who = "another process"
     with suppress(OSError, ValueError, KeyError, TypeError):
-        told: Any = json.loads((folder / HOLDER).read_text("utf-8"))
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(told["since"])))
-        who = f"process {int(told['pid'])} on {str(told['host'])[:60]}, since {since},"
+        holder: Any = json.loads((folder / HOLDER).read_text("utf-8"))
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(holder["since"])))
+        who = f"process {int(holder['pid'])} on {str(holder['host'])[:60]}, since {since},"
     return f"{folder} is in use: {who} is running in it; wait until it has ended, or choose another folder with --out"

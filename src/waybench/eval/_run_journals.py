@@ -45,7 +45,7 @@ class RunJournals:
     Args:
         folder: The folder of the logs.
         settings: What the run's replies depend on, beside task and model.
-        warn: Is told in one line what of an older journal is ignored.
+        warn: Receives a line about what of an older journal is ignored.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Json], warn: Callable[[str], None]) -> None:

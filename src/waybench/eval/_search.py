@@ -76,12 +76,12 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         if at.ended.keys() < at.waiting.keys():
             return []
         price = self._price(record.player)
-        at.trials += [self._trial(at.ended[each], asked, price) for each, asked in at.waiting.items()]
+        at.trials += [self._trial(at.ended[each], candidate, price) for each, candidate in at.waiting.items()]
         return self._round(at)
 
-    def _trial(self, record: EpisodeRecord, asked: "_Asked", price: Price | None) -> Trial:
-        told = self._strata[asked.stratum].takes.cost(price)
-        return Trial(asked.at, record.end == End.SOLVED, cost_of(record, price), told)
+    def _trial(self, record: EpisodeRecord, candidate: "_Waiting", price: Price | None) -> Trial:
+        expected_cost = self._strata[candidate.stratum].takes.cost(price)
+        return Trial(candidate.at, record.end == End.SOLVED, cost_of(record, price), expected_cost)
 
     def _price(self, player: str) -> Price | None:
         try:
@@ -105,7 +105,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
             search.used[number] = search.used.get(number, 0) + 1
             sample = to_sample(self._environment, item, self._options, 1)
             sample.metadata = {**(sample.metadata or {}), PLAN: self._plan}
-            search.waiting[str(sample.id)] = _Asked(number, at)
+            search.waiting[str(sample.id)] = _Waiting(number, at)
             samples.append(sample)
         return samples
 
@@ -117,7 +117,7 @@ def cost_of(record: EpisodeRecord, price: Price | None) -> float | None:
     return float(sum(record.tokens)) if any(record.tokens) else None
 
 
-class _Asked(NamedTuple):
+class _Waiting(NamedTuple):
     stratum: int
     at: float
 
@@ -137,5 +137,5 @@ class _Search:
     player: str
     trials: list[Trial] = field(default_factory=list[Trial])
     used: dict[int, int] = field(default_factory=dict[int, int])
-    waiting: "dict[str, _Asked]" = field(default_factory=dict[str, _Asked])
+    waiting: "dict[str, _Waiting]" = field(default_factory=dict[str, _Waiting])
     ended: dict[str, EpisodeRecord] = field(default_factory=dict[str, EpisodeRecord])

@@ -138,7 +138,7 @@ def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model],
         out: The folder of the logs.
         tasks: The tasks of a run; their parameters are changed.
         models: Its models; their arguments, as logs have them, are changed.
-        warn: Is told in one line if something is.
+        warn: Receives a line if something is.
     """
     hidden = [task for task in tasks if LABEL.fullmatch(str(_parameters(task).get("key", "")))]
     if not hidden and not any(HIDDEN in repr(model.model_args) for model in models):

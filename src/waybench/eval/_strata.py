@@ -102,13 +102,13 @@ def least_tokens(
     A token is taken for four letters.
     """
     player = policy("oracle")
-    asked = told = 0.0
+    prompt_tokens = reply_tokens = 0.0
     for item in items:
         episode: Episode[Any, Any, Any] = Episode(environment, item, options)
         while not episode.done:
             shown = episode.messages
-            asked += sum(len(message.text) for message in shown) / _LETTERS + _TOKENS_PER_MESSAGE * len(shown)
+            prompt_tokens += sum(len(message.text) for message in shown) / _LETTERS + _TOKENS_PER_MESSAGE * len(shown)
             reply = player.reply(episode)
-            told += len(reply) / _LETTERS
+            reply_tokens += len(reply) / _LETTERS
             episode.step(reply)
-    return Tokens(asked / len(items), told / len(items))
+    return Tokens(prompt_tokens / len(items), reply_tokens / len(items))

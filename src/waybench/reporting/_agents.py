@@ -23,7 +23,7 @@ from waybench.reporting.tables import (
     notes,
     rows_of,
 )
-from waybench.smartplay import CAPABILITIES, FORMULAS, HUMANS, RECORDED, Capability
+from waybench.smartplay import BENCHMARK, CAPABILITIES, FORMULAS, HUMANS, RECORDED, Capability
 from waybench.stats import CONFIDENCE
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
@@ -31,16 +31,16 @@ _FORMULAS = {  # of each its title, and what it means
     "paper": ("Capabilities, weighted by degree", "The formula of the paper."),
     "paper_capped": (
         "Capabilities, weighted by degree, capped",
-        "Not published: every game’s score is cut to between 0 and 1 before the paper’s formula, so that no game "
-        "counts for more than people had in it.",
+        "Not in the paper: every game’s score is clipped to between 0 and 1 before the paper’s formula, so that no "
+        "game counts for more than the human score.",
     ),
     "code": (
         "Capabilities, weighted by degree less 1",
-        "As the published program weighs them: games that ask least of a capability have no weight in it.",
+        "The weights of the published program: games of degree 1 in a capability have no weight in it.",
     ),
     "code_capped": (
         "Capabilities, weighted by degree less 1, capped",
-        "Not published: the program’s weights, with every game’s score cut to between 0 and 1 first.",
+        "Not in the paper: the program’s weights, with every game’s score first clipped to between 0 and 1.",
     ),
 }
 _CAPABILITY = Metric(
@@ -99,7 +99,7 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
         for agent, card in zip(found, cards, strict=True)
     ]
     caption = (
-        "(score − min) / (human − min), with the published figures of people; above 1 is better than these. Small: "
+        "(score − min) / (human − min), with the published human scores; above 1 is better than people. Small: "
         f"{_INTERVAL}. Blank: not played, or not with as many steps as published."
     )
     games = Table(
@@ -129,11 +129,11 @@ def _card(number: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
 
 def _capability_table(formula: str, found: Sequence[Agent], cards: Sequence[AgentCard]) -> Table:
     title, meaning = _FORMULAS[formula]
-    more = "; the models’ pages have those of all games" if formula == "paper" else ""
+    more = "; the shares of all games are on the models’ pages" if formula == "paper" else ""
     caption = (
-        f"{meaning} Small: {_INTERVAL}, where every game has one; the game that gives most of the value, and its "
-        f"share{more}. A model that has not played all games has them named below it: its numbers are means of the "
-        "others and cannot be compared with those of a model that has."
+        f"{meaning} Small: {_INTERVAL}, where every game has one; the game that contributes most, with its "
+        f"share{more}. The games that a model has not played are listed below its name: its numbers are means of the "
+        f"other games and cannot be compared with those of models that played all."
     )
     rows: list[TableRow] = []
     for agent, card in zip(found, cards, strict=True):
@@ -188,13 +188,13 @@ def _parts(agent: Agent, differs: Sequence[str]) -> Table:
         ]
         rows.append(TableRow(Cell(text=each.name), [Cell(text=value, bold=True), Cell(text=cut), *games]))
     caption = (
-        "What each game adds to a capability by the paper’s formula; small, its share of the value, where all parts "
-        "are 0 or more. Capped: every game’s score is cut to between 0 and 1 first, which is not published. Blank: not "
+        "What each game adds to a capability by the paper’s formula; small, its share of the value, where no part is "
+        "negative. Capped: every game’s score is first clipped to between 0 and 1 (not in the paper). Blank: not "
         "played."
     )
     headings = "Capability", "Published", "Capped", *(HUMANS[game].name for game in RECORDED)
     return Table(
-        title=", ".join(["What the capabilities are made of", *(one_line(each, 60) for each in differs)]),
+        title=", ".join(["Parts of the capabilities", *(one_line(each, 60) for each in differs)]),
         caption=(Note(caption),),
         columns=[Column(heading=each) for each in headings],
         groups=rows_of(rows),
@@ -209,11 +209,11 @@ def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[
     webs, notes = [Web(name, published, number)], [", ".join(one_line(part, 60) for part in differs)]
     if missing:
         notes.append(f"without {', '.join(missing)}")
-    notes.append("SmartPlay’s capabilities, weighted by degree (the paper’s formula)")
-    notes.append("0: the least score possible; 1: what people had")
+    notes.append(f"{BENCHMARK}’s capabilities, weighted by degree (the paper’s formula)")
+    notes.append("0: the minimum score; 1: the human score")
     if capped != published:
         webs.append(Web(f"{name}, capped", capped, number, dashed=True))
-        notes.append("dashed and second numbers: capped, games’ scores first cut to 0–1")
+        notes.append("dashed and second numbers: capped, games’ scores first clipped to 0–1")
     values = ", ".join(
         f"{axis} {'none' if value is None else f'{value:.2f}'}"
         for axis, value in zip(CAPABILITIES, published, strict=True)

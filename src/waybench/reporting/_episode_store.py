@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from waybench.analysis import LoggedEpisode, Row, Skipped, exclude
+from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.estimates import ClusterVariables, Variables
-from waybench.analysis.logs import skipped
-from waybench.analysis.results import Cluster, Group, Simulated, verified
+from waybench.analysis.logs import Skipped, skipped
+from waybench.analysis.results import Cluster, Group, Simulated, exclude, verified
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
 from waybench.reporting._shared_prefix import Common, SharedPrefix

@@ -63,23 +63,23 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
     """
     listed = [([f"data/{frame.name}.parquet", f"data/{frame.name}.csv"], frame.doc) for frame in frames]
     listed += [
-        (["data/columns.csv"], "The descriptions of all columns that are below, as a table."),
+        (["data/columns.csv"], "The descriptions of all columns below, as a table."),
         (
             ["summary.json", f"data/{_SCHEMA}"],
-            "All estimates and comparisons as JSON, and the JSON Schema that says what is in it.",
+            "All estimates and comparisons as JSON, and its JSON Schema.",
         ),
         (["table.md"], "The first page’s table in Markdown, models by task, for a README."),
         (
             ["charts/index.json"],
-            "The list of all charts with their captions. Each lies beside it as NAME.svg and NAME.png, and as "
-            "NAME.json what it was drawn from: a Vega-Lite specification with its data.",
+            "The list of all charts with their captions. Each chart is in the same folder as NAME.svg, NAME.png and "
+            "NAME.json, its Vega-Lite specification with the data.",
         ),
     ]
     rows = [TableRow(_files_cell(paths, sizes), [Cell(text=doc, kind="words")]) for paths, doc in listed]
     return Table(
         id="files",
         title="Files",
-        columns=[Column(heading="File"), Column(heading="What it is")],
+        columns=[Column(heading="File"), Column(heading="Contents")],
         groups=rows_of(rows),
         kind="prose files",
     )
@@ -119,7 +119,7 @@ def _column_table(frame: Frame) -> Table:
         id=frame.name,
         title=f"Columns of {frame.name}",
         caption=(Note(frame.doc),),
-        columns=[Column(heading=each) for each in ("Column", "Type", "Unit", "What it holds")],
+        columns=[Column(heading=each) for each in ("Column", "Type", "Unit", "Description")],
         groups=rows_of(rows),
         kind="prose",
     )

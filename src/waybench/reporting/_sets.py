@@ -33,7 +33,7 @@ class ChartSet:
         """
         if not self.name and len(set(self.keys.values())) < 2:
             return ""
-        return f" The {presentation.items} are those of {_listed(self.keys.items(), presentation)}."
+        return f" The {presentation.items} are from {_listed(self.keys.items(), presentation)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class ChartSets:
             return ""
         missing = sorted({(each.level or 0, each.group.key) for each in self.left_out})
         return (
-            f"Not drawn: {_listed(missing, presentation)}. Of several sets of {presentation.items} that a model was "
-            "given at one level, charts show one; the tables have them all."
+            f"Not shown: {_listed(missing, presentation)}. Where a model was given several sets of "
+            f"{presentation.items} at one level, charts show one; the tables have all."
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment as Templates
 
 from waybench._version import __version__
-from waybench.analysis import Estimate, LoggedEpisode, Row, Skipped, by_level, horizon_frame, ledger_frame, overall
+from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, horizon_frame, overall
 from waybench.analysis.comparisons import (
     examples_effects,
     pairs,
@@ -19,13 +19,15 @@ from waybench.analysis.comparisons import (
     wording_effects,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, ledger, measure, regressions, repeats, spread
+from waybench.analysis.estimates import agents, ledger, ledger_frame, measure, regressions, repeats, spread
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
-from waybench.analysis.logs import is_embedded
+from waybench.analysis.logs import Skipped, is_embedded
+from waybench.analysis.published import published_frame
 from waybench.analysis.results import Group, Simulated, chosen, grouped, labels, setting
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
+from waybench.papers import Paper
 from waybench.reporting._agents import agent_report
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
@@ -51,6 +53,7 @@ from waybench.reporting.pages import (
 from waybench.reporting.tables import (
     Failed,
     LoggedError,
+    Table,
     clusters,
     error_table,
     leader_tables,
@@ -59,6 +62,7 @@ from waybench.reporting.tables import (
     level_table,
     of_model,
     prompt,
+    published_tables,
 )
 from waybench.stats import CONFIDENCE
 
@@ -95,6 +99,7 @@ def write_report(
     title: str = "waybench",
     prices: Mapping[str, Price] | None = None,
     passed_over: Sequence[Skipped] = (),
+    published: Sequence[Paper] = (),
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -109,6 +114,7 @@ def write_report(
         title: The site's title.
         prices: What models' tokens cost.
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
+        published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -126,10 +132,10 @@ def write_report(
             )
         if not found.rows:
             raise UsageError(
-                "no episodes to report: run a task first, as in `waybench run TASK --model waybench/oracle`"
+                "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
-        _Site(found, folder, templates(title)).write(title)
+        _Site(found, folder, templates(title), published).write(title)
         folder.finish()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
@@ -143,8 +149,8 @@ def write_report(
 class _Site:
     """The pages of some episodes."""
 
-    def __init__(self, found: EpisodeStore, folder: Folder, made: Templates) -> None:
-        self.found, self.folder, self.templates = found, folder, made
+    def __init__(self, found: EpisodeStore, folder: Folder, made: Templates, published: Sequence[Paper]) -> None:
+        self.found, self.folder, self.templates, self.published = found, folder, made, published
         self.estimates, self.totals = by_level(found.rows), overall(found.rows)
         self.names = labels(total.group for total in self.totals)
         self.pages = {group: _page_name(group) for group in self.names}
@@ -195,7 +201,14 @@ class _Site:
         for _, own in families:
             for section in own:
                 on = section.anchor in compared_on
-                self.page(f"tasks/{section.anchor}.html", "task.html", section=section, first=own[0], side_by_side=on)
+                self.page(
+                    f"tasks/{section.anchor}.html",
+                    "task.html",
+                    section=section,
+                    first=own[0],
+                    side_by_side=on,
+                    published=self._published(section),
+                )
                 self.files(self.charts.of(section.charts))
         self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
@@ -205,6 +218,7 @@ class _Site:
             ledger_frame(took),
             setting_effect_frame(changed),
             wording_frame(compared.wordings),
+            *([published_frame(self.published)] if self.published else []),
         ]
         self.files(exports(rows, given, others, table, self.charts, self.templates))
         spent = ledger_page(took, changed, self.pages, self.model_pages)
@@ -226,6 +240,13 @@ class _Site:
     def paged(self, values: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
         """Return values with the pages of the two groups they are about."""
         return {**values, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
+
+    def _published(self, section: Section) -> list[Table]:
+        """Return the published rows of a task beside its results."""
+        estimates, totals = (
+            [each for each in some if section.holds(each.group)] for some in (self.estimates, self.totals)
+        )
+        return published_tables(section.env.id, estimates, totals, self.published, self.pages)
 
     def _compare(self, section: Section) -> bool:
         """Write the page on which two models stand side by side at a task, if there are two."""

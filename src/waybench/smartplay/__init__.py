@@ -4,6 +4,7 @@ After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 """
 
 from waybench.smartplay._capabilities import (
+    BENCHMARK,
     CAPABILITIES,
     FORMULAS,
     RECORDED,
@@ -24,6 +25,7 @@ from waybench.smartplay._rules import Rules, Step
 from waybench.smartplay._wording import PROMPT_STYLES, AgentWording, PromptStyle
 
 __all__ = [
+    "BENCHMARK",
     "CAPABILITIES",
     "FORMULAS",
     "HUMANS",

@@ -5,35 +5,19 @@ from dataclasses import dataclass
 from math import fsum
 from typing import NamedTuple
 
+from waybench._package_data import read_toml
 from waybench.smartplay._humans import HUMANS
 
-# Table 3, in its order. MessengerL1 is like L2 and L3 but for planning and reasoning (shared/specs/smartplay.md, 9).
-CAPABILITIES = (
-    "Long Text Understanding",
-    "Reasoning",
-    "Instruction Following",
-    "Planning",
-    "Generalization",
-    "Understanding the Odds",
-    "Learning from Interactions",
-    "Error/Mistake Handling",
-    "Spatial Reasoning",
-)
-_DEGREES = {
-    "Bandit": (1, 1, 1, 1, 2, 3, 2, 1, 1),
-    "RockPaperScissor": (2, 1, 3, 1, 2, 3, 3, 1, 1),
-    "Hanoi": (2, 3, 2, 3, 1, 1, 1, 2, 1),
-    "MessengerL1": (3, 1, 2, 1, 2, 2, 1, 1, 2),
-    "Messenger": (3, 2, 2, 2, 2, 2, 1, 1, 2),
-    "Crafter": (4, 3, 3, 3, 3, 2, 4, 3, 2),
-    "Minedojo": (1, 1, 2, 1, 3, 2, 1, 2, 3),
-}
+_PUBLISHED = read_toml(__file__, "published.toml")
+BENCHMARK: str = _PUBLISHED["benchmark"]
+CAPABILITIES: tuple[str, ...] = _PUBLISHED["capabilities"]
+_DEGREES: Mapping[str, tuple[int, ...]] = _PUBLISHED["degrees"]
 RECORDED = tuple(HUMANS)
 """The seven settings of which the paper gives scores."""
 
 
 class Formula(NamedTuple):
-    """How a capability follows from the games' normalised scores.
+    """The formula of a capability from the games' normalised scores.
 
     Attributes:
         less: What is taken from a degree to have its weight: nothing in the paper, 1 in the published program.

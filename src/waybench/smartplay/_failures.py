@@ -1,4 +1,4 @@
-"""How an agent fails: thoughts are left out, and what the protocol did for a reply that names no action is not its."""
+"""How an agent fails, thoughts and actions that the protocol took in its place left out."""
 
 from collections.abc import Callable
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from waybench._package_data import read_toml
 from waybench.core import EpisodeRecord, Metric, Range
 from waybench.smartplay._metrics import final_score
 
@@ -10,7 +11,7 @@ Scale = tuple[float, float]  # the scores that are 0 and 1 on it
 
 
 class Baseline(NamedTuple):
-    """What is published of a setting.
+    """The published scores of a setting.
 
     Attributes:
         name: A short name for charts.
@@ -25,18 +26,7 @@ class Baseline(NamedTuple):
     steps: int
 
 
-# Table 4 of the paper, with the least scores and the steps of the published program (shared/specs/smartplay.md, 9).
-# Three people played: three rounds of bandits and rock-paper-scissors, five of Messenger, one of the others. The names
-# are the program's, without the version. No other setting has figures.
-HUMANS = {
-    "BanditTwoArmedHighLowFixed": Baseline("Bandit", 45, 0, 50),
-    "RockPaperScissorBasic": Baseline("RPS", 43, 0, 50),
-    "Hanoi3Disk": Baseline("Hanoi", 3, 0, 30),
-    "MessengerL1": Baseline("Messenger L1", 1, -1, 4),
-    "MessengerL2": Baseline("Messenger L2", 1, -1, 64),
-    "Crafter": Baseline("Crafter", 2680, 0, 10_000),
-    "MinedojoCreative0": Baseline("Minecraft", 1, 0, 200),
-}
+HUMANS = {setting: Baseline(**figures) for setting, figures in read_toml(__file__, "published.toml")["humans"].items()}
 
 
 def human_metric(

@@ -1,4 +1,4 @@
-"""What games of chance share in which the best action has to be learned: scores, regret and learning curves.
+"""Metrics of games in which the best action has to be learned: scores, regret and learning curves.
 
 Their proofs have a number "worst", how much worse than the best action the worst one is at the start.
 """
@@ -36,7 +36,7 @@ def symmetric_reward(stake: float, default_steps: int) -> Callable[[int | None],
 
 
 class Learning(NamedTuple):
-    """What a game of chance is measured by.
+    """The metrics and series of a game of chance.
 
     Attributes:
         metrics: Of an episode.

@@ -1,4 +1,4 @@
-"""What a game of single steps consists of, for the agent protocol to be put around it."""
+"""The rules of a game of single steps, which the agent protocol wraps."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ W = TypeVar("W")  # the world: frozen and hashable
 
 
 class Step(NamedTuple, Generic[W]):
-    """What an action did.
+    """The effect of an action.
 
     Attributes:
         world: The world afterwards. It remembers the last action as far as the observation tells of it.

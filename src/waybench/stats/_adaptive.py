@@ -1,4 +1,4 @@
-"""What to try next to find a horizon with the fewest tokens, and when to stop."""
+"""Adaptive search for a horizon with the fewest tokens: the next trials, and when to stop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ _PRIOR_TRIALS = 2.0  # weight, in trials, of the prior that trials cost what was
 
 STOPS = {
     "precision": "the precision is reached",
-    "beyond": "the hardest items are within reach",
-    "below": "not even the easiest items are within reach",
-    "budget": "the budget does not last for another round",
-    "cap": "as many episodes were played as were allowed",
-    "supply": "there are no more items",
+    "beyond": "the horizon is above the hardest items",
+    "below": "the horizon is below the easiest items",
+    "budget": "the rest of the budget is too small for another round",
+    "cap": "the maximum number of episodes was played",
+    "supply": "no items are left",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoppingRule:
-    """How precisely a horizon is to be measured, and at what cost at most.
+    """The precision of a horizon, and the highest cost.
 
     Attributes:
         share: The share of items that is still solved at the horizon.
@@ -78,7 +78,7 @@ class Trial(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What to do next.
+    """The next step of a search.
 
     Attributes:
         candidates: Numbers of the candidates of which an item each is to be tried, in any order; none at the end.
@@ -181,7 +181,7 @@ class Seeker:
         """Return the expected success rate of a trial at each difficulty, and by how much the variance may then fall.
 
         Args:
-            weights: How probable each curve is.
+            weights: The posterior probability of each curve.
             at: The difficulties.
         """
         off = self._places - float(weights @ self._places)
@@ -193,7 +193,7 @@ class Seeker:
 
 @dataclass(frozen=True)
 class State:
-    """What is known after some trials.
+    """The posterior distribution after trials.
 
     Attributes:
         curves: The curves.
@@ -217,7 +217,7 @@ class State:
 
     @property
     def weights(self) -> Array:
-        """How probable each curve is."""
+        """The posterior probability of each curve."""
         return self.fit.weights
 
     @cached_property
@@ -227,14 +227,14 @@ class State:
 
     @cached_property
     def dearer(self) -> float:
-        """How many times as much trials cost as they were thought to."""
+        """The ratio of actual to expected costs of trials."""
         costs = [(trial.cost, trial.expected_cost) for trial in self.trials if trial.cost is not None]
         first = _PRIOR_TRIALS * (np.mean([expected for _, expected in costs]) if costs else 1.0)
         return float((fsum(cost for cost, _ in costs) + first) / (fsum(expected for _, expected in costs) + first))
 
     @property
     def spent(self) -> float:
-        """What the trials cost; those of which that is not known as much as they are thought to."""
+        """The cost of the trials; where it is not known, the expected cost."""
         return fsum(trial.expected_cost * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
 
     def stop(self, lowest: float, highest: float) -> str:

@@ -1,4 +1,4 @@
-"""How success falls with difficulty: a curve with an upper end below 1, known up to a distribution of curves."""
+"""Success by difficulty: a distribution over psychometric curves with an upper asymptote below 1."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What is taken for granted of curves.
+    """The prior assumptions about curves.
 
     Attributes:
         links: Names of the distributions whose upper tail a curve may be, each as probable as the others: "logistic",
@@ -228,7 +228,7 @@ class Fit:
 
     @cached_property
     def weights(self) -> Array:
-        """How probable each curve is."""
+        """The posterior probability of each curve."""
         return self.curves.after(self.trials_done.weighted(1 / self.design))
 
     def rate(self, at: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What a search for a horizon may take, before it begins."""
+"""Forecasts of the cost of a search for a horizon."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _SLOPE = 3.0  # success falls from 90 to 10 % within one and a half doublings of
 
 
 class Forecast(NamedTuple):
-    """What a search of one player takes.
+    """The trials and cost of a search of one player.
 
     Attributes:
         trials: Episodes.

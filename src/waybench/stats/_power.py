@@ -48,7 +48,7 @@ class PowerAssumptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemsNeeded:
-    """How many items a comparison takes.
+    """The number of items for a comparison.
 
     Attributes:
         items: Items, each given to both models.

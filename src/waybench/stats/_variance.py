@@ -1,4 +1,4 @@
-"""How much of a mean's uncertainty is due to which items were drawn, and how much to the attempts at them."""
+"""Variance components of a mean: between items, and between attempts at an item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,12 +3,16 @@
 from waybench.tasks._derived import TASKS, all_tasks, find_task
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._environments import environment_names, resolve_environment
-from waybench.tasks._load import load_task, quote
+from waybench.tasks._load import count_episodes, load_task, quote
+from waybench.tasks._presets import DEMO, DEMO_HORIZON
 
 __all__ = [
+    "DEMO",
+    "DEMO_HORIZON",
     "TASKS",
     "TaskEntry",
     "all_tasks",
+    "count_episodes",
     "environment_names",
     "find_task",
     "load_task",

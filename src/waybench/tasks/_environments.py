@@ -37,18 +37,20 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
         return registry.load(names[plain] + at + version)
     tasks = {task.name: task for task in all_tasks()}
     if plain not in tasks:
-        raise UsageError(unknown("environment", plain, names, also=tasks))
+        raise UsageError(unknown("environment", plain, names.values(), also=(*names, *tasks)))
     task = tasks[plain]
-    if len(task.envs) != 1:
+    env_id, *others = task.envs
+    if others:
         raise UsageError(f"{plain} plays several environments: name one of {', '.join(task.envs)}")
-    return _as_in_task(registry.load(task.envs[0] + at + version), task)
+    return _as_in_task(registry.load(env_id + at + version), task)
 
 
 def _as_in_task(environment: Environment[Any, Any, Any], task: TaskEntry) -> Environment[Any, Any, Any]:
     """Return an environment with a task's values as its defaults."""
     values: dict[str, Json] = {option.name: option.default for option in task.options if option.default is not None}
     values |= {} if task.horizon is None else task.horizon.source_options
-    values |= task.parts[0].fixed if len(task.parts) == 1 else {}
+    for part in task.parts[:1] if len(task.parts) == 1 else ():
+        values |= part.fixed
     level = values.get("level", environment.smallest_level)
     changed: dict[str, Any] = {
         "options": _with_defaults(environment.options, values),

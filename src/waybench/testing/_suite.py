@@ -1,22 +1,24 @@
 """All checks of the contract, by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
 from waybench.testing._players import check_players, check_same_episode
+from waybench.testing._presentation import check_presentation, check_presentation_declared
 from waybench.testing._records import check_action_turns, check_failures, check_metrics, check_replay, check_tampering
 from waybench.testing._require import AnyEnvironment, ContractError
 from waybench.testing._rules import check_action_codec, check_apply, check_facts, check_start, check_terminal
 from waybench.testing._sources import check_bad_data, check_instances, check_keys, check_levels, check_source
 from waybench.testing._words import check_hostile, check_round_trip, check_wordings
 
-ENVIRONMENT_CHECKS: Mapping[str, Callable[[AnyEnvironment], None]] = MappingProxyType(
+ENVIRONMENT_CHECKS: Mapping[str, Callable[..., None]] = MappingProxyType(
     {
         "names": check_names,
         "options": check_options,
         "metrics declared": check_metrics_declared,
         "failures declared": check_failures_declared,
+        "presentation declared": check_presentation_declared,
     }
 )
 """Name -> check of what an environment says of itself."""
@@ -43,25 +45,30 @@ LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxy
         "action turns": check_action_turns,
         "metrics": check_metrics,
         "failures": check_failures,
+        "presentation": check_presentation,
     }
 )
 """Name -> check of an environment at one level; a test runner can make one test of each."""
 
 
-def run_check(environment: AnyEnvironment, name: str, level: int | None = None) -> None:
+def run_check(
+    environment: AnyEnvironment, name: str, level: int | None = None, *, family: Sequence[AnyEnvironment] = ()
+) -> None:
     """Run one check by name.
 
     Args:
         environment: What is checked.
         name: A name in `ENVIRONMENT_CHECKS` or `LEVEL_CHECKS`.
         level: The level, for a name in `LEVEL_CHECKS`; the smallest one if None.
+        family: Other environments that share its presentation, for "presentation declared".
 
     Raises:
         ContractError: If the environment does not pass; the message says where and what.
     """
     try:
         if name in ENVIRONMENT_CHECKS:
-            ENVIRONMENT_CHECKS[name](environment)
+            shared = {"family": family} if ENVIRONMENT_CHECKS[name] is check_presentation_declared else {}
+            ENVIRONMENT_CHECKS[name](environment, **shared)
             return
         level = environment.smallest_level if level is None else level
         LEVEL_CHECKS[name](environment, level)
@@ -70,18 +77,21 @@ def run_check(environment: AnyEnvironment, name: str, level: int | None = None) 
         raise ContractError(f"{environment.id}{place}, check of {name}: {error}") from error
 
 
-def check_environment(environment: AnyEnvironment, level: int | None = None) -> None:
+def check_environment(
+    environment: AnyEnvironment, level: int | None = None, *, family: Sequence[AnyEnvironment] = ()
+) -> None:
     """Run every check on an environment.
 
     Args:
         environment: What is checked.
         level: The level to look at; all sample levels if None.
+        family: Other environments that share its presentation.
 
     Raises:
         ContractError: At the first check that the environment does not pass; the message says where and what.
     """
     for name in ENVIRONMENT_CHECKS:
-        run_check(environment, name)
+        run_check(environment, name, family=family)
     for each in environment.sample_levels if level is None else (level,):
         for name in LEVEL_CHECKS:
             run_check(environment, name, each)

@@ -187,7 +187,7 @@ def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Pat
     assert (report.unconfirmed, report.not_simulated) == (0, {"it was played in a world that is alive": 1})
     for folder in ("results", "replays"):
         (page,) = (tmp_path / folder).glob("*.html")
-        assert "ot simulated again: it was played in a world that is alive." in page.read_text(encoding="utf-8")
+        assert "ot re-simulated: it was played in a world that is alive." in page.read_text(encoding="utf-8")
     assert "engine: minedojo" in report.index.read_text(encoding="utf-8")
     (made,) = rows(episodes)
     assert (made.metrics["score"], made.exclusion_reason, made.group.apart) == (

@@ -12,7 +12,7 @@ from waybench.core import EpisodeRecord, Stream, play_out, policy
 from waybench.envs.messenger import World
 from waybench.envs.messenger._engine import advance, begin, collide, moved
 from waybench.envs.messenger._metrics import EXPECTED
-from waybench.envs.messenger._players import PLAYERS, _board, _met, _risk, _sets
+from waybench.envs.messenger._players import PLAYERS, _board, _collision_chance, _risk, _sets
 
 EPISODES = 20_000
 
@@ -88,9 +88,10 @@ def test_sets_of_places_are_what_movers_can_do(kind: str, size: int) -> None:
 
 def test_risk_is_the_share_of_choices_that_meet() -> None:
     world = at(begin(case("chaser", "immovable", "immovable")), (10, 10), enemy=(12, 12))
-    assert _met(world, (12, 12), "chaser", (10, 10)) == 0.0
-    assert _met(world, (12, 11), "chaser", (10, 10)) == 0.5  # up leaves it beside, west brings it onto the agent
-    assert _met(world, (12, 12), "immovable", (12, 12)) == 1.0
+    assert _collision_chance(world, (12, 12), "chaser", (10, 10)) == 0.0
+    # Up leaves it beside the agent, west brings it onto the agent.
+    assert _collision_chance(world, (12, 11), "chaser", (10, 10)) == 0.5
+    assert _collision_chance(world, (12, 12), "immovable", (12, 12)) == 1.0
 
 
 def test_plans_do_not_draw() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.envs.messenger.games import KINDS, ROLES
 from waybench.core import Stream
 from waybench.envs.messenger._cast import FURTHER, NUMBERS, PUBLISHED
-from waybench.envs.messenger._sentences import _MOVES, _MOVING, _SAID, NAMES, UNKNOWN, sentence, things
+from waybench.envs.messenger._sentences import _MOVES, _MOVING, _PREDICATES, NAMES, UNKNOWN, sentence, things
 
 CAST = PUBLISHED + FURTHER
 
@@ -48,7 +48,7 @@ def test_a_synonym_stands_alone() -> None:
 
 def test_nothing_around_a_name_is_another_name() -> None:
     around = [
-        *(text for table in (_SAID, _MOVES, _MOVING) for texts in table.values() for text in texts),
+        *(text for table in (_PREDICATES, _MOVES, _MOVING) for texts in table.values() for text in texts),
         *(thing for role in ROLES for thing in things(role)),
     ]
     for name in CAST:
@@ -81,7 +81,7 @@ def test_sentences_are_of_one_entity_one_role_and_one_movement(role: str, kind: 
             said = {
                 other
                 for other in ROLES
-                for phrase in (*things(other), *(each for each in _SAID[other] if "{thing}" not in each))
+                for phrase in (*things(other), *(each for each in _PREDICATES[other] if "{thing}" not in each))
                 if words(phrase) in words(text)
             }
             assert said == {role}, text

@@ -6,8 +6,8 @@ import pytest
 
 import waybench
 from tests.envs.tilemap.maps import GTB, RECORD, AnyEpisode, said, value
-from waybench.analysis import LoggedEpisode, exclude, overall
-from waybench.analysis.results import Anchoring, row
+from waybench.analysis import LoggedEpisode, overall
+from waybench.analysis.results import Anchoring, exclude, row
 from waybench.core import End, Episode, EpisodeRecord, Outcome, Stream, play_out, policy, replay
 from waybench.envs.tilemap import MOVES, _foresight
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling

@@ -89,7 +89,7 @@ def _of_scorers(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iter
             test=(task, name),
             name=task,
             settings=settings_of_any(header),
-            metric=Metric(name=name, of=_none, title=name, doc="A score of a task that is not ours."),
+            metric=Metric(name=name, of=_none, title=name, doc="A score of another package's task."),
             inferred=True,
             values=values,
             missing=missing,

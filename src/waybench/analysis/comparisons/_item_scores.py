@@ -160,7 +160,7 @@ def _whole(metric: Metric, items: Mapping[ItemKey, Sequence[Row]]) -> Mapping[It
     found = measured(items, registry.load(next(iter(items.values()))[0].group.env).metrics[0], metric)
     if any(size != 1 for size in found.sizes or ()):
         raise UsageError(
-            f"metric {metric.name!r} counts parts of items, so that no item has a value: choose another one"
+            f"metric {metric.name!r} is a ratio over the whole set, so single items have no value: choose another one"
         )
     return found.values
 

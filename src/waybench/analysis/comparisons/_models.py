@@ -157,8 +157,8 @@ def _sides_matched(
         taken = {id(one) for pair in pairs for one in pair}
         mine = [one for one in mine if id(one) not in taken]
         theirs = [one for one in theirs if id(one) not in taken]
-    why = "there are several with other settings: compare models by name, or give --task"
-    missing = "the other side has nothing like it"
+    why = "several match, with different settings: compare models by name, or give --task"
+    missing = "the other side has no such task and settings"
     sides = ((mine, theirs or second, True), (theirs, mine or first, False))
     left = [
         Unpaired(scores=one, first=is_first, why=why if rivals else missing)

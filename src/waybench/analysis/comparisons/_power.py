@@ -23,9 +23,12 @@ def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[Power
         name = f"{some[0].name}: {some[0].metric.title}"
         values, size = _scaled(some)
         if not size:
-            problems.append(f"{name}: its values have no bounds to take a share of; give another --metric, as solved")
+            problems.append(
+                f"{name}: its values are unbounded, so a difference cannot be given as a share of their "
+                f"range; give another --metric, for example solved"
+            )
         elif max(map(len, values)) < FEWEST_ITEMS:
-            problems.append(f"{name}: fewer than {FEWEST_ITEMS} items say too little")
+            problems.append(f"{name}: fewer than {FEWEST_ITEMS} items are too few")
         else:
             single = all(count <= 1 for one in some for count in one.attempts.values())
             found.append(pilot_assumptions(name, values, lambda key: key.cluster, correlation, single=single))

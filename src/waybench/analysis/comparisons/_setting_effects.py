@@ -40,8 +40,8 @@ class SettingEffect:
         second: The group with the other one.
         name: The setting's name.
         items: Items with an attempt in both.
-        clusters: Number of independent clusters that they come from.
-        same: Items at which all replies are the same, letter by letter.
+        clusters: Number of independent clusters of these items.
+        same: Items at which all replies are identical.
         counted: Which tokens are compared: "reasoning" where both have some at all items, otherwise "output".
         tokens: The comparison of the second group's tokens with the first group's; None if they are not known.
     """
@@ -224,8 +224,8 @@ def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
     """Return the frame of effects: a row for each; `group` is the one with the second value."""
     who, options = group_columns(effect.second for effect in found)
     doc = (
-        "One row for each two values of a setting of a model, on the same items and all else being the "
-        "same: whether it changed anything. The group is the one with the second value."
+        "One row for each two values of a setting of a model, on the same items with all other settings equal: "
+        "whether the setting has an effect. The group is the one with the second value."
     )
     return Frame("effects", doc, (*who, *columns(_FACTS, found), *options))
 
@@ -236,8 +236,8 @@ _FACTS: tuple[Fact[SettingEffect], ...] = (
     Fact("first", str, lambda effect: effect.values[0], "Its first value, in words."),
     Fact("second", str, lambda effect: effect.values[1], "Its second value, in words."),
     Fact("items", int, lambda effect: effect.items, "Items with an attempt in both."),
-    Fact("clusters", int, lambda effect: effect.clusters, "Number of independent clusters that they come from."),
-    Fact("same", int, lambda effect: effect.same, "Items at which all replies are the same, letter by letter."),
+    Fact("clusters", int, lambda effect: effect.clusters, "Number of independent clusters of these items."),
+    Fact("same", int, lambda effect: effect.same, "Items at which all replies are identical."),
     Fact(
         "counted",
         str,
@@ -247,20 +247,21 @@ _FACTS: tuple[Fact[SettingEffect], ...] = (
     *mean_facts(
         "change",
         lambda effect: effect.change,
-        "By what share of the first value's tokens the second's differ: 0.1 is 10 % more. Null if not known.",
+        "Relative change in tokens from the first value to the second: 0.1 is 10 % more. Null if not known.",
     ),
     Fact(
         "p",
         float,
         lambda effect: effect.p,
-        "P value of the paired differences in tokens, by flipping signs of clusters; null if tokens are not known.",
+        "P value of the paired differences in tokens, by a sign-flip test over clusters; null if tokens are not known.",
     ),
     Fact("p_adjusted", float, lambda effect: effect.adjusted, "The same by Holm's procedure, over all values' pairs."),
     Fact(
         "verdict",
         str,
         lambda effect: effect.verdict,
-        "effect: the tokens differ; no effect: all replies are the same, or the interval of the change is within 10 %, "
+        "effect: the tokens differ; no effect: all replies are identical, or the interval of the change is within 10 "
+        "%, "
         "at ten clusters or more; otherwise cannot tell.",
     ),
 )

@@ -17,8 +17,9 @@ from waybench.stats import LEAST, Mean
 SCHEMA = 1
 _LEGEND = {
     Verdict.TIED: "tied: the 90 % interval is within ±{margin:g} of the range (two one-sided tests at 5 %)",
-    Verdict.NOT_SHOWN: "not shown: no difference is shown, which is no tie, for it could be anything in the interval",
-    Verdict.TOO_FEW: "too few: with fewer than 6 independent items, or maps, no test at 5 % can show a difference",
+    Verdict.NOT_SHOWN: "not shown: no significant difference, but not a tie either: any value in the interval is "
+    "possible",
+    Verdict.TOO_FEW: "too few: with fewer than 6 independent items (or maps), no difference can be significant at 5 %",
 }
 _SHORT = {
     Verdict.FIRST: "A {merit}",
@@ -181,8 +182,8 @@ def comparison_lines(one: Comparison, *, settings: bool = True) -> Iterator[str]
     yield from _left_out(one)
     if one.other_words:
         yield (
-            f"Note: {one.other_words} of {len(one.keys)} samples have the same id and another input: compare "
-            "them only if they ask the same."
+            f"Note: {one.other_words} of {len(one.keys)} samples have the same id but different inputs: compare them "
+            f"only if they pose the same task."
         )
     yield from _failing(one)
 
@@ -221,8 +222,12 @@ def _left_out(one: Comparison) -> Iterator[str]:
             yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was given{_levels(alone)}."
     common = one.common
     for reason, mine, theirs in (
-        ("missing for infrastructure errors", first.missing & common, second.missing & common),
-        ("without a value, as where no answer could be read", first.undefined & common, second.undefined & common),
+        ("missing due to infrastructure errors", first.missing & common, second.missing & common),
+        (
+            "without a value, for example because no answer could be read",
+            first.undefined & common,
+            second.undefined & common,
+        ),
     ):
         if mine or theirs:
             sides = f"A {count_items(mine):,}, B {count_items(theirs):,}"

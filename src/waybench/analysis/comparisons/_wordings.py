@@ -198,7 +198,7 @@ def _lines(env_id: str, some: Sequence[WordingEffect]) -> tuple[list[list[str]],
     metric = env.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
     references = {each.reference for each in some}
-    against = f"against {one_line(references.pop(), LONGEST)}" if len(references) == 1 else "against the first"
+    against = f"against {one_line(references.pop(), LONGEST)}" if len(references) == 1 else "against the reference"
     lines = [[f"{env.title}: the same items in several wordings", "items", what, against, "p (Holm)"]]
     names = labels(each.group for each in some) if len({each.group for each in some}) > 1 else {}
     marks = [""]
@@ -207,7 +207,9 @@ def _lines(env_id: str, some: Sequence[WordingEffect]) -> tuple[list[list[str]],
         for one in each.wordings:
             change = [difference_text(one.difference, metric), p_text(one.adjusted)] if one.difference else ["", ""]
             lines.append([f"{name}, {one_line(one.name, LONGEST)}", items, mean_text(one.mean.value, metric), *change])
-        lines.append([f"{name}, worst of each item", items, mean_text(each.worst_of_items.value, metric), "", ""])
+        lines.append(
+            [f"{name}, worst wording of each item", items, mean_text(each.worst_of_items.value, metric), "", ""]
+        )
         marks += [str(number)] * (len(each.wordings) + 1)
     return lines, marks
 
@@ -229,32 +231,37 @@ _FACTS: tuple[Fact[_Line], ...] = (
     Fact("wording", str, lambda line: line.one.name, "The wording."),
     Fact("reference", str, lambda line: line.all.reference, "The wording that it is compared with."),
     Fact("items", int, lambda line: line.all.items, "Items with an attempt that counts in all wordings."),
-    Fact("left_out", int, lambda line: line.all.left_out, "Items with one in some wordings alone, in no number."),
-    Fact("errors", int, lambda line: line.one.errors, "Infrastructure errors in this wording, in no number."),
-    *mean_facts("mean", lambda line: line.one.mean, "Mean over these items of what a single attempt gives."),
+    Fact(
+        "left_out",
+        int,
+        lambda line: line.all.left_out,
+        "Items with an attempt in some wordings only; they are excluded.",
+    ),
+    Fact("errors", int, lambda line: line.one.errors, "Infrastructure errors in this wording; they are excluded."),
+    *mean_facts("mean", lambda line: line.one.mean, "Mean over these items, for a single attempt."),
     *mean_facts(
         "difference",
         lambda line: line.one.difference,
-        "Mean of the items' values less those in the reference; null of the reference itself.",
+        "Mean difference from the reference wording over the items; null for the reference itself.",
     ),
     Fact(
         "p",
         float,
         lambda line: line.one.p,
-        "P value of these, by flipping signs of clusters; null likewise.",
+        "P value of the differences by a sign-flip test over clusters; null likewise.",
     ),
     Fact(
         "p_adjusted",
         float,
         lambda line: line.one.adjusted,
-        "The same by Holm's procedure, over all wordings.",
+        "The same, adjusted by Holm's procedure over all wordings.",
     ),
     Fact("worst", bool, lambda line: line.one.name == line.all.worst, "Whether it has the worst mean."),
     Fact(
         "spread",
         float,
         lambda line: line.all.spread,
-        "By how much the best mean is better than the worst one; above 0 by chance alone, too.",
+        "Difference between the best and the worst mean; it is above 0 by chance alone too.",
     ),
     *mean_facts(
         "worst_of_items",

@@ -26,13 +26,13 @@ class LedgerEntry:
         group: Model, task and settings.
         answered: Of each model that answered, as the provider calls it, the number of episodes with an answer of it;
             empty where the provider does not say.
-        episodes: All episodes, the excluded ones too.
-        errors: Infrastructure errors among them, in no other number.
-        aside: Those of them that were set aside.
+        episodes: All episodes, excluded ones too.
+        errors: Infrastructure errors among them; all other columns exclude them.
+        aside: Excluded episodes among them.
         attempts: Attempts.
         items: Items with at least one attempt.
         solved: Items with a solved attempt; None with a teacher, whose merit it is.
-        known: Attempts of which the tokens are known.
+        known: Attempts whose tokens are known.
         input_tokens: Tokens of all requests; None if no attempt's are known.
         output_tokens: Tokens of all replies, reasoning included, likewise.
         reasoning_tokens: Those of them that the provider says were spent on reasoning, 0 also where it says nothing.
@@ -181,13 +181,13 @@ _FACTS: tuple[Fact[LedgerEntry], ...] = (
         lambda entry: ", ".join(entry.answered) or None,
         "The models that answered, as the provider calls them; null where it does not say.",
     ),
-    Fact("episodes", int, _of("episodes"), "All episodes, the excluded ones too."),
-    Fact("errors", int, _of("errors"), "Infrastructure errors among them, in no other number."),
-    Fact("set_aside", int, _of("aside"), "Those of them that were set aside."),
+    Fact("episodes", int, _of("episodes"), "All episodes, excluded ones too."),
+    Fact("errors", int, _of("errors"), "Infrastructure errors among them; all other columns exclude them."),
+    Fact("set_aside", int, _of("aside"), "Excluded episodes among them."),
     Fact("attempts", int, _of("attempts"), "Attempts that count."),
     Fact("items", int, _of("items"), "Items with at least one attempt that counts."),
-    Fact("solved", int, _of("solved"), "Items with a solved attempt; null with a teacher, whose merit it is."),
-    Fact("known", int, _of("known"), "Attempts of which the tokens are known."),
+    Fact("solved", int, _of("solved"), "Items with a solved attempt; null with a teacher."),
+    Fact("known", int, _of("known"), "Attempts whose tokens are known."),
     Fact("input_tokens", int, _of("input_tokens"), "Tokens of all requests; null if not known.", "tokens"),
     Fact("output_tokens", int, _of("output_tokens"), "Tokens of all replies, reasoning included, likewise.", "tokens"),
     Fact(

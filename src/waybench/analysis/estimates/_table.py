@@ -10,9 +10,9 @@ from waybench.analysis.results import Group, grouped, labels, settings_order
 from waybench.core import Environment, plural
 from waybench.envs import registry
 
-_STAR = "* some items are missing or had fewer attempts, for infrastructure errors"
+_STAR = "* infrastructure errors: some items are missing or have fewer attempts"
 _BOUNDED = 5  # starred cells whose bounds are printed
-_UNDEFINED = f"{NOTHING} no attempt has a value, as where no answer could be read; that is no infrastructure error"
+_UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
@@ -126,7 +126,7 @@ def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
     counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
     of = f"of {plural(estimate.items + estimate.missing, 'item')}"
     lost = " and ".join(f"{count} {of} {what}" for count, what in counts if count)
-    return f"  {name}, {estimate.level}: {lost}; between {low} and {high} if all of it had failed or succeeded"
+    return f"  {name}, {estimate.level}: {lost}; the score is between {low} and {high}, whatever their results"
 
 
 def _between(title: str, estimate: Estimate, measured: Measure) -> str:
@@ -135,8 +135,8 @@ def _between(title: str, estimate: Estimate, measured: Measure) -> str:
     if found is None or measured.aggregate or measured.series:
         return ""
     floor, ceiling = (mean_text(end, measured.metric) for end in (found.floor, found.ceiling))
-    said = f'"{one_line(found.constant, 40)}" in every turn' if found.constant else "saying nothing"
-    return f"{title}, {estimate.level}: on the same items {said} comes to {floor}, the oracle to {ceiling}"
+    constant = f'"{one_line(found.constant, 40)}" in every turn' if found.constant else "an empty reply"
+    return f"{title}, {estimate.level}: on the same items {constant} scores {floor}, the oracle {ceiling}"
 
 
 def _footnote(starred: Sequence[str]) -> str:

@@ -214,7 +214,7 @@ def mean_facts(name: str, get: Callable[[T], Mean | None], doc: str, unit: str =
     def of(part: str) -> Callable[[T], Json]:
         return lambda one: None if (mean := get(one)) is None else getattr(mean, part)
 
-    end = f"end of the {100 * CONFIDENCE:.0f} % confidence interval of {name}; null where the data cannot tell one."
+    end = f"end of the {100 * CONFIDENCE:.0f} % confidence interval of {name}; null where it cannot be estimated."
     return (
         Fact(name, float, of("value"), doc, unit),
         Fact(f"{name}_low", float, of("low"), f"Lower {end}", unit),
@@ -255,7 +255,7 @@ def _option(name: str, groups: Sequence[Group]) -> Fact[Group]:
     of_group = {group: dict(group.options).get(name) for group in groups}
     found = {env: option for env in dict.fromkeys(group.env for group in groups) if (option := _declared(env, name))}
     kind = _type({option.type for option in found.values()}, of_group.values())
-    doc = "An option of how it is played or how its items are drawn; null where the environment has no such option."
+    doc = "An option of play or of the item set; null where the environment has no such option."
     if name == EXAMPLES:
         doc = "Number of in-context examples; null without."
     elif not found:
@@ -293,9 +293,9 @@ def _as(kind: type, value: Json) -> Json:
 
 
 _WHO: tuple[Fact[Group], ...] = (
-    Fact("group", str, group_id, "Stands for model, task and all settings together, and is the same in all files."),
+    Fact("group", str, group_id, "Identifies model, task and all settings, in all files."),
     Fact("model", str, lambda group: group.model, "The model, as the user named it."),
-    Fact("embedded", bool, lambda group: group.embedded, "Whether it is one of the reference players, and no model."),
+    Fact("embedded", bool, lambda group: group.embedded, "Whether it is a reference player, not a model."),
     Fact("task", str, lambda group: group.task, "The task's name."),
     Fact("env", str, lambda group: group.env, "The environment's id."),
     Fact(
@@ -322,7 +322,7 @@ def column_frame(frames: Iterable[Frame]) -> Frame:
         for fact in frame.schema
         for meaning in fact.meanings or (None,)
     ]
-    doc = "One row for each column of the files, and for each environment in which it has a meaning of its own."
+    doc = "One row for each column of the files, and for each environment in which its meaning differs."
     return Frame("columns", doc, columns(_DESCRIBED, listed))
 
 
@@ -337,7 +337,7 @@ def _of_meaning(name: str) -> Callable[[_Described], Json]:
 
 
 _DESCRIBED: tuple[Fact[_Described], ...] = (
-    Fact("frame", str, lambda one: one.frame.name, "The file that the column is in, without its suffix."),
+    Fact("frame", str, lambda one: one.frame.name, "The file of the column, without its suffix."),
     Fact("column", str, lambda one: one.fact.name, "The column's name."),
     Fact("type", str, lambda one: one.fact.kind, "The type of its values: string, int64, float64 or bool."),
     Fact(
@@ -350,7 +350,7 @@ _DESCRIBED: tuple[Fact[_Described], ...] = (
         "env",
         str,
         _of_meaning("env"),
-        "The environment in whose rows it means this; null where it means the same in all rows.",
+        "The environment to whose rows this meaning applies; null for all rows.",
     ),
     Fact("title", str, _of_meaning("title"), "A metric's name in the report's tables."),
     Fact("low", float, _of_meaning("low"), "The least value possible; null if unbounded or not declared."),
@@ -360,7 +360,7 @@ _DESCRIBED: tuple[Fact[_Described], ...] = (
         "values",
         str,
         lambda one: ", ".join(one.meaning.values) or None if one.meaning else None,
-        "The values that an option can have, or what a metric's values stand for.",
+        "The choices of an option, or the labels of a metric's values.",
     ),
     Fact("default", str, _of_meaning("default"), "An option's value where it was not given, as JSON."),
     Fact(

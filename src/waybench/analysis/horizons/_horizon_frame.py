@@ -9,12 +9,13 @@ from waybench.envs import registry
 
 _ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
 _FACTS: Sequence[Fact[Horizon]] = (
-    Fact("share", float, lambda one: one.share, "The share of the items that a single attempt still solves there."),
+    Fact("share", float, lambda one: one.share, "The success rate of a single attempt at the horizon."),
     Fact(
         "value",
         float,
         lambda one: one.value,
-        "The difficulty, in the unit of the axis; null where it is not between what was tried (see side).",
+        "The difficulty, in the unit of the axis; null where it is outside the difficulties that were tried (see "
+        "side).",
     ),
     Fact("low", float, lambda one: one.low, f"Lower end {_ENDS}"),
     Fact("high", float, lambda one: one.high, f"Upper end {_ENDS}"),
@@ -26,9 +27,9 @@ _FACTS: Sequence[Fact[Horizon]] = (
     ),
     Fact("easiest", float, lambda one: one.easiest, "The least difficulty that was tried."),
     Fact("hardest", float, lambda one: one.hardest, "The greatest one."),
-    Fact("items", int, lambda one: one.items, "Items that were tried."),
-    Fact("attempts", int, lambda one: one.trials, "Attempts at them that count."),
-    Fact("clusters", int, lambda one: one.clusters, "Independent clusters that the items come from."),
+    Fact("items", int, lambda one: one.items, "Number of items tried."),
+    Fact("attempts", int, lambda one: one.trials, "Number of attempts that count."),
+    Fact("clusters", int, lambda one: one.clusters, "Number of independent clusters of the items."),
 )
 
 
@@ -41,11 +42,11 @@ def horizon_frame(horizons: Iterable[Horizon]) -> Frame:
     listed = list(horizons)
     who, options = group_columns(each.group for each in listed)
     doc = (
-        "One row for each horizon: the difficulty at which a model still solves a share of the items, on each axis of "
-        "difficulty that a task has."
+        "One row for each horizon: the difficulty at which a model's success rate falls to a given share, for each "
+        "axis of difficulty of a task."
     )
     axis: Fact[Horizon] = Fact(
-        "axis", str, lambda one: one.axis, "Name of what makes items hard.", meanings=_axes(listed)
+        "axis", str, lambda one: one.axis, "Name of the axis of difficulty.", meanings=_axes(listed)
     )
     return Frame("horizons", doc, (*who, *columns([axis, *_FACTS, *_others()], listed), *options))
 
@@ -63,6 +64,6 @@ def _others() -> Iterable[Fact[Horizon]]:
             "under." + re.sub(r"\W+", "_", name),
             float,
             lambda one, name=name: one.sensitivity.get(name),
-            f"The value under another assumption about the curve ({name}); null where it is not between what was "
-            "tried, and on all axes but the first.",
+            f"The value under another assumption about the curve ({name}); null where it is outside the difficulties "
+            f"that were tried, and on all axes but the first.",
         )

@@ -9,15 +9,16 @@ from waybench.analysis.results import grouped, labels, settings_order
 from waybench.core import Environment
 from waybench.envs import registry
 
-_TOO_FEW = "too few items to tell"
+_TOO_FEW = "too few items for an interval"
 
 
 class HorizonText(NamedTuple):
     """A horizon in words.
 
     Attributes:
-        value: The difficulty: "23", "beyond 41", "below 5".
-        interval: Its interval: "19 to 29", "over 33", "under 7", "too few items to tell"; "" if none is within the
+        value: The difficulty: "23", "above 41", "below 5".
+        interval: Its interval: "19 to 29", "from 33", "up to 7", "too few items for an "
+        "interval"; "" if none is within the
             levels tested.
     """
 
@@ -32,7 +33,7 @@ def horizon_table(found: Iterable[Horizon]) -> str:
     for env_id, some in grouped(listed, lambda each: each.group.env).items():
         env = registry.load(env_id)
         names = labels(each.group for each in some)
-        title = f"{env.title}: {env.axes[0].title.lower()} at which a share is still solved"
+        title = f"{env.title}: horizons, by {env.axes[0].title.lower()}"
         lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
         by_group = grouped(some, lambda each: each.group)
         models = list(dict.fromkeys(group.model for group in by_group))
@@ -44,12 +45,12 @@ def horizon_table(found: Iterable[Horizon]) -> str:
 
 
 def success_text(env: Environment[Any, Any, Any]) -> str:
-    """Return in a sentence what an environment's horizons count as solved; "" if it does not say."""
-    return f"Solved, whatever the score: {env.success}." if env.success else ""
+    """Return in a sentence when an environment's items count as solved; "" if it does not declare it."""
+    return f"Solved, regardless of the score: {env.success}." if env.success else ""
 
 
 def horizon_text(horizon: Horizon) -> str:
-    """Return a horizon in words: "23 (19 to 29)", "beyond 41 (over 33)", "below 5 (under 7)"."""
+    """Return a horizon in words: "23 (19 to 29)", "above 41 (from 33)", "below 5 (up to 7)"."""
     parts = horizon_parts(horizon)
     return f"{parts.value} ({parts.interval})" if parts.interval else parts.value
 
@@ -60,12 +61,18 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
     high = "" if horizon.high is None else difficulty_text(horizon.high)
     rest = "" if horizon.known else _TOO_FEW
     if horizon.side == "beyond":
-        return HorizonText(f"beyond {difficulty_text(horizon.hardest)}", f"over {low}" if low else rest)
+        return HorizonText(f"above {difficulty_text(horizon.hardest)}", f"from {low}" if low else rest)
     if horizon.side == "below":
-        return HorizonText(f"below {difficulty_text(horizon.easiest)}", f"under {high}" if high else rest)
+        return HorizonText(f"below {difficulty_text(horizon.easiest)}", f"up to {high}" if high else rest)
     assert horizon.value is not None
     ends = (
-        f"{low} to {high}" if low and high else f"over {low}" if low else f"under {high}" if high else "ends not known"
+        f"{low} to {high}"
+        if low and high
+        else f"from {low}"
+        if low
+        else f"up to {high}"
+        if high
+        else "interval not known"
     )
     return HorizonText(difficulty_text(horizon.value), ends)
 

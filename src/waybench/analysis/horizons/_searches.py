@@ -60,12 +60,18 @@ class Searched:
         passed = self.hardest if self.stop == "beyond" or self.without_failure is None else self.without_failure
         if self.stop == "beyond" or self.value > self.hardest or self.without_failure is not None:
             least = difficulty_text(min(max(self.low, self.easiest), passed))
-            return f"{horizon} beyond {title} {difficulty_text(passed)} (90 %: over {least})"
+            return (
+                f"{horizon} above the hardest level tested ({title} {difficulty_text(passed)}; 90 % interval from "
+                f"{least})"
+            )
         if self.stop == "below" or self.value < self.easiest:
             most = difficulty_text(min(self.high, self.hardest))
-            return f"{horizon} below {title} {difficulty_text(self.easiest)} (90 %: under {most})"
+            return (
+                f"{horizon} below the easiest level tested ({title} {difficulty_text(self.easiest)}; 90 % "
+                f"interval up to {most})"
+            )
         value, low, high = map(difficulty_text, (self.value, self.low, self.high))
-        return f"{horizon} at {title} {value} (90 %: {low} to {high})"
+        return f"{horizon} at {title} {value} (90 % interval {low} to {high})"
 
 
 def searches(episodes: Sequence[LoggedEpisode], made: Sequence[Row], unfinished: bool = False) -> list[Searched]:
@@ -136,5 +142,5 @@ def _course(each: Searched) -> str:
         parts.append(f"{each.cost:.2f} USD")
     if each.errors:
         parts.append(plural(each.errors, "infrastructure error"))
-    why = f"stopped: {STOPS[each.stop]}" if each.stop else "interrupted: the same command goes on"
+    why = f"stopped: {STOPS[each.stop]}" if each.stop else "interrupted; run the same command to continue"
     return f"{', '.join(parts)}; {why}"

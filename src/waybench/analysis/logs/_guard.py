@@ -108,7 +108,7 @@ def _check_part(log: ZipFile, info: ZipInfo) -> None:
     with log.open(unlimited) as stream:
         size = _check_content(_decompressed(cast(BufferedIOBase, stream), info.file_size))
     if size != info.file_size:
-        raise DataError(f"it has {size} bytes, and the directory of the file says {info.file_size}")
+        raise DataError(f"it has {size} bytes, but the directory of the archive states {info.file_size}")
 
 
 def _check(stream: IO[bytes], size: int) -> None:
@@ -118,7 +118,7 @@ def _check(stream: IO[bytes], size: int) -> None:
 
 def _check_size(size: int) -> None:
     if size > MOST_BYTES:
-        raise DataError(f"it has {size >> 20} MiB, more than the {MOST_BYTES >> 20} that are read")
+        raise DataError(f"it has {size >> 20} MiB; at most {MOST_BYTES >> 20} are read")
 
 
 def _check_content(chunks: Iterable[bytes]) -> int:
@@ -126,7 +126,7 @@ def _check_content(chunks: Iterable[bytes]) -> int:
     bounds, size = JsonBounds(MOST_VALUES), 0
     for chunk in chunks:
         if 0 in chunk:  # parsers would take it for UTF-16, in which other signs have the bytes of quotation marks
-            raise DataError("it has a NUL byte, which no JSON has")
+            raise DataError("it has a NUL byte, which is not valid in JSON")
         bounds.feed(chunk)
         size += len(chunk)
     return size
@@ -148,4 +148,4 @@ def _decompressed(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
             return
         read += length
         yield b"".join(chunk)
-    raise DataError(f"it has more than the {size} bytes that the directory of the file says")
+    raise DataError(f"it has more than the {size} bytes that the directory of the archive states")

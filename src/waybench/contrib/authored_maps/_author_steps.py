@@ -72,13 +72,13 @@ async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int
     names = [step.name for step in steps]
     drafts, answers = [draft], list[str]()
     refusals = {name: list[str]() for name in names}
-    asked = Counter[str]()
+    requests = Counter[str]()
     last = ""
     while (number := len(answers)) < len(steps):
         step = steps[number]
-        if asked[step.name] >= attempts:
+        if requests[step.name] >= attempts:
             raise WaybenchError(f"no usable {step.name} in {plural(attempts, 'request')}; the last problem: {last}")
-        asked[step.name] += 1
+        requests[step.name] += 1
         said = [text for at in range(number) for text in (steps[at].prompt(drafts[at]), answers[at])]
         reply = await ask([*said, step.prompt(drafts[-1]), *refusals[step.name]])
         answer, result = _judged(step, reply, drafts[-1])
@@ -86,16 +86,16 @@ async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int
             answers.append(answer)
             drafts.append(result)
             continue
-        told = _told(result.problems)
-        problems.extend(f"{step.name}: {problem}" for problem in told)
-        last = f"{step.name}: {told[0]}"  # the others may be mere consequences
+        problems_shown = _shown_problems(result.problems)
+        problems.extend(f"{step.name}: {problem}" for problem in problems_shown)
+        last = f"{step.name}: {problems_shown[0]}"  # the others may be mere consequences
         to_blame = result.back or step.name
         if result.back:
             refusals[step.name].clear()  # they are about something that is going to change
             number = names.index(result.back)
             answer = answers[number]
             del answers[number:], drafts[number + 1 :]
-        refusals[to_blame] += [answer, _complaint(told)]
+        refusals[to_blame] += [answer, _complaint(problems_shown)]
     return drafts[-1]
 
 
@@ -135,11 +135,11 @@ def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | Refused:
     return {key: found[key] for key in keys}
 
 
-def _told(problems: Sequence[str]) -> list[str]:
+def _shown_problems(problems: Sequence[str]) -> list[str]:
     more = len(problems) - MOST_TOLD
     return [*problems[:MOST_TOLD], *([f"{plural(more, 'more problem')} of this kind."] if more > 0 else [])]
 
 
 def _complaint(problems: Sequence[str]) -> str:
-    told = "\n".join(f"- {problem}" for problem in problems)
-    return f"This cannot be used:\n{told}\nAnswer this step again, in full and in the form that was asked for."
+    listed = "\n".join(f"- {problem}" for problem in problems)
+    return f"This cannot be used:\n{listed}\nAnswer this step again, in full and in the form that was asked for."

@@ -21,7 +21,7 @@ LONGEST_NAME = 60
 LONGEST_STORY = 6000
 MOST_OTHERS = 8
 FEWEST_TILES, MOST_TILES = 2, 60
-RARE = 12  # of a kind of tile with so many places or fewer, a model is told where they are
+RARE = 12  # of a kind of tile with so many places or fewer, their places are shown to the model
 
 ROLE = (
     "You design a small world for a game that is played on a map of tiles, step by step. Answer each step in exactly "
@@ -194,8 +194,8 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
 
 def _ask_objectives(draft: Draft) -> str:
     rare = {sign: places for sign in draft.walkable if 0 < len(places := draft.places(sign)) <= RARE}
-    told = "; ".join(f"{sign} at " + ", ".join(map(str, places)) for sign, places in rare.items())
-    where = f" The rarer tiles that can be walked on are, as (row, column): {told}." if told else ""
+    listed = "; ".join(f"{sign} at " + ", ".join(map(str, places)) for sign, places in rare.items())
+    where = f" The rarer tiles that can be walked on are, as (row, column): {listed}." if listed else ""
     return (
         f'Step 5, the objectives. List them in the order of play, as JSON: {{"objectives": {{"Fetch the lantern": '
         f'["k", 3, 7], ...}}}}. There are exactly {draft.count}, each with a name of its own of at most {LONGEST_NAME} '

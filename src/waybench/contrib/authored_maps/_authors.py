@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig, Model
 from tenacity import RetryError
 
+from waybench.contrib import AUTHORED
 from waybench.contrib.authored_maps._author_steps import take_steps
 from waybench.core import Json, Option, Reply, Usage, UsageError, WaybenchError, resolve
 from waybench.eval import escape_surrogates, open_model, reply_of
@@ -38,13 +39,13 @@ class Authored:
 
     Attributes:
         case: The instance; all its objectives can be reached in their order.
-        asked: Number of requests.
+        requests: Number of requests.
         problems: What was wrong with each answer that was refused, a line each, after the name of its step.
         usage: What the requests cost, together.
     """
 
     case: "TileMap"
-    asked: int
+    requests: int
     problems: tuple[str, ...]
     usage: Usage
 
@@ -161,10 +162,10 @@ def _tilemap_writer(level: int, options: Mapping[str, Json]) -> Write:
 
 
 _TILEMAP = Author(OPTIONS, _tilemap_writer)
-AUTHORS = {"tilemap/gtb": _TILEMAP, "tilemap/state": _TILEMAP, "tilemap/stepwise": _TILEMAP}
+AUTHORS: Mapping[str, Author] = {env: _TILEMAP for env in AUTHORED}
 """Environment's id -> how a model writes instances of it."""
 
-Told = Callable[[int, Authored | WaybenchError], None]
+OnResult = Callable[[int, Authored | WaybenchError], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +180,16 @@ class OpenAuthor:
     model: Model
     write_one: Write
 
-    def write(self, count: int, told: Told) -> None:
+    def write(self, count: int, on_result: OnResult) -> None:
         """Have instances written, no two of them the same, as many at a time as the model may have connections.
 
         Args:
             count: How many.
-            told: Gets the number of each, from 0, with the instance or why there is none, as soon as that is known.
+            on_result: Receives each number, from 0, with the instance or why there is none, as soon as it is known.
         """
-        asyncio.run(self._write(count, told))
+        asyncio.run(self._write(count, on_result))
 
-    async def _write(self, count: int, told: Told) -> None:
+    async def _write(self, count: int, on_result: OnResult) -> None:
         gate = asyncio.Semaphore(self.model.config.max_connections or 1)
 
         async def one(number: int) -> tuple[int, Authored | WaybenchError]:
@@ -207,7 +208,7 @@ class OpenAuthor:
                     same = first.setdefault(result.case.hash, number)
                     if same != number:
                         result = WaybenchError(f"it is the same as number {same}: try another temperature or theme")
-                told(number, result)
+                on_result(number, result)
 
 
 def open_author(

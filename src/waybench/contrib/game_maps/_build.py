@@ -69,9 +69,9 @@ def map_game(
         raise UsageError("no command led from one place to another: give commands that walk about in the game")
     places = {end for edge in edges for end in (edge.source, edge.target)}
     codes = {place: tuple(str(code) for code, chosen in by_id.items() if chosen == place) for place in sorted(places)}
-    told = tuple(visit.step for visit in visits)
+    walk_steps = tuple(visit.step for visit in visits)
     actions = tuple(sorted({edge.action for edge in edges}))
-    return GameMap(PlaceMap(name, tuple(sorted(places)), actions, edges, told), codes, unused)
+    return GameMap(PlaceMap(name, tuple(sorted(places)), actions, edges, walk_steps), codes, unused)
 
 
 def _learn(
@@ -86,7 +86,7 @@ def _learn(
     """
     stays: list[str | None] = []
     arrivals: list[int] = []
-    told: list[int] = []
+    named_at: list[int] = []
     made: list[Traversal] = []
     inferred: dict[Move, int] = {}
     led_back: set[Move] = set()
@@ -104,19 +104,19 @@ def _learn(
                     led_back.add(move)
             stays.append(here)
             arrivals.append(visit.step.number)
-            told.append(NEVER)
+            named_at.append(NEVER)
         if here is not None and tells(visit.step.observation, known_as[here]):
-            told[-1] = min(told[-1], visit.step.number)
-    return edges_of_traversals(made, _told_later(stays, arrivals, told), inferred)
+            named_at[-1] = min(named_at[-1], visit.step.number)
+    return edges_of_traversals(made, _named_later(stays, arrivals, named_at), inferred)
 
 
-def _told_later(stays: Sequence[str | None], arrivals: Sequence[int], told: Sequence[int]) -> list[int]:
-    """Fill in when a place's name is told that was not told during a stay: at the next stay where it is.
+def _named_later(stays: Sequence[str | None], arrivals: Sequence[int], named_at: Sequence[int]) -> list[int]:
+    """Fill in the step at which a place is named that was not named during a stay: that of the next stay where it is.
 
-    A name that is never told after an arrival counts as known then, for a question has to have some step.
+    A name that the game never prints after an arrival counts as known then, for a question has to have some step.
     """
     steps: dict[str | None, list[int]] = {}
-    for place, step in zip(stays, told, strict=True):
+    for place, step in zip(stays, named_at, strict=True):
         if step < NEVER:
             steps.setdefault(place, []).append(step)
 
@@ -127,5 +127,5 @@ def _told_later(stays: Sequence[str | None], arrivals: Sequence[int], told: Sequ
 
     return [
         after(place, arrival) if step == NEVER else step
-        for place, arrival, step in zip(stays, arrivals, told, strict=True)
+        for place, arrival, step in zip(stays, arrivals, named_at, strict=True)
     ]

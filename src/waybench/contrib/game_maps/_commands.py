@@ -1,4 +1,4 @@
-"""Commands as they are typed, as they are told, and what should lead back."""
+"""Commands as they are typed, as they are written in full, and what should lead back."""
 
 from waybench.envs.textmap import ABBREVIATIONS, DIRECTIONS, opposite
 
@@ -32,7 +32,7 @@ def in_full(command: str) -> str:
 
 
 def is_way(action: str) -> bool:
-    """Return whether an action, told in full, moves the player by its very words, if it does anything."""
+    """Return whether an action, written in full, moves the player by its very words, if it does anything."""
     return action in _PLAIN_WAYS or bool(ways_back(action))
 
 

@@ -31,7 +31,7 @@ class Playable(Protocol):
 
 
 class Engine(Playable, Protocol):
-    """A text game that can be asked where its player is."""
+    """A text game that knows where its player is."""
 
     def place(self) -> PlaceId | None:
         """Return the id of the place where the player is; None if there is none, as before a game has really begun."""

@@ -1,4 +1,4 @@
-"""What places are called: one name for each id, and no name for two ids unless that is asked for."""
+"""What places are called: one name for each id, and no name for two ids unless that is wanted."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,8 +13,9 @@ from waybench.core import DataError
 def called(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
     """Return for each id, in the order of arrival, what the game calls the place and how often.
 
-    That is its name in the game's own table or, without one, what it was told as; that it is dark counts only where
-    nothing else was ever told.
+    That is its name in the game's own table or, without one, the title that the game printed; a title that says that it
+    is dark counts only where
+    the game printed no other.
     """
     found: dict[PlaceId, Counter[str]] = {}
     dark: dict[PlaceId, Counter[str]] = {}
@@ -22,9 +23,9 @@ def called(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
         if visit.place is None:
             continue
         names, shadows = found.setdefault(visit.place, Counter()), dark.setdefault(visit.place, Counter())
-        told = as_name(visit.name or "") or visit.title
-        if told:
-            (shadows if visit.name is None and is_dark(told) else names).update([told])
+        title = as_name(visit.name or "") or visit.title
+        if title:
+            (shadows if visit.name is None and is_dark(title) else names).update([title])
     return {place: names or dark[place] for place, names in found.items()}
 
 

@@ -43,7 +43,7 @@ class _Evidence:
         tests: Number of tests of each.
         failed: How many of them the two bytes fail: they differ though the room is the same, or the other way round.
         shifts: How often they differ after a command which is not one that moves.
-        titles: The titles told on the walk and beside it; None where it is dark, or none is told.
+        titles: The titles printed on the walk and beside it; None where it is dark, or none is printed.
         sights: The memory at these moments.
     """
 

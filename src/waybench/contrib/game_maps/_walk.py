@@ -55,13 +55,13 @@ def walk(engine: Engine, commands: Sequence[str]) -> Walk:
         commands: What to type.
     """
     text = engine.reset()
-    visits = [_visit(engine, Step(0, "Init", _told(text)), "", None)]
+    visits = [_visit(engine, Step(0, "Init", _title_in(text)), "", None)]
     for number, command in enumerate(commands, 1):
         if engine.done:
             return Walk(tuple(visits), len(commands) - number + 1)
-        before, text, told = visits[-1], engine.act(command), in_full(command)
-        action = before.action if told == _AGAIN else told
-        visits.append(_visit(engine, Step(number, told, _told(text)), action, before.place))
+        before, text, words = visits[-1], engine.act(command), in_full(command)
+        action = before.action if words == _AGAIN else words
+        visits.append(_visit(engine, Step(number, words, _title_in(text)), action, before.place))
     return Walk(tuple(visits), 0)
 
 
@@ -82,7 +82,7 @@ def _visit(engine: Engine, step: Step, action: str, before: PlaceId | None) -> V
     return Visit(step, action, place, title, name, tuple(backs))
 
 
-def _told(text: str) -> str:
+def _title_in(text: str) -> str:
     """Return a text that can stand in a walkthrough: no line of it is taken for the line between two steps."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(f"{line} " if line == _SEPARATOR else line for line in lines)

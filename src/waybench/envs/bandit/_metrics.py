@@ -1,4 +1,4 @@
-"""What a player of slot machines is measured by."""
+"""Metrics of slot machines."""
 
 from waybench.core import EpisodeRecord
 from waybench.envs.bandit._instance import PUBLISHED, decode

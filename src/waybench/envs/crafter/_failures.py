@@ -1,4 +1,4 @@
-"""How a life in Crafter ends: by what took the last health. Who lives on to the last step meets the limit."""
+"""How a life in Crafter ends: the cause of death, or the limit on steps."""
 
 from waybench.core import EpisodeRecord, FailureKind
 from waybench.envs.crafter._ids import HARMS

@@ -15,7 +15,7 @@ NAMES = (
     *("", "water", "grass", "stone", "path", "sand", "tree", "lava", "coal", "iron", "diamond", "table", "furnace"),
     *("player", "cow", "zombie", "skeleton", "arrow", "plant"),
 )
-"""What stands in a cell, by its number; 0 is nothing."""
+"""The contents of a cell by number; 0 is nothing."""
 
 ITEMS = (
     *("health", "food", "drink", "energy", "sapling", "wood", "stone", "coal", "iron", "diamond"),

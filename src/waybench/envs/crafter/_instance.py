@@ -1,4 +1,4 @@
-"""What an item of Crafter is: the seed of a world."""
+"""An item of Crafter: the seed of a world."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a step does: the published rules of the player, the other beings, and of how many of these there are.
+"""The effect of a step: the published rules of the player, of the other beings, and of their number.
 
 Compiled; each function calls only others of this file (see `_compile`). All of them write into the arrays that they
 are given: `land` (what each cell is), `here` (the row of the being in each cell; -1 where there is none), `beings` (one

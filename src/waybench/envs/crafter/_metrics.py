@@ -1,4 +1,4 @@
-"""What an episode of Crafter is measured by."""
+"""Metrics of Crafter."""
 
 import math
 from collections.abc import Iterable, Mapping

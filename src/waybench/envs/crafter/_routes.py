@@ -1,4 +1,4 @@
-"""How far it is from everywhere to the nearest of some cells. Compiled."""
+"""Distances from all cells to the nearest target. Compiled."""
 
 import numpy as np
 from numpy.typing import NDArray

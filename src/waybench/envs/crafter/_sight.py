@@ -1,4 +1,4 @@
-"""What is in view: the nearest cell of every kind. Compiled."""
+"""The view: the nearest cell of every kind. Compiled."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -100,7 +100,7 @@ class View:
 
     @cached_property
     def soft(self) -> set[int]:
-        """What can be dug away with the tools at hand."""
+        """The kinds of cells that the player's tools can dig away."""
         body, kinds = self.body, {TREE}
         if body[WOOD_PICKAXE]:
             kinds |= {STONE, COAL}
@@ -112,7 +112,7 @@ class View:
 
     @cached_property
     def costs(self) -> Any:
-        """What it costs to enter each cell."""
+        """The cost of entering each cell."""
         numpy, by_kind = _numpy(), [0] * 13
         for kind in WALKABLE:
             by_kind[kind] = _WALK

@@ -1,4 +1,4 @@
-"""What an episode of the puzzle is measured by."""
+"""Metrics of the puzzle."""
 
 from typing import NamedTuple
 

@@ -20,7 +20,7 @@ _DIM, _BOLD, _GREEN, _YELLOW, _PLAIN = (f"\x1b[{code}m" for code in (2, 1, 32, 9
 
 
 class Leg(NamedTuple):
-    """What one turn did.
+    """The effect of one turn.
 
     Attributes:
         start: The cell where the player stood.

@@ -70,6 +70,8 @@ PRESENTATION = Presentation(
     reference="a shortest path (dashed)",
 )
 
+_HORIZON_LEVELS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
+
 ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     id="maze/alicia",
     version=1,
@@ -84,7 +86,8 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     make_source=MazeSource,
     horizon=HorizonSpec(
         summary="mazes, by dimension",
-        levels=(5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101),
+        levels=_HORIZON_LEVELS,
+        known=lambda rate: known_horizon(rate, _HORIZON_LEVELS),
         task="horizon_maze",
     ),
     decode=decode,

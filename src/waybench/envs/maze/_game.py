@@ -24,7 +24,7 @@ MovePlan = tuple[Movement, ...]
 
 
 class MazeState(NamedTuple):
-    """Where the player is.
+    """The player's cell in a maze.
 
     Attributes:
         maze: The maze.

@@ -1,4 +1,4 @@
-"""What an attempt at a maze is measured by."""
+"""Metrics of an attempt at a maze."""
 
 from waybench.core import OF_THE_ITEM, EpisodeRecord, Metric, outcome_metric
 

@@ -75,7 +75,7 @@ class MazeSource(Source[Maze]):
 
     @property
     def space(self) -> int | None:
-        """How many different mazes this level holds; None where they cannot be listed (dimension 9 and up)."""
+        """The number of different mazes of this level; None where they cannot be listed (dimension 9 and up)."""
         return len(_listed(self.size, self._loops, self._sides)) if self.size <= _ENUMERATED else None
 
     def item(self, index: int) -> Item[Maze]:

@@ -1,4 +1,4 @@
-"""What a person types in place of a JSON list of movements."""
+"""Movements as a person types them, in place of a JSON list."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Who can be in a game: entities with their numbers, and the ways in which they move."""
+"""The entities of a game with their numbers, and their ways of moving."""
 
 CHASER, FLEEING, IMMOVABLE = KINDS = ("chaser", "fleeing", "immovable")
 ENEMY, MESSAGE, GOAL = ROLES = ("enemy", "message", "goal")

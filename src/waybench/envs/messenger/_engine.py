@@ -1,4 +1,4 @@
-"""How things move, collide, and what that brings (shared/specs/smartplay.md, section 6).
+"""Movement, collisions and their effects (shared/specs/smartplay.md, section 6).
 
 Positions are in half cells, which the published program calls pixels. Everything fills a square of two by two; the
 agent moves by two, all others by one, so that they can overlap by half a cell, which counts as a collision.
@@ -40,7 +40,7 @@ OPTIONS = {
 
 
 class Chooser(Protocol):
-    """What movers' choices come from: a stream, or in tests what chose for the published program."""
+    """The origin of movers' choices: a stream, or in tests the published program's choices."""
 
     def choice(self, items: Sequence[Location], /) -> Location:
         """Return one of the items."""

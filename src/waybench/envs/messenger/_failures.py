@@ -1,4 +1,4 @@
-"""How a delivery fails: by what the agent met, or by what it had not done when its steps ran out."""
+"""How a delivery fails: the actor that the agent met, or the task that was open when its steps ran out."""
 
 from waybench.core import TURN_LIMIT, EpisodeRecord, FailureKind
 from waybench.smartplay import steps_of

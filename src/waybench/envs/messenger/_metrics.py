@@ -1,4 +1,4 @@
-"""What an episode of Messenger is measured by."""
+"""Metrics of Messenger."""
 
 from collections.abc import Callable
 

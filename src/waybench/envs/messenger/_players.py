@@ -16,7 +16,7 @@ _AHEAD = 6  # steps for which a way has to be safe, if it does not arrive
 
 
 class _Sets(NamedTuple):
-    """Where things can be, one bit for each place of half cells, by how they move."""
+    """Possible places of things, one bit for each place of half cells, by kind of movement."""
 
     chasers: int
     fleeing: int

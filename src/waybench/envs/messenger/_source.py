@@ -1,4 +1,4 @@
-"""Where games come from: drawn by key, with sentences of our own or with the published ones."""
+"""Sources of games: drawn by key, with generated or published sentences."""
 
 import json
 from abc import abstractmethod

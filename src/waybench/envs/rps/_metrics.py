@@ -1,4 +1,4 @@
-"""What a player of Rock Paper Scissors is measured by."""
+"""Metrics of Rock Paper Scissors."""
 
 from waybench.core import EpisodeRecord
 from waybench.envs.rps._game import NAMES

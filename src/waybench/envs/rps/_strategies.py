@@ -1,4 +1,4 @@
-"""How opponents choose who do not leave everything to chance. Rock is 0, Paper 1 and Scissors 2."""
+"""Strategies of opponents that do not choose at random. Rock is 0, Paper 1 and Scissors 2."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the six tasks can play: cases by key, the published ones and those of a file, each perhaps with examples."""
+"""Data sets of the six tasks: cases by key, the published ones and those of a file, with or without examples."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

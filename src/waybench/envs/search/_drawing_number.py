@@ -36,7 +36,7 @@ class Guess(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What the guess is: "found" the number, "off" where it was excluded before, or a "mark"."""
+        """The kind of the guess: "found" the number, "off" where it was excluded before, or a "mark"."""
         if self.guess is not None and not self.before.low <= self.guess <= self.before.high:
             return "off"
         return "found" if self.guess == self.before.case.target else "mark"

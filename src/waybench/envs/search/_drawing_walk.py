@@ -27,7 +27,7 @@ _NO_CHANCE = Stream("search", "drawing")  # neither oracle leaves anything to it
 
 
 class Step(NamedTuple):
-    """What one turn did.
+    """The effect of one turn.
 
     Attributes:
         start: The node where the player stood.

@@ -1,4 +1,4 @@
-"""How a search fails: by answers that cannot be taken, by answers that bring nothing, or by its steps."""
+"""How a search fails: illegal answers, unproductive answers, or the limit on steps."""
 
 from collections.abc import Iterator
 

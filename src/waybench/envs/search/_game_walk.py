@@ -67,7 +67,7 @@ def decode(data: Json) -> Terrain:
 
 
 class Walk(NamedTuple):
-    """Where the player has been.
+    """The nodes that the player has visited.
 
     Attributes:
         graph: The graph.

@@ -1,4 +1,4 @@
-"""Where the nodes of a graph are drawn: in layers, those of a tree without a crossing."""
+"""The layout of a graph's drawing: in layers, those of a tree without a crossing."""
 
 from functools import lru_cache
 from typing import NamedTuple

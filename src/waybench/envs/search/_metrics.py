@@ -1,4 +1,4 @@
-"""What an episode of a search is measured by (AQA-Bench, sections 3.1 to 3.3)."""
+"""Metrics of a search (AQA-Bench, sections 3.1 to 3.3)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the published rules and the corrected ones differ in, as named switches."""
+"""Differences between the published and the corrected rules, as named switches."""
 
 from dataclasses import dataclass
 

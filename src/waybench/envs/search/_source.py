@@ -1,4 +1,4 @@
-"""Where cases come from: drawn by key, or read from a file of the published form."""
+"""Sources of cases: drawn by key, or read from a file of the published form."""
 
 import json
 from collections.abc import Callable, Mapping

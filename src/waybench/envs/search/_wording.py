@@ -77,7 +77,7 @@ def _touches(sign: str) -> bool:
 
 
 class _Answering(Wording[Any, Any, int]):
-    """What both wordings share: the reply is a number, and the rules are the system's."""
+    """The common part of both wordings: the reply is a number, and the rules are in the system prompt."""
 
     rules_role = "system"
 

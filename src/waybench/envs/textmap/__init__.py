@@ -1,4 +1,4 @@
-"""Maps of places, told by a game's walkthrough (MANGO)."""
+"""Questions about the map of places that the walkthrough of a text game describes (MANGO)."""
 
 from waybench.envs.textmap._environments import DESTINATION, EXTRACT, MINIGAME, ROUTE
 from waybench.envs.textmap.extract import Extraction, extractions

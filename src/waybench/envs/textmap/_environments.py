@@ -1,6 +1,6 @@
-"""The four environments of text maps with what they share for people.
+"""The four environments of text maps with their common presentation.
 
-Drawings know all kinds of questions, so that no kind of question can import them.
+Drawings import all kinds of questions, so a kind of question cannot import them.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""How text maps are described, tabulated and drawn for people; the four environments share it."""
+"""The presentation that the four environments of text maps share: words, metrics, legend and drawings."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from waybench.core import Presentation
 
 
 def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.textmap.drawing import draw  # it is imported when something is drawn
+    from waybench.envs.textmap.drawing import draw  # imported when it is needed
 
     return draw(*args, **options)
 
@@ -49,7 +49,7 @@ PRESENTATION = Presentation(
     legend=(
         "Lines are moves, with north at the top as far as they agree on it, and up, down, in and out aslant. Where "
         "they lead both ways, the half next to a place is the way from there: solid if it was walked, dashed if it "
-        "follows from its opposite, dotted if nothing told of it yet. The ring is where the question begins, the "
+        "follows from its opposite, dotted if it is not known yet. The ring is where the question begins, the "
         "green square where a route is to end. Arrows are the moves that were answered, as they were scored; a dot "
         "is where they end, a cross where they go wrong, and orange dots are moves that the map does not have. A "
         "pale line leads to a minigame's place. Triplets that were right are blue, the others orange."

@@ -24,7 +24,7 @@ _SIGNS = "&%!$*?+=~^;:<>|_/0123456789"
 
 
 class Crew(NamedTuple):
-    """How many beings and traps are added to a map; none as published.
+    """The numbers of beings and traps added to a map; none as published.
 
     Attributes:
         walkers: Wander about, and stand in the way.
@@ -114,7 +114,7 @@ class Board:
 
     @property
     def per_point(self) -> int:
-        """How many moves cost one point."""
+        """The number of moves that cost one point."""
         return moves_per_point(self.length) if self.style.protocol.scaled_moves else 1
 
 
@@ -207,7 +207,7 @@ class LastPlan(NamedTuple):
 
 
 class Location(NamedTuple):
-    """Where the player is and what is to be done.
+    """The state of an episode: the player's place and the goals that are left.
 
     Attributes:
         board: The map.

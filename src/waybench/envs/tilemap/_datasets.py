@@ -1,4 +1,4 @@
-"""What the tasks can play: maps by key, the published ones and those of a file."""
+"""Data sets of the tasks: maps by key, the published ones and those of a file."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -13,7 +13,7 @@ _STEPS = {"move_up": "v-1", "move_down": "v1", "move_left": "h-1", "move_right":
 
 
 class Leg(NamedTuple):
-    """Where one plan led.
+    """The effect of one plan.
 
     Attributes:
         start: (row, column) of its beginning.

@@ -1,4 +1,4 @@
-"""How an episode on a tile map fails: by what most of its objectives were missed."""
+"""How an episode on a tile map fails: the most frequent cause of missed objectives."""
 
 from collections.abc import Iterator
 

@@ -17,7 +17,7 @@ _HASTE = 3  # weight of the moves that are still to be made, where the first sea
 
 
 class Tour(NamedTuple):
-    """How a map goes on.
+    """A tour of the rest of a map.
 
     Attributes:
         plans: Names of moves for each goal, from the present one on.
@@ -30,7 +30,7 @@ class Tour(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """Where a search is: number of goals reached, number of actions taken so far, the player and the beings."""
+    """A node of the search: number of goals reached, number of actions taken so far, the player and the beings."""
 
     reached: int
     tick: int

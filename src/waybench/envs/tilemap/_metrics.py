@@ -1,4 +1,4 @@
-"""What an episode on a tile map is measured by (GameTraversalBenchmark, after its published program)."""
+"""Metrics of an episode on a tile map (GameTraversalBenchmark, after its published program)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SINGLE_MOVES = "tilemap/stepwise"  # the environment whose plans are of one move
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What is counted of an episode.
+    """Counts of an episode.
 
     Attributes:
         points: Points of all goals together, without what moves cost.

@@ -1,4 +1,4 @@
-"""What the published rules and the corrected ones differ in, as named switches, and the rewards of both."""
+"""Differences between the published and the corrected rules, as named switches, and the rewards of both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ GIVEN_UP = 100  # points for a goal that was given up or is lost; one given up c
 
 
 class Worth(NamedTuple):
-    """What ending somewhere is worth.
+    """The reward for ending at a distance from the goal.
 
     Attributes:
         reward: Points.

@@ -1,4 +1,4 @@
-"""What a play costs at least that misses an objective: the bound by which a full tour is known to be the best play."""
+"""A lower bound on the cost of missing an objective, which proves that a full tour is the best play."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

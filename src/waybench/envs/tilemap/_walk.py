@@ -14,7 +14,7 @@ CRASH = "(no name)"  # stands for a value at which the published program ended w
 
 
 class Walked(NamedTuple):
-    """Where a plan leads, and what became of its names; `moves` counts those of moves that were not made, too."""
+    """The result of a plan; `moves` also counts the moves that were not made."""
 
     row: int
     column: int

@@ -1,4 +1,4 @@
-"""What the world is made of: blocks, biomes, and which blocks a biome has.
+"""The world's blocks and biomes, and the blocks of each biome.
 
 Blocks are called as MineDojo's descriptions call them ("grass block" is the ground and "grass" the plant on it), but
 for wood and leaves, which say of which tree they are.
@@ -23,7 +23,7 @@ ROUND, CONE, FLAT, COLUMN, SPIKE = range(5)
 
 
 class Tree(NamedTuple):
-    """How trees of a kind are built.
+    """The shape of a kind of tree.
 
     Attributes:
         trunk: Block of the trunk.
@@ -48,7 +48,7 @@ _TREE_NUMBER = {name: number for number, name in enumerate(TREES)}
 
 
 class Biome(NamedTuple):
-    """What a biome looks like.
+    """The appearance of a biome.
 
     Attributes:
         top: Block of the surface.

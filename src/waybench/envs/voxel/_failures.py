@@ -1,4 +1,4 @@
-"""How a search for a biome fails: by getting stuck, by walking away from it, or by its steps."""
+"""How a search for a biome fails: getting stuck, walking away from it, or the limit on steps."""
 
 from waybench.core import TURN_LIMIT, EpisodeRecord, FailureKind
 from waybench.envs.voxel._metrics import progress

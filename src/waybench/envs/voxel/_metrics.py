@@ -1,4 +1,4 @@
-"""What a search is measured by."""
+"""Metrics of a search."""
 
 from math import fsum
 

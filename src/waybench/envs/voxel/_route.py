@@ -1,4 +1,4 @@
-"""How far it is from everywhere to the nearest goal on foot, over land and water. Compiled."""
+"""Walking distances from all cells to the nearest goal, over land and water. Compiled."""
 
 from functools import lru_cache
 from heapq import heappop, heappush

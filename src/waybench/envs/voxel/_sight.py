@@ -1,4 +1,4 @@
-"""What is in sight of the place where a search begins."""
+"""The view from the place where a search begins."""
 
 from math import ceil, floor
 

@@ -41,7 +41,7 @@ _CLEAR = 0.2  # of a direction's length that has to point to somewhere for that 
 
 
 class Raw(NamedTuple):
-    """What is known of a place.
+    """The measurements at a location.
 
     Attributes:
         at: x (to the east), y (upwards) and z (to the south) of the feet, in blocks.

@@ -110,7 +110,7 @@ def undrawn(
     if len(drawn_curves) < len(curved):
         guided = any(each.guided for each in drawn_curves)
         which = "in play without a teacher" if guided else "with more in-context examples"
-        found.append(f"Not drawn here: curves by step {which}. They are on the pages of each model's results.")
+        found.append(f"Not shown here: curves by step {which}. They are on the results pages of each model.")
     return found
 
 
@@ -144,16 +144,14 @@ def _level_figure(
     estimates = _with_fewest_examples(free)
     measured = measure(env, guided=False)
     plot = Plot(by_level(estimates, measured), over(measured.metric, estimates), presentation.level.capitalize())
-    label = (
-        f"{measured.metric.title} by {presentation.level} for each model; the tables of the task have the same numbers"
-    )
-    more = " Each player is drawn with the fewest in-context examples that it was given." * (len(estimates) < len(free))
-    more += " Episodes with a teacher are not drawn; they have tables of their own." * (len(free) < len(one.estimates))
+    label = f"{measured.metric.title} by {presentation.level} for each model; the same numbers are in the task's tables"
+    more = " Each player is shown with the fewest in-context examples that it was given." * (len(estimates) < len(free))
+    more += " Episodes with a teacher are not shown; they have separate tables." * (len(free) < len(one.estimates))
     article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
         f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
         f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}.{one.caption(presentation)}{more} "
-        f"{article.capitalize()} {level} without a point was not run, or the score is not defined there."
+        f"{article.capitalize()} {level} without a point was not run, or has no defined score."
         f"{note and f' {note}'}"
     )
     name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by {presentation.level}")
@@ -173,7 +171,7 @@ def _example_figure(
     plot = Plot(points, over(measured.metric, estimates), "Number of in-context examples")
     label = f"{measured.metric.title} by number of in-context examples for each model, {presentation.level} {level}"
     known = sum(measured.mean(each) is not None for each in estimates)
-    single = " Players that were given one number of examples only are not drawn." if len(points) < known else ""
+    single = " Players with only one number of examples are not shown." if len(points) < known else ""
     caption = (
         f"{heading(measured.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
         f"{presentation.items}, with its {_INTERVAL}.{one.caption(presentation) if one.name else ''}{single}"
@@ -213,7 +211,7 @@ def curve_charts(
         metric = over(as_metric(series), estimates)
         plot = Plot(by_step(estimates, metric), metric, "Step", bands=True)
         what = f"{series.title} by step, {presentation.level} {level}{guided}{shown}"
-        free = "" if guided else " In free play episodes that end early are missing from the later steps."
+        free = "" if guided else " Episodes that end early are missing from the later steps."
         caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band.{free}{other}"
         if plot.points:
             sizes = (_SMALL, None) if small else (_FLAT, _FLAT_NARROW)

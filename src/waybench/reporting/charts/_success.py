@@ -199,7 +199,7 @@ def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
             **{"at": each.value, "rate": each.share},
             "low": each.easiest if each.low is None else each.low,
             "high": each.hardest if each.high is None else each.high,
-            "text": f"{player.label}: {100 * each.share:.0f} % up to {across.lower()} {horizon_text(each)}",
+            "text": f"{player.label}: {100 * each.share:.0f} % horizon, {across.lower()} {horizon_text(each)}",
         }
         for each in player.curve.horizons
         if each.value is not None

@@ -9,7 +9,7 @@ from waybench.analysis.comparisons import ExamplesEffect, Pair, WordingEffect
 from waybench.analysis.estimates import Regression, Repeats, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, setting
-from waybench.core import Environment, Metric, Presentation, plural, with_article
+from waybench.core import Environment, Metric, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._presentations import family_of, presentation_of
@@ -249,6 +249,6 @@ def _second_sentence(
     best_of = registry.load(estimates[0].group.env).best_of
     bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
     # How many were allowed is not in the records: where each first one was perfect, no other was made.
-    ended = ", and none counts after a perfect one" if bounded else ""
-    tries = "one attempt was" if most == 1 else f"{most:,} attempts were"
-    return f"{span.capitalize()}, {each}; at most {tries} made at {with_article(presentation.item)}{ended}."
+    ended = ", none after a perfect one" if bounded else ""
+    tries = "one attempt" if most == 1 else f"{most:,} attempts"
+    return f"{span.capitalize()}, {each}; at most {tries} at each {presentation.item}{ended}."

@@ -100,13 +100,13 @@ def _marks(effects: Iterable[SettingEffect]) -> dict[Group, list[str]]:
 def _ledger_table(rows: Iterable[TableRow], priced: bool, uncounted: bool) -> Table:
     caption = (
         "A row for each model at each task with its settings. Tokens, seconds"
-        f"{' and cost' if priced else ''} are sums over all attempts that count. Solved for 1,000 tokens"
-        f"{' or a dollar' if priced else ''} is the number of solved items by all that was spent on all items. Small: "
-        f"the {100 * CONFIDENCE:.0f} % interval, over what was drawn independently. Reasoning is the mean of an "
-        "attempt; a dash where the provider counts none. Errors are those of the infrastructure and in no other number."
+        f"{' and cost' if priced else ''} are sums over all attempts that count. Solved per 1,000 tokens"
+        f"{' or dollar' if priced else ''} is the number of solved items divided by the total of all items. Small: the "
+        f"{100 * CONFIDENCE:.0f} % interval over independent sampling units. Reasoning is the mean per attempt; "
+        "a dash where the provider does not report it. Errors are infrastructure errors, excluded elsewhere."
     )
     if uncounted:
-        caption += " Of some attempts the tokens are not known, and sums are without them."
+        caption += " Attempts whose tokens are not known are not in the sums."
     headings = [
         "Solved",
         "Tokens in",
@@ -119,7 +119,7 @@ def _ledger_table(rows: Iterable[TableRow], priced: bool, uncounted: bool) -> Ta
     ]
     return Table(
         id="ledger",
-        title="What it took",
+        title="Ledger",
         caption=(Note(caption),),
         columns=[
             Column(heading="Model"),

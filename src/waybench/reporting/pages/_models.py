@@ -103,9 +103,9 @@ def model(
         agents=[card for card in agents.cards if card.name == name] if agents else [],
         outcomes=outcomes(
             of_model,
-            "What the replies came to, task by task; the table has the same numbers",
-            "What each reply came to, over all attempts that count; replies that need not name an action, such as "
-            "thoughts, are left out. The table has the same numbers.",
+            "Outcomes of replies by task; the same numbers are in the table",
+            "Outcomes of replies over all attempts that count, without replies that need not name an action, such as "
+            "thoughts. The same numbers are in the table.",
         ),
         failed=failed,
         parts=parts,

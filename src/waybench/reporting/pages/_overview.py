@@ -134,19 +134,19 @@ def _caption(
     if guided:
         caption_text = (
             f"The mean of the curve of {in_words(metric)} over its steps. At every step the teacher's action was "
-            "carried out in place of the reply, so that reaching the goal is the teacher's merit and is not shown."
+            "carried out in place of the reply, so success is the teacher's and is not shown."
         )
     caption_text += (
         f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {presentation.clusters}' if presentation.clusters else ''}."
     )
     if any(note.spoken for cell in cells for note in cell.notes):
         caption_text += (
-            " With a sign: the change by the in-context examples against the same model without any, over the same "
-            f"{presentation.items}; in bold where its own interval is all on one side of 0."
+            " Numbers with a sign: the change due to the in-context examples against the same model without any, "
+            f"over the same {presentation.items}; bold where the interval excludes 0."
         )
     caption = [Note(f"{caption_text} Blank: not run.")]
     if any(cell.mark for cell in cells):
-        missing = f"Some {presentation.items} are missing or had fewer attempts, for infrastructure errors."
+        missing = f"Infrastructure errors: some {presentation.items} are missing or have fewer attempts."
         caption += [Note("*", "flag"), Note(missing)]
     return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
 
@@ -278,4 +278,4 @@ def _words(change: Mean, metric: Metric) -> str:
     ends = ""
     if change.low is not None and change.high is not None:
         ends = f" (interval {change_text(change.low, metric)} to {change_text(change.high, metric)})"
-    return f"changed by the examples: {shown}{way}{ends}"
+    return f"change due to the examples: {shown}{way}{ends}"

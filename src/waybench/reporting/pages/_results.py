@@ -113,7 +113,7 @@ _KINDS = {
     "truncated": "with a truncated reply",
     "refused": "with a refusal",
     "error": "with an infrastructure error",
-    "aside": "with an attempt set aside",
+    "aside": "with an excluded attempt",
 }
 _FAILED = "failed-"
 

@@ -13,6 +13,7 @@ from waybench.reporting.tables._horizon_tables import HorizonTables, horizon_tab
 from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
 from waybench.reporting.tables._levels import LoggedError, error_table, level_table
 from waybench.reporting.tables._markdown import markdown, readme_table
+from waybench.reporting.tables._published import published_tables
 from waybench.reporting.tables._scores import conduct_table, score_table
 from waybench.reporting.tables._slopes import slope_tables
 from waybench.reporting.tables._table import (
@@ -80,6 +81,7 @@ __all__ = [
     "pair_tables",
     "parts",
     "prompt",
+    "published_tables",
     "readme_table",
     "repeat_table",
     "rows_of",

@@ -60,7 +60,7 @@ def side_by_side(
                 f"task-made-{len(found) + 1}", aggregate, presentation, level_name, columns, [own[g] for g in groups]
             )
             suffix = f" ({level_name})" if level_name else ""
-            summary = f"{aggregate.title} and what it is made of, models side by side{suffix}"
+            summary = f"{aggregate.title} and its parts, models side by side{suffix}"
             found.append(replace(table, summary=summary, folded=True))
     return found
 
@@ -104,9 +104,10 @@ def _table(
     """
     metric = as_metric(aggregate)
     caption = (
-        f"{aggregate.doc} Below it the means over {presentation.items} that it is made of, shares in per cent. Small: "
-        f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has none of a single "
-        f"{presentation.cluster or presentation.item}, nor where all of them came to the same."
+        f"{aggregate.doc} Below it, the means over {presentation.items} from which it is computed, shares in per "
+        f"cent. Small: "
+        f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has no interval for "
+        f"a single {presentation.cluster or presentation.item}, or where all have the same value."
     )
     whole = TableRow(
         Cell(text=heading(metric), bold=True, better=metric.better),

@@ -62,9 +62,8 @@ def averages(
         for group in ordered
     ]
     caption = (
-        f"The mean over {presentation.clusters} of each {presentation.cluster}'s own mean, so that each has the same "
-        f"weight, whatever its number of {presentation.items}; where means over {presentation.items} give each "
-        f"{presentation.item} the same. Small: "
+        f"The mean over {presentation.clusters} of each {presentation.cluster}'s mean: every {presentation.cluster} "
+        f"has the same weight, whatever its number of {presentation.items}. Small: "
         f"{100 * CONFIDENCE:.0f} % interval over {presentation.clusters}."
     )
     return Table(

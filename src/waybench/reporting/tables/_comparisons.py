@@ -73,18 +73,16 @@ def model_table(
         return None
     items = presentation.items
     caption = (
-        f"{env.title}: what a single attempt gives on average, at the {items} that both were given. A − B with its "
-        "95 % interval for pairs; p after Holm's procedure over the tasks that both were given: a difference is shown "
-        "below 0.05. Tied: the 90 % interval is within 5 % of the range. Not shown is no tie. Too few: with so few "
-        f"independent {items} no test can show a difference."
+        f"{env.title}: mean score of a single attempt at the {items} that both were given. A − B with its paired 95 "
+        f"% interval; p is adjusted by Holm's procedure over the tasks that both ran, and a difference is "
+        f"significant below 0.05. Tied: the 90 % interval is within 5 % of the range. Not shown: neither a "
+        f"difference nor a tie. Too few: with so few independent {items} no difference can be significant."
     )
     if most is not None:
-        caption += (
-            f" There are more than {most} models: each is compared with the best one and with its neighbours in rank."
-        )
+        caption += f" With more than {most} models, each is compared with the best and with its neighbours in rank."
     return Table(
         id="verdicts-title",
-        title="Two by two",
+        title="Pairwise comparisons",
         caption=(Note(caption),),
         columns=_columns("A", "*B", items.capitalize(), "A: mean", "B: mean", "A − B", "p", "*Verdict"),
         groups=rows_of(rows),
@@ -121,17 +119,17 @@ def setting_table(found: Iterable[SettingEffect], pages: Mapping[Group, str]) ->
     if not rows:
         return None
     caption = (
-        "Two values of a setting of the same model on the same items, all else being the same. Tokens: by how much "
-        f"those of the second value differ from those of the first, with the {_INTERVAL}; p is of a test that flips "
-        "the signs of the items’ differences, adjusted by Holm’s procedure for all values of the setting. “No effect "
-        "seen”: no difference is shown, and all replies are the same, or the interval of a setting that is there to "
-        "move tokens is within 10 %, at ten items or more. Other replies may come of chance alone."
+        "Two values of a setting of the same model on the same items, all other settings being equal. Tokens: the "
+        f"relative change from the first value to the second, with the {_INTERVAL}; p is from a sign-flip test on the "
+        "items’ differences, adjusted by Holm’s procedure over all values of the setting. “No effect seen”: no "
+        "significant difference, and all replies are identical or, for a setting that controls tokens, the interval "
+        "is within 10 % at ten items or more. Different replies may be due to chance."
     )
     return Table(
         id="effects",
-        title="Does a setting change anything?",
+        title="Effects of settings",
         caption=(Note(caption),),
-        columns=_columns("Model", "*First", "*Second", "Items", "Same replies", "Tokens of the second", "p", "Verdict"),
+        columns=_columns("Model", "*First", "*Second", "Items", "Same replies", "Change in tokens", "p", "Verdict"),
         groups=rows_of(rows),
         kind="effects",
     )
@@ -168,7 +166,7 @@ def wording_table(
         rows: list[TableRow] = []
         for one in each.wordings:
             flags = (
-                *notes(["others are compared with it" if one.name == each.reference else ""]),
+                *notes(["reference" if one.name == each.reference else ""]),
                 *notes([plural(one.errors, "infrastructure error") if one.errors else ""], "flag"),
             )
             name = Cell(text=one_line(one.name, 60), notes=flags, kind="name", link=f"results/{pages[one.group]}")
@@ -184,15 +182,15 @@ def wording_table(
         head = Cell(text=name_of(each.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
         groups.append(RowGroup(rows, head=head))
     caption = (
-        f"Means over the {items} that were given in all wordings, with the {_INTERVAL}. Each wording is compared with "
-        f"one that was chosen before, {item} by {item}; p is of a test that flips the signs of these differences, "
-        "adjusted by Holm’s procedure, and a difference is in bold where it is below 0.05. The range from the best to "
-        f"the worst mean is above 0 by chance, too. “The worst at each {item}” takes of each {item} the wording in "
-        "which it went worst, which chance lowers, too."
+        f"Means over the {items} that were given in all wordings, with the {_INTERVAL}. Each wording is compared "
+        f"with a reference wording chosen in advance, {item} by {item}; p is from a sign-flip test on these "
+        f"differences, adjusted by Holm’s procedure, and a difference is bold where p is below 0.05. The range from "
+        f"the best to the worst mean is above 0 by chance alone too. “The worst at each {item}” is the mean over "
+        f"{items} of the worst wording’s score; chance lowers it too."
     )
     return Table(
         id="task-wordings",
-        title=f"Wordings: the same {items} in other words",
+        title=f"Wordings: the same {items}, paraphrased",
         caption=(Note(caption),),
         columns=[*_columns("Model", "*Wording"), metric_column(metric), *_columns("Difference", "p")],
         groups=groups,
@@ -240,9 +238,9 @@ def pair_tables(
             )
             caption = (
                 f"Below the diagonal “{metrics[below].title}”, above it “{metrics[above].title}”: the row's model | "
-                f"the column's. Small: the number of {presentation.items}, and the row's less the column's with its "
-                f"{_INTERVAL} over {presentation.clusters or presentation.items}, in bold where that is all on one "
-                "side of 0. Blank: nothing that both answered."
+                f"the column's. Small: the number of {presentation.items}, and the row's minus the column's with its "
+                f"{_INTERVAL} over {presentation.clusters or presentation.items}, bold where the interval excludes "
+                f"0. Blank: no {presentation.items} in common."
             )
             found.append(
                 Table(

@@ -37,7 +37,7 @@ from waybench.reporting.tables._table import (
 MOST_PANELS = 12
 _INTERVAL = "90 % interval"
 _SHARES = [f"{100 * share:.0f} %" for share in SHARES]
-_LIMITS = "Nothing is said beyond what was tried but “beyond” and “below”."
+_LIMITS = "“Above” and “below”: outside the difficulties that were tried."
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +151,12 @@ def _horizons(
         for each, half, head in zip(curves, halves, heads, strict=True)
     ]
     caption = (
-        f"Where a single attempt still solves {' and '.join(_SHARES)} of the {presentation.items}. {success_text(env)} "
+        f"The difficulty at which a single attempt solves {' and '.join(_SHARES)} of the {presentation.items}. "
+        f"{success_text(env)} "
         f"Small, the {_INTERVAL}{f' over {presentation.clusters}' if presentation.clusters else ''}. {_LIMITS}"
     )
     if assumed:
-        caption += (
-            " Under other assumptions about the curve the 50 % horizon goes from the one to the other in the last "
-            "column."
-        )
+        caption += " The last column is the range of the 50 % horizon under other assumptions about the curve."
     return Table(
         id=name,
         title=f"Horizons, by {axis.title.lower()}",
@@ -184,9 +182,8 @@ def _others(
     heads: Sequence[Cell],
 ) -> Table:
     caption = (
-        "The link is the form of the curve’s fall, the prior what is held likely of its slope, a lapse the share of "
-        f"{presentation.items} that fails however easy they are; on a linear axis a step counts the same everywhere, "
-        "and otherwise a doubling does."
+        "The link is the shape of the curve, the prior the distribution assumed for its slope, a lapse the share of "
+        f"{presentation.items} that fails however easy they are. The axis is logarithmic unless it says linear."
     )
     rows = [
         (
@@ -205,12 +202,12 @@ def _others(
     headings = ["Model", "As above", *(f"{each[0].upper()}{each[1:]}" for each in assumptions)]
     return Table(
         id=name,
-        title="The 50 % horizon under other assumptions, one at a time",
+        title="The 50 % horizon, with one assumption changed at a time",
         caption=(Note(caption),),
         columns=[Column(heading=each) for each in headings],
         groups=by_player(rows),
         kind="horizon",
-        summary="How much the horizons depend on what is taken for granted",
+        summary="Sensitivity of the horizons to assumptions",
         folded=True,
     )
 
@@ -239,7 +236,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
     if not rows:
         return None
     caption = (
-        f"The difficulty at which a single attempt still solves {' and '.join(_SHARES)} of a task’s items; small, the "
+        f"The difficulty at which a single attempt solves {' and '.join(_SHARES)} of a task’s items; small, the "
         f"{_INTERVAL}. {_LIMITS}"
     )
     return Table(
@@ -273,15 +270,15 @@ def _figure(
     players = [Player(names[each.group], each.group.embedded, ranks.index(each.group), each) for each in shown]
     across, counted = axis.title, (presentation.item, presentation.items)
     spec = success_spec(players, across, counted, WIDE)
-    label = f"Success by {across.lower()} for each model; the table of horizons has what they come to"
+    label = f"Success by {across.lower()} for each model; the horizons are in the table"
     binned = any(len(each.bins) > MOST_POINTS for each in shown)
     left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
     caption = (
         f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
-        f"{_INTERVAL} at each difficulty as a band, and what was observed as dots, of an area by their number of "
-        f"{presentation.items}{', with neighbouring difficulties together' if binned else ''}. Diamonds are the "
-        f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end where nothing harder or "
-        f"easier was tried.{left}"
+        f"pointwise {_INTERVAL} as a band, and the observed shares as dots, with areas proportional to their number "
+        f"of {presentation.items}{', neighbouring difficulties combined' if binned else ''}. Diamonds are the "
+        f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end at the easiest and "
+        f"hardest {presentation.items} that were tried.{left}"
     )
     whose = [env.id, *shown[0].group.apart]
     return Chart(

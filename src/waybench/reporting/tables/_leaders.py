@@ -211,7 +211,7 @@ def _leader(
 def _overall(
     mean: Mean | None, cells: Mapping[int, Estimate], most: Sequence[int], metric: Metric
 ) -> tuple[Mean | None, str]:
-    """Return the score over all levels, and what has to be said of it where others were given other levels."""
+    """Return the score over all levels, and what has to be said of it where other models were given other levels."""
     levels = sorted(cells)
     if mean is None or levels == list(most):
         return mean, ""
@@ -224,7 +224,7 @@ def _overall(
         return mean, f"{level_range} only"
     share = len(levels) / len(most)  # each level has as many items as another
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
-    return replace(mean, value=mean.value * share, low=low, high=high), f"{level_range}; 0 beyond"
+    return replace(mean, value=mean.value * share, low=low, high=high), f"{level_range}; harder ones count as 0"
 
 
 def _normalised(total: Estimate, metric: Metric) -> str:
@@ -288,40 +288,42 @@ def leader_tables(found: Leaders, *, alone: bool = False) -> list[Table]:
 
 
 _ABOUT = (
-    "A row for each task, over all its levels; the task leads to all its numbers and items. Small: the "
-    f"{100 * CONFIDENCE:.0f} % interval, and what the score is."
+    "A row for each task, over all its levels; the task's name links to all its numbers and items. Small: "
+    f"the {100 * CONFIDENCE:.0f} % interval, and the metric."
 )
-_FLOORS = "They mark the floor and the ceiling of each task."
+_FLOORS = "Floor and ceiling of each task."
 
 
 def _help(found: Leaders) -> Iterator[Note]:
     if found.has_horizons:
         yield Note(
-            "Horizon: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
-            "what counts as solved is below it, and is not the score. Nothing is said beyond what was tried but "
-            "“beyond” and “below”, and “–” stands where items are of one difficulty."
+            "Horizon: the difficulty at which a single attempt solves half of the items, with its 90 % interval and, "
+            "below it, when an item counts as solved. “Above” and “below”: outside the difficulties that were tried. "
+            "“–”: all items have one difficulty."
         )
     yield Note(
-        "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts did "
-        "not."
+        "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts are "
+        "not counted."
     )
-    yield Note("Errors are those of the infrastructure and in no other number.")
-    yield Note(f"Tokens{' and cost' if found.priced else ''} for each solved item are those of all attempts.")
+    yield Note("Errors are infrastructure errors, excluded from all other numbers.")
+    yield Note(
+        f"Tokens{' and cost' if found.priced else ''} per solved item: the total of all attempts divided by "
+        f"the number of solved items."
+    )
     if found.rescaled:
         yield Note(
-            "Normalised: from 0, the better of saying nothing and the best constant reply (chosen on other items), to "
-            "100, the oracle, on the same items, with its interval; left out where the distance between these two is "
-            "not resolved."
+            "Normalised: 0 is the better of empty replies and the best constant reply (chosen on other items), 100 "
+            "is the oracle, on the same items, with its interval; omitted where the two do not differ significantly."
         )
     if found.missing:
-        yield Note("Where infrastructure errors left something out,")
+        yield Note("Where attempts were lost to infrastructure errors,")
         yield Note("in this colour,", "flag")
-        yield Note("the score lies between the two numbers whatever that would have come to.")
+        yield Note("the two numbers bound the score over all possible results of these attempts.")
     if found.noted:
-        yield Note("“0 beyond”:", "flag")
-        yield Note("a ladder ended there, and what it did not reach counts as 0;")
+        yield Note("“harder ones count as 0”:", "flag")
+        yield Note("the model failed the last level it was given, and harder levels count as 0;")
         yield Note("“only”:", "flag")
-        yield Note("others were given other levels.")
+        yield Note("other models were given other levels.")
 
 
 def _columns(found: Leaders, alone: bool) -> list[Column]:

@@ -108,11 +108,11 @@ def _caption(env: Environment[Any, Any, Any], presentation: Presentation, measur
     if measured.series:
         text = (
             f"{measured.metric.title}: the mean of its curve over the steps. At every step the teacher's action was "
-            "carried out in place of the reply, so that reaching the goal is the teacher's merit."
+            "carried out in place of the reply, so success is the teacher's."
         )
     elif env.best_of:
         text = f"Best: the mean over {presentation.items} of the best attempt."
-    single = "The metrics after it say what a single attempt gives on average."
+    single = "The other metrics are means of single attempts."
     return [
         text,
         single if text else f"Means over {presentation.items}.",

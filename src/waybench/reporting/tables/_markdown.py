@@ -21,14 +21,14 @@ _MISSING = "n/a"
 _ACTIVE = re.compile(r"[\\|<>&`*_\[\]$~@]|:(?=\S)|\.(?=[^\W\d])")
 _REFERENCES = {"\\": "&#92;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _HORIZONS = (
-    "Horizons: the difficulty at which a single attempt still solves half of the items, with its 90 % interval; "
-    "nothing is said beyond what was tried. Blank: not run, or all items of one difficulty."
+    "Horizons: the difficulty at which a single attempt solves half of the items, with its 90 % interval; “above” "
+    "and “below”: outside the difficulties that were tried. Blank: not run, or all items of one difficulty."
 )
 _ERRORS, _ENDED, _FEWER = "*", "†", "‡"
 _SIGNS = {
-    _ERRORS: "infrastructure errors left something out",
-    _ENDED: "a ladder ended early, and what it did not reach counts as 0",
-    _FEWER: "over fewer levels than others, so not to be compared",
+    _ERRORS: "some attempts were lost to infrastructure errors",
+    _ENDED: "stopped at a level that it failed; harder levels count as 0",
+    _FEWER: "over fewer levels than others, so not comparable",
     _MISSING: "infrastructure errors only",
     NOTHING: "not defined for any attempt",
 }
@@ -183,7 +183,7 @@ def _score(line: Leader) -> Cell:
         return Cell(text=_MISSING)
     marks = _ERRORS if line.errors else ""
     if line.note:
-        marks += _ENDED if line.note.endswith("beyond") else _FEWER
+        marks += _ENDED if line.note.endswith("count as 0") else _FEWER
     return Cell(text=line.score.text, notes=notes([line.interval]), mark=marks)
 
 

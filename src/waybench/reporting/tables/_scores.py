@@ -86,8 +86,8 @@ def _caption(
     elif env.best_of:
         of = f" of at most {most}" if most > 1 else ""
         text = (
-            f"In bold, the mean over {presentation.items} of the best attempt{of}. Below it, what a single attempt "
-            f"gives on average, with {interval}."
+            f"In bold, the mean over {presentation.items} of the best attempt{of}. Below it, the mean of single "
+            f"attempts with {interval}."
         )
     else:
         over = f" over {presentation.clusters}" if presentation.clusters else ""
@@ -96,8 +96,8 @@ def _caption(
     caption = [Note(f"{text} Blank: not run.")]
     if any(estimate.missing or estimate.incomplete for estimate in estimates):
         missing = (
-            f"Some {presentation.items} are missing or had fewer attempts, for infrastructure errors; the score lies "
-            "between the two numbers, whatever these would have come to."
+            f"Some {presentation.items} are missing or have fewer attempts due to infrastructure errors; the two "
+            f"numbers bound the score over all possible results of these attempts."
         )
         caption += [Note("*", "flag"), Note(missing)]
     undefined = any(measured.mean(estimate) is None and estimate.attempts for estimate in estimates)
@@ -157,15 +157,15 @@ def conduct_table(
     ]
     caption = ""
     if len({tuple(cells) for cells in groups.values()}) > 1:
-        caption += f"Not all rows have the same {presentation.levels}, so compare with care. "
+        caption += f"Not all rows have the same {presentation.levels}: compare with care. "
     if any(estimate.guided for cells in groups.values() for estimate in cells.values()):
-        caption += "With a teacher no attempt is the player's to solve. "
-    caption += "Infrastructure errors are excluded from scores; they are counted here alone."
-    replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean of an attempt")
+        caption += "With a teacher no attempt counts as solved by the player. "
+    caption += "Infrastructure errors are excluded from scores and counted only here."
+    replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
     headings = "Model", presentation.items.capitalize(), "Attempts", "Solved,\n% of attempts"
     return Table(
         id="task-conduct",
-        title=f"How it went, over all {presentation.levels} that a model was given",
+        title=f"Outcomes and cost, over all {presentation.levels} that a model was given",
         caption=(Note(caption),),
         columns=[
             *(Column(heading=each) for each in headings),

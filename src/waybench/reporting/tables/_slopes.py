@@ -52,8 +52,8 @@ def slope_tables(
             continue
         caption = (
             f"β, the change with one standard deviation of the variable in a linear regression over {clusters}, and "
-            f"its p-value; in bold where its {100 * CONFIDENCE:.0f} % interval is all on one side of 0. Where nothing "
-            f"has an effect, one number in twenty is in bold by chance. {source.note} A dash: the variable or the "
+            f"its p-value; bold where its {100 * CONFIDENCE:.0f} % interval excludes 0, which happens by chance to "
+            f"one number in twenty. {source.note} A dash: the variable or the "
             f"score is the same for all {clusters}, or fewer than {FEWEST_POINTS} have both."
         )
         variables = (source.titles[variable] for variable in source.by_metric[name])

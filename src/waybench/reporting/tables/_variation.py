@@ -43,11 +43,11 @@ def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Tab
         f"with twice\nthe {presentation.items}",
     )
     caption = (
-        f"How much of the uncertainty of a mean over {presentation.items} comes from chance in the attempts; the rest "
-        f"is of which {presentation.items} were drawn. Then how wide its {100 * CONFIDENCE:.0f} % interval is, and "
-        "would be."
+        f"The share of the variance of a mean over {presentation.items} that is due to chance in the attempts; the "
+        f"rest is due to the choice of {presentation.items}. Then the width of its {100 * CONFIDENCE:.0f} % "
+        f"interval, now and with more data."
     )
-    return _table("attempts", "What intervals are due to", caption, [Column(heading=each) for each in headings], rows)
+    return _table("attempts", "Sources of uncertainty", caption, [Column(heading=each) for each in headings], rows)
 
 
 def spread_table(
@@ -72,9 +72,7 @@ def spread_table(
             cells = [_margins(found, metric) for found, metric in margins]
             rows.append(TableRow(model_cell(group.model, differs), [Cell(text=str(each.level)), sets, *cells]))
     metrics = [*free, *(measured.metric for measured in guided_measures)]
-    caption = (
-        "The average of the sets' means; small, by how much the least of them is below it and the greatest above it."
-    )
+    caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     columns = [
         *(Column(heading=each) for each in ("Model", presentation.level.capitalize(), "Sets")),
         *map(metric_column, metrics),
@@ -115,12 +113,12 @@ def repeat_table(
         row = TableRow(model_cell(each.group.model, differs), [Cell(text=str(count)), *cells])
         rows.append((sign * first.mean if first else 0.0, row))
     caption = (
-        "The mean of the repeats' means; small, its standard error over the repeats. It says how much chance in the "
-        f"replies moves a score, not how other {presentation.items} would have come out."
+        "The mean of the repeats' means; small, its standard error over the repeats. It measures chance in the "
+        f"replies, not the choice of {presentation.items}."
     )
     columns = [Column(heading="Model"), Column(heading="Repeats"), *map(metric_column, metrics)]
     ordered = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
-    return _table("repeats", f"Repeats of the whole on the same {presentation.items}", caption, columns, ordered)
+    return _table("repeats", f"Repeated runs on the same {presentation.items}", caption, columns, ordered)
 
 
 def _table(name: str, title: str, caption: str, columns: Sequence[Column], rows: Sequence[TableRow]) -> Table | None:

@@ -59,7 +59,7 @@
     const [verdict, ...reasons] = verdicts[`${a} ${b}`] ?? [
       alike[a] !== alike[b]
         ? "No verdict: their items or settings differ."
-        : "No verdict: these two were not compared, or have nothing in common.",
+        : "No verdict: these two were not compared, or have no items in common.",
     ];
     at("verdict").hidden = a === b;
     at("verdict").textContent = verdict;
@@ -116,8 +116,8 @@
       a === b
         ? "Choose two models."
         : !difference
-          ? `There is no ${words.item} at which both have a score.`
-          : `Mean difference${words.best ? " of the best attempts" : ""}, the first less the second: ${difference[0]}` +
+          ? `No ${words.item} has a score of both.`
+          : `Mean difference${words.best ? " of the best attempts" : ""}, first minus second: ${difference[0]}` +
             (difference.length > 1 ? `, interval ${difference[1]} to ${difference[2]}` : "") +
             `, over ${both} ${both === 1 ? words.item : words.items}.`;
     const differ = models[a].settings.filter((each) => !models[b].settings.includes(each));

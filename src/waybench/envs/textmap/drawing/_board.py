@@ -1,4 +1,4 @@
-"""A map's places, moves and names as shapes (SVG), each where every drawing of the map has it."""
+"""SVG shapes of a map's places, moves and names, at the same positions in every drawing of the map."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -11,29 +11,29 @@ from waybench.envs.textmap.drawing._names import FONT, LINE, Name, Names, Point,
 from waybench.envs.textmap.map import Edge, PlaceMap, reached
 
 Pair = tuple[str, str]
-Line = tuple[Point, Point, Point]  # its ends, and between them what it bends towards
+Line = tuple[Point, Point, Point]  # start, control point, end
 
-# A drawing is about as wide as a page shows it, in pixels; what is in it has these sizes whatever the map's.
+# In pixels: a drawing is about as wide as a page. These sizes do not depend on the map.
 _WIDE, _HIGH, _LEAST = 560, 470, 330
 _FARTHEST: Point = (132, 74)  # between neighbours
 _SIDE, _TOP, _BOTTOM = 52, 52, 34
 
-# How moves are drawn: those nobody was told of, those that follow from their opposites, and those that were made.
+# Styles of moves: not yet known at the cutoff, inferred from the opposite move, walked.
 _KINDS = {"later": ("#bdb8ad", 1.2, "1 4"), "imputed": ("#5a6372", 1.8, "4 3"), "walked": ("#5a6372", 1.8, "")}
 
 
 class Board:
-    """Where everything of a map is drawn.
+    """The positions of all elements of a map drawing.
 
     Args:
         places: The places.
         edges: The moves.
 
     Attributes:
-        width: Of the drawing.
-        height: Of the drawing.
-        at: Where each place is.
-        radius: Of the dots that places are.
+        width: Width of the drawing.
+        height: Height of the drawing.
+        at: Position of each place.
+        radius: Radius of the dots of places.
     """
 
     def __init__(self, places: tuple[str, ...], edges: tuple[Edge, ...]) -> None:
@@ -46,15 +46,15 @@ class Board:
         left = (self.width - east * last[0]) / 2
         self.at = {place: (left + east * x, _TOP + south * y) for place, (x, y) in cells.items()}
         self.radius = max(2.0, min(4.5, 0.16 * min(east, south)))
-        self._edges, self._bend, taken = edges, 0.55 * min(east, south), set(cells.values())
-        self._thin = max(0.6, min(1.0, min(east, south) / 36))  # lines where they are many
+        self._edges, self._bend, occupied = edges, 0.55 * min(east, south), set(cells.values())
+        self._thin = max(0.6, min(1.0, min(east, south) / 36))  # line width factor for dense maps
         self._pairs = dict.fromkeys((edge.source, edge.target) for edge in edges if edge.source != edge.target)
-        self._bent = {pair for pair in self._pairs if _covers(cells[pair[0]], cells[pair[1]], taken)}
+        self._bent = {pair for pair in self._pairs if _covers(cells[pair[0]], cells[pair[1]], occupied)}
         within = (2, _TOP / 2, self.width - 2, self.height - 2)
         self._names = Names(self.at, self._along(), within, self.radius)
 
     def _along(self) -> Iterator[Point]:
-        """Yield points all along the lines."""
+        """Yield points along all lines."""
         for source, target in self._pairs:
             if source < target or (target, source) not in self._pairs:
                 line = self.line(source, target)
@@ -67,7 +67,7 @@ class Board:
         middle = (x + column) / 2, (y + row) / 2
         if not self._bends(source, target):
             return (x, y), middle, (column, row)
-        # To the same side whichever end it begins at.
+        # The bend is on the same side in both directions.
         side = self._bend if (x, y) < (column, row) else -self._bend
         length = hypot(column - x, row - y)
         return (x, y), (middle[0] + side * (row - y) / length, middle[1] - side * (column - x) / length), (column, row)
@@ -76,7 +76,7 @@ class Board:
         return (source, target) in self._bent or (target, source) in self._bent
 
     def path(self, source: str, target: str, *, half: bool = False) -> str:
-        """Return the data of a path between two places, or to its middle."""
+        """Return the SVG path data of the line between two places, or of its first half."""
         line = (x, y), (bent_x, bent_y), (column, row) = self.line(source, target)
         if half:
             column, row = _point_at(line, 0.5)
@@ -85,11 +85,11 @@ class Board:
         return f"M{x:.4g} {y:.4g}{bent}{column:.4g} {row:.4g}"
 
     def move_path(self, source: str, target: str) -> str:
-        """Return the data of what is a move's own: half of its line where there is a way back too."""
+        """Return the SVG path data of a move: half of the line if the opposite move is drawn too."""
         return self.path(source, target, half=(target, source) in self._pairs)
 
     def head(self, source: str, target: str, part: float = 0.6, size: float = 5.0) -> str:
-        """Return the data of an arrow's head at a part of a line."""
+        """Return the SVG path data of an arrow head at a fraction of a line."""
         line = self.line(source, target)
         (x, y), (east, south) = _point_at(line, part), _point_at(line, part + 0.02)
         length = hypot(east - x, south - y) or 1.0
@@ -100,7 +100,7 @@ class Board:
         )
 
     def render(self, cutoff: int) -> str:
-        """Return the shapes of moves, places and names for who has read the steps 0 to `cutoff`."""
+        """Return the shapes of moves, places and names for a reader of the steps 0 to `cutoff`."""
         rank = list(_KINDS)
         best: dict[Pair, int] = dict.fromkeys(self._pairs, 0)
         for edge in self._edges:
@@ -132,12 +132,12 @@ class Board:
         return "".join(f"<g {looks[kind]}>{''.join(circles)}</g>" for kind, circles in dots.items() if circles)
 
     def names(self, places: Iterable[str]) -> dict[str, Name]:
-        """Return the names of some places, to be read above all others; see `Names.place_names`."""
+        """Return the names of the given places, drawn above all others; see `Names.place_names`."""
         return self._names.place_names(places)
 
 
 def map_board(place_map: PlaceMap) -> Board:
-    """Return where everything of a map is drawn; it is kept for the next drawing, whatever is shown of the map."""
+    """Return the board of a map; cached, since it does not depend on the cutoff."""
     return _cached_board(place_map.places, place_map.edges)
 
 
@@ -152,20 +152,23 @@ def _kind(edge: Edge, cutoff: int) -> str:
     return "imputed" if reached(edge.reverse, cutoff) else "later"
 
 
-def _covers(source: Cell, target: Cell, taken: set[Cell]) -> bool:
+def _covers(source: Cell, target: Cell, occupied: set[Cell]) -> bool:
     covered = between(target[0] - source[0], target[1] - source[1])
-    return any((source[0] + x, source[1] + y) in taken for x, y in covered)
+    return any((source[0] + x, source[1] + y) in occupied for x, y in covered)
 
 
 def _point_at(line: Line, part: float) -> Point:
-    """Return the point at a part of a line, from 0 to 1."""
+    """Return the point at a fraction of a line."""
     (x, y), (bent_x, bent_y), (column, row) = line
-    one, two, three = (1 - part) ** 2, 2 * part * (1 - part), part**2
-    return one * x + two * bent_x + three * column, one * y + two * bent_y + three * row
+    start_weight, bend_weight, end_weight = (1 - part) ** 2, 2 * part * (1 - part), part**2
+    return (
+        start_weight * x + bend_weight * bent_x + end_weight * column,
+        start_weight * y + bend_weight * bent_y + end_weight * row,
+    )
 
 
 def name_shapes(names: Iterable[Name], *, strong: bool = False) -> str:
-    """Return the shapes of some names."""
+    """Return the SVG text of names."""
     texts = "".join(map(_text, names))
     if not texts:
         return ""

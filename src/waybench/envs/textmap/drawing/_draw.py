@@ -1,4 +1,4 @@
-"""A question about a map as a drawing (SVG): what was told of the map, what was answered, and what was meant."""
+"""SVG drawings of questions about maps: the moves shown, the answer given and the right answer."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import hypot
@@ -14,19 +14,19 @@ from waybench.envs.textmap.questions import MapQuestion
 AnyQuestion = MapQuestion | Minigame | Extraction
 
 _ROUND = 'stroke-linecap="round"'
-_STUB = 17  # how far a move is drawn that leads nowhere
+_STUB = 17  # length of the stub of a move that leads nowhere
 
 
 def draw(instance: AnyQuestion, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw a map as who is asked was told of it, and an answer on it.
+    """Draw a map as the player was shown it, and an answer on it.
 
-    Nothing of a reply reaches the drawing: names are those of the map, and actions those that a question lists.
+    No text of a reply reaches the drawing: names come from the map, and actions from the question.
 
     Args:
-        instance: What is asked.
+        instance: The question.
         turns: Turns of an episode that a simulation has confirmed.
-        board_id: An id in the page for the drawing of the map, which is most of the bytes.
-        reuse: Whether the page holds a drawing with this id already, whose map is shown again.
+        board_id: Element id of the map's shapes, which are most of the bytes, so that a page holds them once.
+        reuse: Whether the page already has an element with this id, to refer to instead of drawing the map again.
 
     Returns:
         An `<svg>` element. Classes: textmap, reference, textmap-floor, textmap-walked, textmap-imputed, textmap-later,
@@ -42,7 +42,7 @@ def draw(instance: AnyQuestion, turns: Sequence[TurnRecord] = (), *, board_id: s
 
 
 def draw_frames(instance: AnyQuestion, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
-    """Yield drawings of how it stands after each number of turns in `counts`, which rise; see `draw`."""
+    """Yield a drawing after each number of turns in `counts` (ascending); see `draw`."""
     shapes = f"<g>{map_board(instance.map).render(instance.cutoff)}</g>"
     return (_drawing(instance, overlay, shapes) for overlay in overlays(instance, turns, counts))
 
@@ -62,21 +62,24 @@ def _drawing(instance: AnyQuestion, overlay: Overlay, shapes: str) -> str:
 
 
 def _names(board: Board, overlay: Overlay) -> str:
-    """Return the names of all places that matter; those that are before the answer are always in the same places."""
-    given = [place for place in (overlay.start, overlay.target) if place]
+    """Return the names of the places of the question and the answer.
+
+    The question's own names come first, so that their positions do not depend on the answer.
+    """
+    question_places = [place for place in (overlay.start, overlay.target) if place]
     answered = [
         *(place for pairs in (overlay.answered_moves, overlay.invented) for pair in pairs for place in pair),
         *overlay.stops,
     ]
     meant = [*(place for pair in overlay.reference for place in pair), *([overlay.right] if overlay.right else [])]
-    names, move_path = board.names([*given, *meant, *answered]), {*given, *answered}
+    names, move_path = board.names([*question_places, *meant, *answered]), {*question_places, *answered}
     reference = name_shapes((name for place, name in names.items() if place not in move_path), strong=True)
     texts = name_shapes((name for place, name in names.items() if place in move_path), strong=True)
     return texts + (f'<g class="reference">{reference}</g>' if reference else "")
 
 
 def _band(board: Board, overlay: Overlay) -> str:
-    """Return the reference: a wide line below the map, and the place where it ends."""
+    """Return the reference answer: a wide line below the map and a square at its end."""
     lines = (board.path(*move) for move in dict.fromkeys(overlay.reference))
     band = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
     end = _square(board, overlay.right, "#e69f00", "textmap-right") if overlay.right else ""
@@ -93,7 +96,7 @@ def _moves(board: Board, overlay: Overlay) -> str:
         return (board.path(*move) for move in dict.fromkeys(moves))
 
     def halves(name: str, colour: str, width: float, moves: Iterable[Pair]) -> str:
-        # Apart, so that frames of a replay have them in common.
+        # Separate paths, so that the frames of a replay share them.
         paths = "".join(f'<path d="{board.move_path(*move)}"/>' for move in moves)
         look = f'fill="none" stroke="{colour}" stroke-width="{width}" {_ROUND}'
         return f'<g class="{name}" {look}>{paths}</g>' if paths else ""
@@ -112,7 +115,7 @@ def _moves(board: Board, overlay: Overlay) -> str:
 
 
 def _marks(board: Board, overlay: Overlay) -> Iterator[str]:
-    """Yield where it begins, where it should end, where it ends, and what is wrong with it."""
+    """Yield marks at the start, the target, the end of the answer and its errors."""
     x, y = board.at[overlay.start]
     yield (
         f'<circle class="tiles-start" fill="none" stroke="#009e73" stroke-width="2.5" cx="{x:.4g}" cy="{y:.4g}" '

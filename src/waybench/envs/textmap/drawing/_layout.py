@@ -1,4 +1,4 @@
-"""Where the places of a map are drawn: cells of a grid, north at the top as far as the moves agree on it."""
+"""Grid layout of a map's places, with north at the top where the moves agree."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -15,30 +15,31 @@ _COMPASS: dict[str, Cell] = dict(
     zip(DIRECTIONS[:8], ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1)), strict=True)
 )
 _LOOSE: dict[str, Cell] = {"up": (1, -1), "down": (-1, 1), "in": (1, 1), "out": (-1, -1)}
-_FIRM = 1.0  # what it is worth to keep a direction of the compass
-_TURNED, _BACKWARDS = 2.0, 4.0  # what an eighth of a turn costs, and further what more than a right angle does
-_LONG, _LONGER = 1.0, 1.0  # what a link of two cells costs, and each further cell
-_THROUGH, _CROSSED = 4.0, 1.5  # what a place on a link of others costs, and two links that cross
+_FIRM = 1.0  # weight of keeping a compass direction
+_TURNED, _BACKWARDS = 2.0, 4.0  # cost of each eighth of a turn; extra cost beyond a right angle
+_LONG, _LONGER = 1.0, 1.0  # cost of a link of two cells; cost of each further cell
+_THROUGH, _CROSSED = 4.0, 1.5  # cost of a place on another link; cost of two crossing links
 _PASSES = 6
-_BUDGET = 1_000_000  # pairs of links that are compared at most, so that a large map takes no longer
+_BUDGET = 1_000_000  # most pairs of links to compare; bounds the time for large maps
 
 
 def bearing(action: str) -> tuple[Cell, float]:
-    """Return where an action leads on a map, and how certain that is, from 0 to 1, by the words of it alone."""
+    """Return the direction of an action on the map and its certainty from 0 to 1, judged by its words alone."""
     words = action.lower().split()
     for cells, weight in ((_COMPASS, _FIRM), (_LOOSE, 0.3)):
-        found = next((cells[word] for word in words if word in cells), None)
-        if found is not None:
-            return found, weight
+        cell = next((cells[word] for word in words if word in cells), None)
+        if cell is not None:
+            return cell, weight
     return (1, 1), 0.1
 
 
 @lru_cache(maxsize=64)
 def layout(places: tuple[str, ...], edges: tuple[Edge, ...]) -> tuple[Cell, ...]:
-    """Return a cell for each place, no two the same; the least column and row are 0.
+    """Return a distinct cell for each place; the smallest column and row are 0.
 
-    Places are laid next to each other from where the walkthrough begins, by the words of the moves. Then each is moved
-    to where turned, long, covered and crossing links are fewer, alone or with all that was laid from it.
+    Places are first put next to each other, starting where the walkthrough begins, in the directions that the moves
+    name. Then each place is moved, alone or with the places that were put down from it, to reduce the number of links
+    that are turned, long, crossing or covered by other places.
 
     Args:
         places: The places of a map.
@@ -61,12 +62,12 @@ def layout(places: tuple[str, ...], edges: tuple[Edge, ...]) -> tuple[Cell, ...]
 def _initial_cells(
     size: int, pulls: Mapping[tuple[int, int], Mapping[Cell, float]], start: int
 ) -> tuple[list[Cell], list[list[int]]]:
-    """Lay places next to each other; return their cells, and of each place what was laid from it, itself the first."""
+    """Put places next to each other; return their cells and, for each place, itself and the places put down from it."""
     near: list[list[tuple[int, Cell, float]]] = [[] for _ in range(size)]
-    for (one, other), pull in pulls.items():
+    for (first, second), pull in pulls.items():
         (x, y), weight = max(pull.items(), key=lambda item: (item[1], item[0]))
-        near[one].append((other, (x, y), weight))
-        near[other].append((one, (-x, -y), weight))
+        near[first].append((second, (x, y), weight))
+        near[second].append((first, (-x, -y), weight))
     cells: dict[int, Cell] = {}
     taken: set[Cell] = set()
     groups: list[list[int]] = [[place] for place in range(size)]
@@ -77,10 +78,10 @@ def _initial_cells(
         beside = (max((x for x, _ in taken), default=-2) + 2, 0)
         queue: list[tuple[float, int, int, int, Cell]] = [(0.0, next(order), first, -1, beside)]
         while queue:  # places of certain directions come first
-            _, _, place, before, wanted = heappop(queue)
+            _, _, place, before, target = heappop(queue)
             if place in cells:
                 continue
-            cells[place] = next(cell for cell in _around(wanted) if cell not in taken)
+            cells[place] = next(cell for cell in _around(target) if cell not in taken)
             taken.add(cells[place])
             if before >= 0:
                 above[place] = before
@@ -88,9 +89,9 @@ def _initial_cells(
                     groups[before].append(place)
                     before = above.get(before, -1)
             x, y = cells[place]
-            for other, (east, south), weight in near[place]:
-                if other not in cells:
-                    heappush(queue, (-weight, next(order), other, place, (x + east, y + south)))
+            for neighbour, (east, south), weight in near[place]:
+                if neighbour not in cells:
+                    heappush(queue, (-weight, next(order), neighbour, place, (x + east, y + south)))
     return [cells[place] for place in range(size)], groups
 
 
@@ -111,7 +112,7 @@ def _ring(away: int) -> tuple[Cell, ...]:
 
 @lru_cache(maxsize=4096)
 def between(east: int, south: int) -> tuple[Cell, ...]:
-    """Return the cells that a link covers, seen from one end; the other is so far away."""
+    """Return the cells that a link covers, relative to one end; the other end is at (east, south)."""
     square = east * east + south * south
     columns, rows = (range(min(0, end), max(0, end) + 1) for end in (east, south))
     return tuple(
@@ -123,25 +124,25 @@ def between(east: int, south: int) -> tuple[Cell, ...]:
 
 
 class _Arrangement:
-    """Places on cells, and what the links between them cost.
+    """An assignment of places to cells and the cost of the links between them.
 
     Args:
         cells: A cell for each place.
-        pulls: For each pair of places with moves between them, in which directions the second one should be.
+        pulls: For each pair of places with moves between them, the weighted directions from the first to the second.
     """
 
     def __init__(self, cells: list[Cell], pulls: Mapping[tuple[int, int], Mapping[Cell, float]]) -> None:
         self._cells, self._pairs, self._pulls = cells, list(pulls), list(pulls.values())
-        self._taken = {cell: place for place, cell in enumerate(cells)}
+        self._occupied = {cell: place for place, cell in enumerate(cells)}
         self._place_links: list[list[int]] = [[] for _ in cells]
         for link, pair in enumerate(self._pairs):
             for place in pair:
                 self._place_links[place].append(link)
-        self._left = _BUDGET
+        self._budget = _BUDGET
         self._known: dict[tuple[int, Cell], float] = {}
 
     def optimize(self, groups: Sequence[Sequence[int]]) -> tuple[Cell, ...]:
-        """Move places, alone or in groups that begin with them, for as long as that helps; return their cells."""
+        """Move places, alone or with their groups, while the cost falls; return the cells."""
         for _ in range(_PASSES):
             if not any([self._improve(place, group) for place, group in enumerate(groups)]):
                 break
@@ -151,8 +152,8 @@ class _Arrangement:
         return tuple((columns[x], rows[y]) for x, y in self._cells)
 
     def _improve(self, place: int, group: Sequence[int]) -> bool:
-        """Move a place, what was laid from it, or what is in its way, if that helps; return whether it did."""
-        if self._left < 0 or not any(map(self._link_cost, self._place_links[place])):
+        """Move a place, its group or the places in its way if that lowers the cost; return whether it did."""
+        if self._budget < 0 or not any(map(self._link_cost, self._place_links[place])):
             return False
         return self._settle(place, group) or self._make_room(place)
 
@@ -168,13 +169,13 @@ class _Arrangement:
         return moved
 
     def _make_room(self, place: int) -> bool:
-        """Move all that is in the way of a place and beyond, and the place where it should be, if that helps."""
+        """Shift the places in the way of a place, and put it where it should be, if that lowers the cost."""
         for link in self._place_links[place]:
-            one, other = self._pairs[link]
-            near, sign = (other, -1) if place == one else (one, 1)
+            first, second = self._pairs[link]
+            near, sign = (second, -1) if place == first else (first, 1)
             for east, south in self._pulls[link]:
                 target = self._cells[near][0] + sign * east, self._cells[near][1] + sign * south
-                if self._taken.get(target, place) == place:
+                if self._occupied.get(target, place) == place:
                     continue
                 for axis, way in ((0, 1), (0, -1), (1, 1), (1, -1)):
                     beyond = [
@@ -188,8 +189,8 @@ class _Arrangement:
         return False
 
     def _try(self, *moves: tuple[Sequence[int], int, int]) -> bool:
-        """Make some moves one after the other (places, columns, rows) if they lower the cost; return whether."""
-        if self._left < 0:
+        """Apply moves (places, columns, rows) in order if together they lower the cost; return whether they did."""
+        if self._budget < 0:
             return False
         places = [place for group, _, _ in moves for place in group]
         links, applied = self._links(places), list[tuple[Sequence[int], int, int]]()
@@ -212,27 +213,27 @@ class _Arrangement:
         """Move places if there is room for them; return whether there was."""
         own_cells = set(places)
         new = [(self._cells[place][0] + east, self._cells[place][1] + south) for place in places]
-        if any(self._taken.get(cell, places[0]) not in own_cells for cell in new):
+        if any(self._occupied.get(cell, places[0]) not in own_cells for cell in new):
             return False
         for place in places:
-            del self._taken[self._cells[place]]
+            del self._occupied[self._cells[place]]
         for place, cell in zip(places, new, strict=True):
             self._cells[place] = cell
-            self._taken[cell] = place
+            self._occupied[cell] = place
         return True
 
     def _cost(self, places: Sequence[int], links: Sequence[int], most: float = inf) -> float:
-        """Return the cost of some links, and of places on other ones; not all of it if it is more than `most`."""
+        """Return the cost of links and of places that lie on other links; stops early once it reaches `most`."""
         cost = sum(map(self._link_cost, links))
-        self._left -= len(links)
+        self._budget -= len(links)
         if cost >= most:
             return cost
-        self._left -= len(links) * len(self._pairs)
+        self._budget -= len(links) * len(self._pairs)
         own_cells, inner = {self._cells[place] for place in places}, set(links)
         lines = [self._line(link) for link in links]
-        for other in range(len(self._pairs)):
-            if other not in inner:
-                line = self._line(other)
+        for link in range(len(self._pairs)):
+            if link not in inner:
+                line = self._line(link)
                 cost += _CROSSED * sum(_cross(line, own_line) for own_line in lines)
                 (x, y), (column, row) = line
                 covered = between(column - x, row - y)
@@ -242,24 +243,24 @@ class _Arrangement:
 
     def _line(self, link: int) -> tuple[Cell, Cell]:
         """Return the two ends of a link, the left one first."""
-        one, other = self._pairs[link]
-        a, b = self._cells[one], self._cells[other]
+        first, second = self._pairs[link]
+        a, b = self._cells[first], self._cells[second]
         return (a, b) if a < b else (b, a)
 
     def _link_cost(self, link: int) -> float:
-        """Return what a link costs by its direction, its length and the places on it."""
-        one, other = self._pairs[link]
-        (x, y), (column, row) = self._cells[one], self._cells[other]
+        """Return the cost of a link: its direction, its length and the places on it."""
+        first, second = self._pairs[link]
+        (x, y), (column, row) = self._cells[first], self._cells[second]
         away = (column - x, row - y)
         known = self._known.get((link, away))
         if known is None:
             known = self._known[link, away] = _strain(self._pulls[link], away)
-        return known + _THROUGH * sum((x + east, y + south) in self._taken for east, south in between(*away))
+        return known + _THROUGH * sum((x + east, y + south) in self._occupied for east, south in between(*away))
 
 
-def _cross(one: tuple[Cell, Cell], other: tuple[Cell, Cell]) -> bool:
-    """Whether two lines cross, their ends apart; each has its left end first."""
-    (a, b), (c, d) = one, other
+def _cross(first: tuple[Cell, Cell], second: tuple[Cell, Cell]) -> bool:
+    """Return whether two lines cross other than at their ends; each has its left end first."""
+    (a, b), (c, d) = first, second
     if a[0] >= d[0] or c[0] >= b[0]:  # beside each other, as most are
         return False
     return _side(a, b, c) * _side(a, b, d) < 0 and _side(c, d, a) * _side(c, d, b) < 0
@@ -270,7 +271,7 @@ def _side(a: Cell, b: Cell, c: Cell) -> int:
 
 
 def _strain(pull: Mapping[Cell, float], away: Cell) -> float:
-    """Return what it costs to have the second place of a link so far away from the first one."""
+    """Return the cost of the offset between the two places of a link."""
     length, cost = max(map(abs, away)), 0.0
     for (east, south), weight in pull.items():
         turn = abs(atan2(away[1], away[0]) - atan2(south, east))

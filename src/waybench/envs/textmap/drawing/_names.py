@@ -1,4 +1,4 @@
-"""Where the names of places stand in a drawing of a map, so that they cover each other and what is drawn least."""
+"""Label placement: positions for place names that overlap each other and the drawing as little as possible."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -10,19 +10,19 @@ _GAP = 6  # between a name and its place
 FONT, LINE = 12, 13  # heights of letters and of lines
 _LETTER = 6.9  # width
 _ONE_LINE, _TWO_LINES = 24, 15  # letters
-_OCCUPIED = 100  # what a name costs on a place or on another name, where it costs 1 on a line
+_OCCUPIED = 100  # cost of a name on a place or on another name; on a line it costs 1
 _SQUARE = 40
-_MOST = 60  # places of a map on which there is room for more names than those that matter
+_MOST = 60  # maps with more places show only the names that matter
 
 
 class Name(NamedTuple):
     """A place's name in a drawing.
 
     Attributes:
-        lines: What is written, in one line or two.
-        at: Where the first line is written.
-        anchor: Which end of a line is there, as SVG calls it.
-        box: What it fills.
+        lines: The text, in one or two lines.
+        at: Position of the first line.
+        anchor: SVG text anchor of the position.
+        box: Bounding box.
     """
 
     lines: tuple[str, ...]
@@ -32,19 +32,19 @@ class Name(NamedTuple):
 
 
 def shown(name: str, most: int = 60) -> str:
-    """Return a name in one line of at most so many letters, nothing in it that is not printed."""
+    """Return a name as one printable line, truncated to `most` characters."""
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(name.split()))
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 class Names:
-    """The names of a map's places, each where it covers least.
+    """The names of a map's places, each at its cheapest position.
 
     Args:
-        places: Where the places are.
-        lines: Points all along what is drawn between them.
-        within: Where names can stand.
-        radius: Of the dots that places are.
+        places: Position of each place.
+        lines: Points along the lines between places.
+        within: Area for names.
+        radius: Radius of the dots of places.
     """
 
     def __init__(self, places: Mapping[str, Point], lines: Iterable[Point], within: Box, radius: float) -> None:
@@ -64,7 +64,7 @@ class Names:
                     boxes.fill(name.box, _OCCUPIED)
 
     def place_names(self, places: Iterable[str]) -> dict[str, Name]:
-        """Return the names of some places, the first first; those without room cover names that are not among them."""
+        """Return the names of the given places in order; names without free room may cover names of other places."""
         boxes, names = _Field(), dict[str, Name]()
         for place in dict.fromkeys(places):
             names[place] = self.fitting.get(place) or self._best(place, boxes)[0]
@@ -85,9 +85,9 @@ class Names:
 
 
 def _options(place: str, at: Point, gap: float) -> Iterator[Name]:
-    """Yield where a name can stand, the usual first."""
-    one, two = (shown(place, _ONE_LINE),), _wrap(shown(place))
-    for lines in (one, two) if len(one[0]) <= _TWO_LINES else (two, one):
+    """Yield candidate positions of a name, the preferred one first."""
+    one_line, two_lines = (shown(place, _ONE_LINE),), _wrap(shown(place))
+    for lines in (one_line, two_lines) if len(one_line[0]) <= _TWO_LINES else (two_lines, one_line):
         wide, high = max(map(len, lines)) * _LETTER, len(lines) * LINE
         for across, down in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
             left = at[0] + (across - 1) / 2 * wide + across * (gap if down == 0 else 0)
@@ -98,7 +98,7 @@ def _options(place: str, at: Point, gap: float) -> Iterator[Name]:
 
 
 def _wrap(name: str) -> tuple[str, ...]:
-    """Return a name in two lines, cut if it is longer than that."""
+    """Return a name wrapped to two lines and truncated."""
     words = name.split(" ")
     first = words.pop(0)
     while words and len(first) + 1 + len(words[0]) <= _TWO_LINES:
@@ -107,7 +107,7 @@ def _wrap(name: str) -> tuple[str, ...]:
 
 
 class _Field:
-    """Points with weights, kept by the square that they are in."""
+    """Weighted points, indexed by grid square."""
 
     def __init__(self) -> None:
         self._squares: dict[tuple[int, int], list[tuple[float, float, float]]] = {}
@@ -118,7 +118,7 @@ class _Field:
         self._squares.setdefault((int(x // _SQUARE), int(y // _SQUARE)), []).append((x, y, weight))
 
     def fill(self, box: Box, weight: float) -> None:
-        """Add points all over a box."""
+        """Fill a box with points."""
         left, top, right, bottom = box
         across, down = max(2, int((right - left) / 6)), max(2, int((bottom - top) / 6))
         for column in range(across + 1):

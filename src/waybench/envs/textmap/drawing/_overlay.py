@@ -1,4 +1,4 @@
-"""What is to be seen of an answer on a map: a way that was taken, what was meant, and where it went wrong."""
+"""Overlays: an answer on a map, the reference answer and the errors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,27 +23,27 @@ from waybench.envs.textmap.questions import (
     shortest_way,
 )
 
-_APPROACH = 6  # moves of the walkthrough that are drawn before a minigame's
+_APPROACH = 6  # moves of the walkthrough to draw before the one of a minigame
 _UNREAD = "nothing could be read"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
-    """What is drawn on a map. All places are places of the map, whatever was answered.
+    """The part of a drawing that depends on the answer. All places in it are places of the map.
 
     Attributes:
-        caption: What it is, in words of ours, with names of the map.
-        start: Where it begins.
-        target: Where it is to end, if the question says so.
-        right: The right answer, if it is a place.
-        reference: Moves of a right answer.
-        approach: Moves that led to the start.
-        answered_moves: Moves of the map that were answered.
-        invented: Pairs of places that were answered as moves, and are none of the map.
-        right_moves: Moves whose triplets were said.
-        missing_moves: Moves whose triplets were not.
-        stops: Where the answer ends.
-        crosses: Places where it goes wrong, and in which direction it leaves them; (0, 0) if it is wrong to be there.
+        caption: Description of the question and the answer, with names of the map.
+        start: Start of the question.
+        target: Destination, if the question gives it.
+        right: The right answer if it is a place.
+        reference: Moves of the reference answer.
+        approach: Last moves before the start.
+        answered_moves: Moves in the answer that the map has.
+        invented: Moves in the answer that the map does not have, as pairs of places.
+        right_moves: Moves with a right triplet.
+        missing_moves: Moves without a right triplet.
+        stops: Places where the answer ends.
+        crosses: Places of errors with the direction of the wrong move; (0, 0) if the place itself is wrong.
     """
 
     caption: str
@@ -63,12 +63,12 @@ class Overlay:
 def overlays(
     instance: MapQuestion | Minigame | Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]
 ) -> Iterator[Overlay]:
-    """Yield what is to be seen after each of some numbers of turns.
+    """Yield the overlay after each number of turns.
 
     Args:
-        instance: What is asked.
-        turns: All turns of the episode, as a simulation has confirmed them.
-        counts: After how many of them.
+        instance: The question.
+        turns: All turns of the episode, confirmed by re-simulation.
+        counts: Numbers of turns.
     """
     if isinstance(instance, Extraction):
         yield from _extractions(instance, turns, counts)
@@ -81,8 +81,8 @@ def overlays(
             yield (_destination if instance.path else _route)(instance, turn)
 
 
-def _done(turn: TurnRecord | None) -> Trajectory:
-    """Return the moves of an answer, or of what was put in its place; nothing if there are none."""
+def _scored_hops(turn: TurnRecord | None) -> Trajectory:
+    """Return the moves of the answer that was scored; empty if there is none."""
     action = None if turn is None else turn.action if turn.executed is None else turn.executed
     return () if action is None else read_hops(action)
 
@@ -92,7 +92,7 @@ def _short(place: str) -> str:
 
 
 def _route(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
-    index, hops = move_index(question.map), _done(turn)
+    index, hops = move_index(question.map), _scored_hops(turn)
     way = shortest_way(question, question.map.edges)
     caption = f"From {_short(question.source)} to {_short(question.target)}"
     answered_moves, crosses = list[Pair](), list[tuple[str, Cell]]()
@@ -128,7 +128,7 @@ def _route(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
 
 
 def _rules(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> Rules:
-    """Return by which rules a route was scored: those by which it comes to what it came to."""
+    """Return the rules that a route was scored with: those that reproduce its outcome."""
     index = move_index(question.map)
     for rules in (PAPER, SOUND):
         ends = index.follow(question.source, [hop.action for hop in hops], rules)
@@ -139,7 +139,7 @@ def _rules(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> 
 
 
 def _destination(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
-    index, hops = move_index(question.map), _done(turn)
+    index, hops = move_index(question.map), _scored_hops(turn)
     caption = f"From {_short(question.source)} by {plural(len(question.path), 'move')}"
     answered_moves, invented, crosses = list[Pair](), list[Pair](), list[tuple[str, Cell]]()
     for hop in hops:
@@ -150,7 +150,7 @@ def _destination(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
             crosses.append((before, bearing(hop.action)[0]))
     answer = index.find_place(hops[-1].after) if hops else None
     if answer is not None:
-        # Where the moves can lead to several places, each is right in "sound" alone.
+        # If the moves can lead to several places, all of them are right in "sound" only.
         is_alternative = (
             turn is not None and turn.outcome is Outcome.OK and answer in destinations(question.map, question)
         )
@@ -200,7 +200,7 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
 
 def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Overlay]:
     whole = _is_whole(task, turns)
-    answers = [_done(turn) for turn in turns]
+    answers = [_scored_hops(turn) for turn in turns]
     triplets: PlayerTriplets = tuple(hop for hops in answers for hop in (hops if whole or len(hops) == 1 else (None,)))
     first = 0 if whole else EXAMPLES
     truth = task.truth if whole else task.truth[first : first + len(triplets)]
@@ -228,17 +228,17 @@ def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence
 
 
 def _is_whole(task: Extraction, turns: Sequence[TurnRecord]) -> bool:
-    """Return whether all triplets were asked for at once; only what came of the first answer tells."""
+    """Return whether one answer had to give all triplets, inferred from how the first answer was scored."""
     if len(turns) != 1:
         return False
-    triplets, right, reward = _done(turns[0]), turns[0].events.get("right"), turns[0].reward
+    triplets, right, reward = _scored_hops(turns[0]), turns[0].events.get("right"), turns[0].reward
     if right is None:
-        return not triplets  # several where one is asked for come to nothing
-    # One triplet of several steps is worth its part.
+        return not triplets  # in mode "steps", an answer with several triplets is rejected
+    # In mode "steps", the reward of a triplet is its share of the steps.
     return len(triplets) > 1 or (task.cutoff > EXAMPLES + 1 and right in (0, reward))
 
 
 def _in_place(truth: Trajectory, triplets: PlayerTriplets, turn: TurnRecord) -> bool:
-    """Return whether triplets were compared one by one with the steps, by what that came to."""
+    """Return whether triplets were compared with the steps one by one, inferred from the score."""
     right = triplet_scores(truth, triplets, in_place=True)
     return fmean(right) == turn.events.get("right", fmean(right))

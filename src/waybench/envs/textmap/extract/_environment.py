@@ -55,8 +55,8 @@ OPTIONS = (
         default=None,
         kind=str,
         choices=BEFORE,
-        doc="In steps, the place that is named as the one before a step: told, the true one; own, where the player's "
-        'last triplet ended; if not given, told in "paper", own in "sound".',
+        doc="In steps, the place that the prompt gives as the place before a step: told, the true one; own, the end of "
+        'the player\'s last triplet; if not given, told in "paper", own in "sound".',
     ),
     lists_option(
         "The list of places: all of the map, or those seen by a reader of the prefix; if not given, all in "
@@ -66,7 +66,7 @@ OPTIONS = (
 SOURCE_OPTIONS = (
     prefix_option("Steps of the walkthrough that are shown; if not given, all of it, up to 1,000.", low=EXAMPLES + 1),
     questions_option(
-        "Questions for routes, and as many for destinations, that the graph is asked; easy and hard ones in turn.",
+        "Route questions for the graph, and as many destination questions; easy and hard ones alternate.",
         default=QUESTIONS,
         high=100,
     ),
@@ -75,7 +75,7 @@ SOURCE_OPTIONS = (
         default=LONGEST,
         low=1,
         high=1_000,
-        doc="Most moves of a path whose destination is asked for; large maps have too many longer ones.",
+        doc="Most moves of the path in a destination question; large maps have too many longer paths.",
     ),
 )
 
@@ -123,7 +123,7 @@ EXTRACT = map_environment(
     ask=lambda place_map, cutoff, stream, parameters: extractions(
         place_map, cutoff, parameters["limit"], stream, longest=parameters["longest"]
     ),
-    limit=(4, "Questions for routes, and as many for destinations, that the graph of each walkthrough is asked."),
+    limit=(4, "Route questions for the graph of each walkthrough, and as many destination questions."),
     items_per_limit=0,
     task="mango_extract",
     decode=decode_extraction,

@@ -1,4 +1,4 @@
-"""How extracted maps fail: by what most of the wrong triplets have in common."""
+"""Failure kinds of extractions: the most frequent error of the triplets."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ EXTRACT_FAILURES = (NO_PLACE, STAYING, WRONG_TRIPLET, MISSING, CEILING)
 
 
 def extract_failure(record: EpisodeRecord, task: Extraction, triplets: PlayerTriplets) -> FailureKind:
-    """Return what is wrong with most of the triplets that are not right.
+    """Return the most frequent error of the triplets.
 
     Args:
         record: The record.
-        task: Its walkthrough.
-        triplets: The triplets that were said.
+        task: The extraction.
+        triplets: The triplets of the player.
     """
     general = general_failure(record)
     if general in NO_ANSWER:
@@ -41,17 +41,17 @@ def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[Fa
         pairs = zip(truth, (*triplets, *[None] * (len(truth) - len(triplets))), strict=True)
         wrong = [hop for true, hop in pairs if hop is None or not same_triplet(hop, true)]
     else:
-        # A triplet that is left out must not make all that follow wrong.
+        # A missing triplet must not make all that follow wrong.
         read = [hop for hop in triplets if hop is not None]
-        left = Counter(tuple(map(normal, hop)) for hop in truth)
+        remaining = Counter(tuple(map(normal, hop)) for hop in truth)
         wrong = list[Hop | None]()
         for hop in read:
             names = tuple(map(normal, hop))
-            if left[names] > 0:
-                left[names] -= 1
+            if remaining[names] > 0:
+                remaining[names] -= 1
             else:
                 wrong.append(hop)
-        wrong += [None] * (left.total() - len(wrong))
+        wrong += [None] * (remaining.total() - len(wrong))
     places = move_index(task.map)
     for hop in wrong:
         if hop is None:

@@ -1,4 +1,4 @@
-"""The rules of extractions, and players that are no models."""
+"""The game of extractions, and its reference players."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +15,14 @@ BEFORE = ("told", "own")
 
 @dataclass(frozen=True, slots=True)
 class ExtractionState:
-    """An extraction, and what has been said of it.
+    """An extraction and the triplets so far.
 
     Attributes:
-        task: What is to be written as triplets.
-        mode: "steps": one after the other, the first five being examples; "whole": all at once.
-        before: Which place is named as the one before a step: "told", the true one, or "own", where the last triplet
-            ended.
-        triplets: What has been said; None for each step of which nothing could be read.
+        task: The extraction.
+        mode: "steps": one triplet in each turn, the first five being examples; "whole": all in one answer.
+        before: The place that the prompt gives as the place before a step: "told" for the true place, "own" for the end
+            of the player's last triplet.
+        triplets: The triplets so far; None for a step whose triplet could not be read.
         end: None before the last triplet.
     """
 
@@ -34,29 +34,29 @@ class ExtractionState:
 
     @property
     def step(self) -> int:
-        """Number of the step that is asked about; of the first one where all are asked about at once."""
+        """Number of the next step; of the first step in mode "whole"."""
         return 1 + len(self.triplets) + (EXAMPLES if self.mode == "steps" else 0)
 
     @property
     def place(self) -> str:
-        """The place that is named as the one before that step."""
+        """The place that the prompt gives as the place before the next step."""
         last = next((hop.after for hop in reversed(self.triplets) if hop is not None), None)
         if self.before == "own" and last is not None:
             return last
-        # Whoever has said nothing yet is where the examples ended.
+        # Before the first triplet, the place is the end of the examples.
         return self.task.truth[self.step - 1 - (len(self.triplets) if self.before == "own" else 0)].before
 
 
 class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Trajectory]):
-    """Triplets are said, one for a step or a list of them; in the end, their graph is asked.
+    """The player gives triplets, one for each step or all at once; then their graph answers the questions.
 
-    The reward of a triplet is its share of those that are asked for, if it is right. It is solved if the graph answers
-    all questions.
+    The reward of a right triplet is one divided by the number of triplets. The game is solved if the graph answers all
+    questions.
 
     Args:
         mode: "steps" or "whole".
         before: "told" or "own"; see `ExtractionState`.
-        rules: How answers are scored.
+        rules: The scoring rules.
     """
 
     def __init__(self, mode: str, before: str, rules: Rules) -> None:
@@ -68,14 +68,14 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         return ExtractionState(instance, self._mode, self._before)
 
     def legal(self, state: ExtractionState) -> Sequence[Trajectory]:
-        """Return one triplet for each place: the step that is asked about leads there."""
+        """Return one triplet for each place that the next step could lead to."""
         if state.end is not None:
             return ()
         true = state.task.truth[state.step - 1]
         return [(Hop(true.before, true.action, place),) for place in state.task.map.places]
 
     def apply(self, state: ExtractionState, action: Trajectory, rng: Stream) -> Transition[ExtractionState]:
-        """Take a triplet, or all of them."""
+        """Score a triplet, or all of them."""
         if state.mode == "steps" and len(action) != 1:
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
         after = self._with(state, action)
@@ -91,7 +91,7 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         return Transition(after, reward, {"right": share}, Outcome.OK if share == 1 else wrong)
 
     def forfeit(self, state: ExtractionState) -> ExtractionState:
-        """Go on without a triplet of the step, or with none at all."""
+        """Continue without a triplet for the step, or end without any."""
         return self._with(state, (None,) if state.mode == "steps" else ())
 
     def _with(self, state: ExtractionState, more: PlayerTriplets) -> ExtractionState:
@@ -106,13 +106,13 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         return state.end
 
     def perturb(self, state: ExtractionState, action: Trajectory, rate: float, rng: Stream) -> Trajectory:
-        """Spoil each triplet with the given rate: another place where it ends."""
+        """Replace the end of each triplet by a random place with the given probability."""
         places = state.task.map.places
         return tuple(hop._replace(after=rng.choice(places)) if rng.random() < rate else hop for hop in action)
 
 
 def _predict(state: ExtractionState, after: Callable[[int, str], str]) -> Trajectory:
-    """Say triplets by a function of the step's number and the place before it, as far as the player knows it."""
+    """Return triplets whose end is a function of the step number and the place before, as the player knows it."""
     truth, before = state.task.truth, state.place
     triplets: list[Hop] = []
     for number in range(state.step, state.step + 1 if state.mode == "steps" else len(truth) + 1):
@@ -122,13 +122,13 @@ def _predict(state: ExtractionState, after: Callable[[int, str], str]) -> Trajec
 
 
 def oracle(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Say the true triplets."""
+    """Give the true triplets."""
     truth = state.task.truth
     return (truth[state.step - 1],) if state.mode == "steps" else truth
 
 
 def headings(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Take the first line of an observation for the place's name if it is one; otherwise nothing has changed."""
+    """Take the first line of an observation as the place if it is a name; otherwise assume no move."""
     task = state.task
     names = {normal(place): place for place in seen_names(task.map, task.cutoff).places}
 
@@ -140,12 +140,12 @@ def headings(state: ExtractionState, rng: Stream) -> Trajectory:
 
 
 def staying(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Say that nothing ever changes."""
+    """Assume that no step leads anywhere."""
     return _predict(state, lambda number, before: before)
 
 
 def random(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Say that each step leads to a random place."""
+    """Choose a random place after each step."""
     return _predict(state, lambda number, before: rng.choice(state.task.map.places))
 
 

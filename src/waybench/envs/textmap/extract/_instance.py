@@ -1,4 +1,4 @@
-"""Extractions: the triplets that a walkthrough consists of, and what is asked of their graph (MANGO, section C.4)."""
+"""Extractions: a walkthrough to write as triplets, and questions for their graph (MANGO, section C.4)."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -28,7 +28,7 @@ from waybench.envs.textmap.questions import (
     route_on,
 )
 
-VERSION = 1  # of the questions that are drawn where none are given
+VERSION = 1  # of the questions that are sampled by default
 EXAMPLES = 5  # steps whose triplets are shown
 LEAST_CUTOFF = EXAMPLES + 1
 QUESTIONS, MOST_QUESTIONS = 4, 1_000
@@ -36,10 +36,10 @@ QUESTIONS, MOST_QUESTIONS = 4, 1_000
 
 @dataclass(frozen=True, slots=True)
 class Extraction(MapInstance):
-    """A walkthrough whose steps are to be written as triplets.
+    """A walkthrough whose steps the player writes as triplets.
 
     Attributes:
-        questions: What is asked of the graph of the triplets; each has the same map and cutoff.
+        questions: Questions for the graph of the triplets, with the same map and cutoff.
     """
 
     questions: tuple[MapQuestion, ...] = field(hash=False)  # each would hash the whole map again
@@ -60,7 +60,7 @@ def true_triplets(place_map: PlaceMap, cutoff: int) -> Trajectory:
     """Return the triplets of the steps from 1 to `cutoff`.
 
     Raises:
-        UsageError: If it is not known where the player is.
+        UsageError: If the place of the player is unknown.
     """
     places = track(place_map, cutoff)
     return tuple(
@@ -77,18 +77,17 @@ def extractions(
     *,
     longest: int = LONGEST,
 ) -> list[Extraction]:
-    """Return the extraction of a map's walkthrough; nothing if too little of it is shown to ask anything.
+    """Return the extraction of a map's walkthrough; empty if the prefix is too short for any question.
 
     Args:
         place_map: The map.
-        cutoff: The last step that is shown; for a published map at most 70, for beyond it no one has noted down where
-            the player is.
-        questions: How many questions for routes, and how many for destinations, at most; easy and hard ones in turn.
-        stream: What they are drawn with.
-        longest: Most moves of a path whose destination is asked for.
+        cutoff: The last step that is shown; at most 70 for a published map, which has no positions after that.
+        questions: Most route questions, and most destination questions; easy and hard ones alternate.
+        stream: Random stream.
+        longest: Most moves of the path in a destination question.
 
     Raises:
-        UsageError: If the map has too many paths to draw from.
+        UsageError: If the map has too many paths to sample from.
     """
     cutoff = min(cutoff, place_map.last_step, MOST_HOPS)
     shown = cut(place_map, cutoff)
@@ -100,10 +99,10 @@ def extractions(
 
 
 def decode_extraction(data: Json) -> Extraction:
-    """Read an extraction. Its "questions" can be left out; they are drawn by the map and the cutoff, then.
+    """Read an extraction. "questions" is optional; by default, they are sampled.
 
     Raises:
-        DataError: If it is none; the message names the field.
+        DataError: If it is invalid; the message names the field.
     """
     if not is_object(data):
         raise DataError('instance: give an extraction, {"map": {...}, "cutoff": 70, "questions": [{"src": ...}, ...]}')
@@ -130,10 +129,10 @@ def decode_extraction(data: Json) -> Extraction:
 
 def _draw_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
     stream = Stream("textmap/extract", VERSION, place_map.name, place_map.steps[0].observation, cutoff)
-    found = extractions(place_map, cutoff, QUESTIONS, stream)
-    if not found:
-        raise DataError("cutoff: nothing can be asked of so little of the walkthrough; show more of it")
-    return found[0]
+    drawn_extractions = extractions(place_map, cutoff, QUESTIONS, stream)
+    if not drawn_extractions:
+        raise DataError("cutoff: the walkthrough up to this step has no answerable question; show more of it")
+    return drawn_extractions[0]
 
 
 def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQuestion:
@@ -150,15 +149,15 @@ def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQ
 
 
 def resolve_extraction(data: Json, locate: Locate) -> Json:
-    """Return an extraction with its map in place of a published game's name.
+    """Replace the name of a published game in an extraction by its map.
 
     Args:
-        data: An extraction with "game", such as "zork1", or a whole one, which is returned as it is.
-        locate: (data set, file) -> where the file lies.
+        data: An extraction with "game", such as "zork1"; one that has a map is returned unchanged.
+        locate: (data set, file) -> path.
 
     Raises:
-        DataError: If the game's name is none, or the cutoff is beyond the steps whose places are known.
-        UsageError: If its files are not here.
+        DataError: If the name of the game is invalid, or the place at the cutoff is unknown.
+        UsageError: If its files are missing.
     """
     if is_object(data) and "game" in data and "map" not in data:
         read_number(data, "cutoff", LEAST_CUTOFF, PUBLISHED_STEPS, "the last step that is shown")

@@ -1,4 +1,4 @@
-"""What extracted triplets and the answers of their graph are measured by (MANGO, section C.4)."""
+"""Metrics of extracted triplets and of the answers of their graph (MANGO, section C.4)."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from waybench.envs.textmap.questions import PAPER, SOUND, Rules, read_hops
 
 
 def scoring_rules(protocol: str) -> Rules:
-    """Return by which rules answers are scored."""
+    """Return the scoring rules of a protocol."""
     return PAPER if protocol == PAPER.name else SOUND
 
 
@@ -29,12 +29,12 @@ def turn_count(task: Extraction, mode: str) -> int:
 
 
 def prove(task: Extraction) -> dict[str, Json]:
-    """Return what is known of an extraction.
+    """Return the facts about an extraction.
 
     Returns:
-        steps: steps that are shown;
-        moves: how many of them lead to another place;
-        questions: how many are asked of the graph;
+        steps: number of steps that are shown;
+        moves: number of steps that lead to another place;
+        questions: number of questions for the graph;
         ceiling: success of the true triplets' graph by exact names.
     """
     best = result(task, task.truth, "whole", SOUND).success
@@ -48,23 +48,23 @@ def _task(text: str) -> Extraction:
 
 
 def recorded_extraction(record: EpisodeRecord) -> Extraction:
-    """Return a record's walkthrough and questions."""
+    """Return the extraction of a record."""
     return _task(json.dumps(record.instance))
 
 
 def player_triplets(record: EpisodeRecord) -> PlayerTriplets:
-    """Return a record's triplets; those that were put in the place of what was said count."""
+    """Return the triplets of a record, as they were executed."""
     mode = record.options["mode"]
     triplets: PlayerTriplets = ()
     for turn in record.turns:
-        taken = turn.action if turn.executed is None else turn.executed
-        hops = () if taken is None else read_hops(taken)
+        action = turn.action if turn.executed is None else turn.executed
+        hops = () if action is None else read_hops(action)
         triplets += hops if mode == "whole" or len(hops) == 1 else (None,)
     return triplets
 
 
 def _result(record: EpisodeRecord) -> ExtractionResult:
-    """Return what came of a record's triplets."""
+    """Return the result of a record's triplets."""
     return result(
         recorded_extraction(record),
         player_triplets(record),
@@ -91,7 +91,7 @@ def _mean_success(fits: Callable[[QuestionResult], bool]) -> MetricFunction:
 
 
 def _parsed(record: EpisodeRecord) -> float:
-    """Return the share of the turns that were asked for in which triplets could be read."""
+    """Return the share of the expected turns with readable triplets."""
     read = sum(turn.action is not None for turn in record.turns)
     return read / turn_count(recorded_extraction(record), record.options["mode"])
 
@@ -142,7 +142,7 @@ METRICS = (
         "triplets",
         lambda record: _result(record).triplets,
         "Triplets",
-        "Share of the steps that are asked for whose triplet is right.",
+        "Share of the expected steps with a right triplet.",
     ),
     share(
         "triplets_moving",

@@ -1,4 +1,4 @@
-"""Graphs of triplets, and the answers that a search finds in them (MANGO, section C.4)."""
+"""Graphs of triplets, and the answers of a search in them (MANGO, section C.4)."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -12,15 +12,15 @@ from waybench.envs.textmap.questions import PAPER, Hop, Question, Rules, Traject
 from waybench.envs.textmap.worlds import opposite
 
 PlayerTriplets = tuple[Hop | None, ...]
-"""The triplets of a player, in the order of the steps; None where none could be read."""
+"""The triplets of a player in the order of the steps; None where no triplet could be read."""
 
 
 class TripletGraph:
-    """The graph of some triplets; names are the same but for case, width and blanks.
+    """The graph of triplets; names are compared after normalization.
 
     Args:
-        triplets: Place before, action, place after. Those that stay where they are do not count.
-        opposites: Whether a move with an opposite leads back by it, where no triplet says where that leads.
+        triplets: Place before, action, place after. Triplets that end where they start are ignored.
+        opposites: Whether to add the opposite move of each triplet, unless a triplet says where it leads.
     """
 
     def __init__(self, triplets: Iterable[Hop], *, opposites: bool) -> None:
@@ -36,17 +36,17 @@ class TripletGraph:
 
     def _add(self, hop: Hop) -> None:
         ways = self._ways.setdefault(normal(hop.before), {}).setdefault(normal(hop.action), [])
-        if all(normal(hop.after) != normal(other.after) for other in ways):
+        if all(normal(hop.after) != normal(known.after) for known in ways):
             ways.append(hop)
 
     @property
     def edges(self) -> frozenset[tuple[str, str, str]]:
-        """All moves, by the names as they are compared."""
+        """All moves, with normalized names."""
         hops = (hop for ways in self._ways.values() for leads in ways.values() for hop in leads)
         return frozenset((normal(hop.before), normal(hop.action), normal(hop.after)) for hop in hops)
 
     def answer(self, question: Question) -> Trajectory:
-        """Return a shortest route, or where the given moves lead; nothing if the graph does not say."""
+        """Return a shortest route, or the path of the given moves; empty if the graph has none."""
         return self._follow(question) if question.actions else self._route(question)
 
     def _route(self, question: Question) -> Trajectory:
@@ -67,7 +67,7 @@ class TripletGraph:
         return tuple(reversed(way))
 
     def _follow(self, question: Question) -> Trajectory:
-        """Make the given moves; where one can lead to several places, so that all can be made."""
+        """Return a path of the given moves; if a move can lead to several places, one from which all can be made."""
         ways: dict[str, Trajectory] = {normal(question.source): ()}
         for action in question.actions:
             longer: dict[str, Trajectory] = {}
@@ -79,13 +79,13 @@ class TripletGraph:
 
 
 class QuestionResult(NamedTuple):
-    """What came of one question.
+    """The result of one question.
 
     Attributes:
         kind: "route" or "destination".
-        difficulty: How hard it is for who has read what is shown.
-        success: Of the answer found in the graph, with the opposites of its moves.
-        success_without_opposites: Of the answer found in the graph without them.
+        difficulty: Difficulty for a reader of the prefix.
+        success: Success of the answer in the graph with opposite moves.
+        success_without_opposites: Success of the answer in the graph of the triplets alone.
     """
 
     kind: str
@@ -95,14 +95,14 @@ class QuestionResult(NamedTuple):
 
 
 class ExtractionResult(NamedTuple):
-    """What came of an extraction.
+    """The result of an extraction.
 
     Attributes:
-        questions: Of each question.
-        triplets: Share of the steps whose triplet is right.
-        moving: The same of the steps that lead to another place; None if there is none.
-        precision: Share of the graph's moves that are moves of the map; None if it has no move.
-        recall: Share of the moves that a reader can know that the graph has; None if there is none.
+        questions: Result of each question.
+        triplets: Share of the steps with a right triplet.
+        moving: Share of the steps to another place with a right triplet; None if there is no such step.
+        precision: Share of the graph's moves that are moves of the map; None if the graph has no move.
+        recall: Share of the moves known to a reader that the graph has; None if no move is known.
     """
 
     questions: tuple[QuestionResult, ...]
@@ -118,22 +118,22 @@ class ExtractionResult(NamedTuple):
 
 
 def expected_triplets(instance: Extraction, mode: str) -> Trajectory:
-    """Return the true triplets of the steps that the player is asked for."""
+    """Return the true triplets of the steps that the player has to give."""
     return instance.truth[EXAMPLES:] if mode == "steps" else instance.truth
 
 
 @lru_cache(maxsize=256)
 def result(instance: Extraction, triplets: PlayerTriplets, mode: str, rules: Rules) -> ExtractionResult:
-    """Return what comes of some triplets.
+    """Return the result of triplets.
 
-    The graph has those of the examples, too, where these were shown; but who has said nothing has no graph.
+    In mode "steps", the graph also has the triplets of the examples, unless the player gave none at all.
 
     Args:
-        instance: The walkthrough and the questions.
-        triplets: What the player has said.
+        instance: The extraction.
+        triplets: The triplets of the player.
         mode: "steps" or "whole".
-        rules: How answers are scored; for a whole walkthrough at once, `PAPER` compares the triplets one by one with
-            the steps, so that one that is left out makes all that follow wrong.
+        rules: The scoring rules. In mode "whole", `PAPER` compares triplets and steps by position, so a missing triplet
+            makes all that follow wrong.
     """
     readable = [hop for hop in triplets if hop is not None]
     graph_triplets = [*instance.truth[:EXAMPLES], *readable] if mode == "steps" and readable else readable
@@ -164,25 +164,25 @@ def _names(edge: Edge) -> tuple[str, str, str]:
     return normal(edge.source), normal(edge.action), normal(edge.target)
 
 
-def same_triplet(one: Hop, other: Hop) -> bool:
-    """Whether two triplets are the same but for case, width and blanks."""
-    return all(normal(mine) == normal(yours) for mine, yours in zip(one, other, strict=True))
+def same_triplet(first: Hop, second: Hop) -> bool:
+    """Return whether two triplets are equal after normalization."""
+    return all(normal(mine) == normal(yours) for mine, yours in zip(first, second, strict=True))
 
 
 def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: bool) -> list[float]:
-    """Return for each step whether its triplet was said: for this very step, or for any step so often.
+    """Return 1 or 0 for each step: whether its triplet was given, for this step if `in_place`, otherwise for any.
 
-    No more triplets count than there are steps, so that nothing is gained by saying all that could be.
+    Only as many triplets count as there are steps, so that listing all possible triplets does not help.
     """
     if in_place:
         padded = [*triplets[: len(truth)], *[None] * (len(truth) - len(triplets))]
         return [float(hop is not None and same_triplet(hop, true)) for true, hop in zip(truth, padded, strict=True)]
-    left = Counter(tuple(map(normal, hop)) for hop in triplets[: len(truth)] if hop is not None)
+    remaining = Counter(tuple(map(normal, hop)) for hop in triplets[: len(truth)] if hop is not None)
     right: list[float] = []
     for hop in truth:
         key = tuple(map(normal, hop))
-        right.append(float(left[key] > 0))
-        left[key] -= 1
+        right.append(float(remaining[key] > 0))
+        remaining[key] -= 1
     return right
 
 

@@ -1,4 +1,4 @@
-"""The words of extractions. The paper prints none, so they are ours."""
+"""The wording of extractions. The paper has none, so it is waybench's own."""
 
 import json
 from functools import lru_cache
@@ -18,12 +18,11 @@ _ANSWER = '{"location_before": "...", "action": "...", "location_after": "..."}'
 
 
 class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
-    """Asks for triplets.
+    """The wording that requests triplets.
 
     Args:
-        mode: "steps": one step after the other, each in a prompt of its own with the same five examples; "whole": all
-            at once.
-        lists: "all": the list has all places of the map; "seen": those that a reader of the prefix can know.
+        mode: "steps": one step in each prompt, with the same five examples; "whole": all steps in one prompt.
+        lists: "all": list all places of the map; "seen": only those known from the prefix.
     """
 
     name = "plain"
@@ -60,7 +59,7 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
         return _rules(instance, self._mode, self._lists)
 
     def observe(self, state: ExtractionState, last: Transition[ExtractionState] | Invalid | None, turn: int) -> str:
-        """Return the step that is asked about, with the one before it; or that this was the last one."""
+        """Return the next step with the one before it, or a message after the last step."""
         if state.end is not None:
             return last.reason if self._mode == "whole" and isinstance(last, Invalid) else "That was the last step."
         if self._mode == "whole":
@@ -72,7 +71,7 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
         )
 
     def parse(self, reply: str, state: ExtractionState) -> Trajectory | Invalid:
-        """Read a triplet as the last JSON object, or all of them as the last list of objects."""
+        """Parse a triplet from the last JSON object, or all of them from the last list of objects."""
         if self._mode == "whole":
             return sound_answer(reply)
         answer = last_object(reply, RELEASED.before)

@@ -1,4 +1,4 @@
-"""Maps in instances: written and read as JSON, cut where nobody reads on, and named if they are published."""
+"""Maps within instances: JSON encoding and decoding, truncation, and names of published games."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ from waybench.envs.textmap.map._place_map import Edge, PlaceMap, Step
 
 MOST_PLACES, MOST_EDGES, MOST_STEPS = 2_000, 20_000, 20_000
 LATEST_CUTOFF = 1_000_000
-LONGEST_NAME = 1_000  # characters, as answers are read
+LONGEST_NAME = 1_000  # characters; the same limit as for names in answers
 LONGEST_TEXT = 1 << 24  # characters of a map as JSON
 
-DATA_SET = "mango"  # where the published maps are, by name
-PARTS = ("edges.json", "locations.json", "actions.json", "walkthrough")  # the files that a map is made of
+DATA_SET = "mango"  # data set of the published maps
+PARTS = ("edges.json", "locations.json", "actions.json", "walkthrough")  # files of a map
 
 Locate = Callable[[str, str], Path]
 
@@ -27,10 +27,10 @@ _NAMED_KEYS = ("seen_in_forward_answerable", "seen_in_reversed_answerable")
 
 @dataclass(frozen=True, slots=True)
 class MapInstance(Instance):
-    """What is asked about a map by who shows the beginning of its walkthrough.
+    """Base class of instances: a map and the beginning of its walkthrough that is shown.
 
     Attributes:
-        map: The map. Its walkthrough ends a step after the cutoff, or where it ends by itself: nobody is shown more.
+        map: The map. Its walkthrough ends one step after the cutoff at the latest.
         cutoff: The last step of the walkthrough that is shown.
     """
 
@@ -39,27 +39,27 @@ class MapInstance(Instance):
 
     @property
     def level(self) -> int:
-        """Size class of its map: level k has 2 ** (k + 1) places up to twice as many; smaller maps are level 1."""
+        """Size class of the map: level k has at least 2 ** (k + 1) and fewer than 2 ** (k + 2) places."""
         return size_class(len(self.map.places))
 
     def canonical(self) -> str:
-        """Return all of it as JSON, its keys sorted."""
+        """Return the instance as JSON with sorted keys."""
         return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
 
 def size_class(places: int) -> int:
-    """Return the level of a map of so many places; see `MapInstance.level`."""
+    """Return the level of a map with this number of places, at least 1; see `MapInstance.level`."""
     return max(1, places.bit_length() - 2)
 
 
 def cut(place_map: PlaceMap, cutoff: int) -> PlaceMap:
-    """Return a map with the steps of its walkthrough that an instance with a cutoff needs."""
+    """Return a map without the steps that an instance with this cutoff does not need."""
     steps = place_map.steps[: cutoff + 2]
     return place_map if len(steps) == len(place_map.steps) else replace(place_map, steps=steps)
 
 
 def map_name(record: EpisodeRecord) -> str:
-    """Return the name of the map that a record's instance is about."""
+    """Return the name of the map of a record's instance."""
     return str(record.instance["map"]["name"])
 
 
@@ -75,13 +75,13 @@ def map_json(place_map: PlaceMap) -> Json:
 
 
 def read_map(data: dict[str, Json]) -> PlaceMap:
-    """Read the map of an instance; one that is the same as before is not read again.
+    """Read the map of an instance; repeated maps are cached.
 
     Args:
         data: The instance as JSON.
 
     Raises:
-        DataError: If it has none.
+        DataError: If there is none, or it is invalid.
     """
     if "map" not in data:
         raise DataError('map: it is missing; give the map, or with `waybench score` a published game\'s name as "game"')
@@ -95,10 +95,10 @@ def read_map(data: dict[str, Json]) -> PlaceMap:
 
 
 def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str) -> int:
-    """Read a whole number of an instance.
+    """Read an integer of an instance.
 
     Raises:
-        DataError: If it is none, or out of range; the message says `what` to give.
+        DataError: If it is not an integer from `low` to `high`; the message asks for `what`.
     """
     value = data.get(key)
     if type(value) is not int or not low <= value <= high:
@@ -107,7 +107,7 @@ def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str)
 
 
 def read_place(place_map: PlaceMap, key: str, name: Json) -> str:
-    """Read the name of a place of a map; `key` says in an error where it stood."""
+    """Read the name of a place of a map; `key` names the field in errors."""
     if not isinstance(name, str) or name not in place_map.places:
         message = unknown("place", name, place_map.places) if isinstance(name, str) else "give a place's name"
         raise DataError(f"{key}: {ascii(' '.join(message.split()))[1:-1][:300]}")
@@ -115,7 +115,7 @@ def read_place(place_map: PlaceMap, key: str, name: Json) -> str:
 
 
 def read_texts(data: Any, key: str) -> list[str]:
-    """Read a list of texts."""
+    """Read a list of strings."""
     value = data.get(key)
     if not is_array(value) or not all(isinstance(text, str) for text in value):
         raise DataError(f"{key}: give a list of names")
@@ -124,7 +124,7 @@ def read_texts(data: Any, key: str) -> list[str]:
 
 @lru_cache(maxsize=128)
 def _parse_map(text: str) -> PlaceMap:
-    """Read a map once for all questions about it."""
+    """Parse a map; cached, since many questions share one."""
     data: Json = json.loads(text)
     if not is_object(data):
         raise DataError('map: give {"name": ..., "places": [...], "actions": [...], "edges": [...], "steps": [...]}')
@@ -152,7 +152,7 @@ def _list(data: dict[str, Json], key: str, most: int) -> list[Json]:
 
 
 def _record(row: Json, number: int) -> Json:
-    """Return the published record of a move, with the least steps that follow from the others."""
+    """Return the published record of a move, including the derived minimum steps."""
     if not is_array(row) or len(row) != len(Edge._fields):
         raise DataError(f"map: edges: record {number}: give a list of {len(Edge._fields)}, {', '.join(Edge._fields)}")
     record: dict[str, Json] = dict(zip((*_EDGE_KEYS, *_NAMED_KEYS), row, strict=True))
@@ -177,15 +177,15 @@ def _steps(rows: Sequence[Json]) -> tuple[Step, ...]:
 
 
 def resolve_game(data: Json, locate: Locate) -> Json:
-    """Return an instance with its map in place of a published game's name.
+    """Replace the name of a published game in an instance by its map.
 
     Args:
-        data: An instance with "game", such as "zork1", or a whole one, which is returned as it is.
-        locate: (data set, file) -> where the file lies.
+        data: An instance with "game", such as "zork1"; one that has a map is returned unchanged.
+        locate: (data set, file) -> path.
 
     Raises:
-        DataError: If the game's name is none.
-        UsageError: If its files are not here.
+        DataError: If the name of the game is invalid.
+        UsageError: If its files are missing.
     """
     if not is_object(data) or "game" not in data or "map" in data:
         return data
@@ -203,14 +203,14 @@ def _load_cached(folder: Path, game: str) -> PlaceMap:
 
 
 def published_map(game: str, locate: Locate) -> PlaceMap:
-    """Return the map of a published game; it is read once.
+    """Return the map of a published game (cached).
 
     Args:
         game: The game's name.
-        locate: (data set, file) -> where the file lies.
+        locate: (data set, file) -> path.
 
     Raises:
-        UsageError: If there is no such game, or its files are not here.
+        UsageError: If there is no such game, or its files are missing.
     """
     paths = [locate(DATA_SET, f"{game}/{game}.{part}") for part in PARTS]
     folders = {path.parent for path in paths}

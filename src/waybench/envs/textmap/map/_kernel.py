@@ -1,6 +1,6 @@
-"""The loop that walks all simple paths of a map; `_paths` compiles it.
+"""The loop that enumerates all simple paths of a map; `_paths` compiles it.
 
-It is plain Python over arrays, and does the same when it is not compiled.
+It is plain Python over arrays and gives the same results without compilation.
 """
 
 import numpy as np
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint8]
 
-OVER = -1  # what `walk` returns once it has been at more paths than the budget allows
-SOURCE, DEPTH, VISITED, MATCHED, PICKED = range(5)  # where the numbers of `state` are
+OVER = -1  # returned by `walk` when the budget is exceeded
+SOURCE, DEPTH, VISITED, MATCHED, PICKED = range(5)  # indices into `state`
 
 
 def walk(
@@ -37,40 +37,40 @@ def walk(
     starts: Ints,
     path_moves: Ints,
 ) -> int:
-    """Go on through the simple paths from one place after another, and tell of those that are asked for.
+    """Continue the enumeration of simple paths, and count and write those that match.
 
-    A path is a row of moves that comes to no place twice; two moves between the same places make two paths. Those from
-    one place are walked depth first, the moves from each place in their order. What remembers the way is as deep as
-    there are places, so no map can exhaust the stack.
+    A simple path is a sequence of moves that visits no place twice; two moves between the same places make two paths.
+    Paths from one place are enumerated depth first, with the moves from each place in their order. The search keeps its
+    own stack, as deep as there are places, so no map can exhaust the call stack.
 
     Args:
-        first: Where the moves of each place begin in the three arrays that follow; shape (places + 1,).
-        heads: Where each move leads; shape (moves,).
-        moves: The number by which the caller knows each move; shape (moves,).
-        hard: 1 for a move that makes each path with it hard; shape (moves,).
-        last: The last place from which paths are to begin.
-        target: The only place at which paths are to end; -1 for any.
+        first: Index of the first move of each place in the next three arrays; shape (places + 1,).
+        heads: Target place of each move; shape (moves,).
+        moves: The caller's number of each move; shape (moves,).
+        hard: 1 for a move that makes every path with it hard; shape (moves,).
+        last: The last start place.
+        target: The only end place; -1 for any.
         kind: 1 for hard paths only, 0 for easy ones only, -1 for both.
-        shortest: Least number of moves that is asked for.
-        longest: Greatest number of moves that is asked for; no longer path is walked at all.
-        budget: Most paths to be at, those that nobody asked for included.
-        ranks: Ranks of the paths to be written down among those that are asked for, in ascending order; empty for all.
-        state: The place from which paths begin now, the depth, and the numbers of paths visited, paths matched and
-            ranks picked so far; shape (5,). Changed. To begin with, the place before the first one, and a depth of -1.
-        nodes: The place at each depth; shape (places + 1,). Changed, as are the next three.
-        cursors: The next move to be tried at each depth; shape (places + 1,).
-        hard_prefix: 1 where the path down to a depth is hard; shape (places + 1,).
+        shortest: Least number of moves of a match.
+        longest: Greatest number of moves; longer paths are not enumerated.
+        budget: Most paths to enumerate, whether they match or not.
+        ranks: Ranks of the matching paths to write, in ascending order; empty for all.
+        state: Start place, depth, and the numbers of paths visited, paths matched and ranks written so far; shape (5,).
+            Modified. Initially the place before the first start place, and depth -1.
+        nodes: The place at each depth; shape (places + 1,). Modified, as are the next three.
+        cursors: The next move to try at each depth; shape (places + 1,).
+        hard_prefix: 1 if the path up to a depth is hard; shape (places + 1,).
         on_path: 1 for a place on the path; shape (places,).
-        pairs: Paths that were asked for, by the places where they begin and end; shape (places, places), or (0, 0) if
-            nobody wants to know. Increased.
-        lengths: Their number by hardness and number of moves; shape (2, places + 1). Increased.
-        sources: Receives the place where each path begins; its size is the most to write in one call, 0 to count only.
-        targets: Receives the place where each path ends; of the same size.
-        starts: Receives where in `path_moves` each path begins, and at last where the last one ends; one longer.
-        path_moves: Receives the moves of the paths, one path after the other; at least as many as there are places.
+        pairs: Number of matching paths by start and end; shape (places, places), or (0, 0) to skip. Incremented.
+        lengths: Number of matching paths by hardness and number of moves; shape (2, places + 1). Incremented.
+        sources: Receives the start of each path; its size is the most paths to write in one call, 0 to count only.
+        targets: Receives the end of each path; same size.
+        starts: Receives the start of each path in `path_moves`, and the end of the last one; one longer.
+        path_moves: Receives the moves of the paths, concatenated; holds at least as many as there are places.
 
     Returns:
-        How many paths were written, or `OVER`. All is done when the place in `state` is beyond the last one.
+        The number of paths written, or `OVER`. The enumeration is complete when the start place in `state` is beyond
+        `last`.
     """
     source, depth, visited, matched, picked = state[0], state[1], state[2], state[3], state[4]
     room, picking, counting = sources.size, ranks.size > 0, pairs.size > 0
@@ -121,7 +121,7 @@ def walk(
             nodes[depth], cursors[depth], hard_prefix[depth], on_path[head] = head, first[head], is_hard, 1
         if matches:
             if picking and picked == ranks.size:
-                source = last + 1  # nothing else was wanted
+                source = last + 1  # all ranks are written
                 break
             if path_count == room or move_count + on_path.size > path_moves.size:
                 break

@@ -1,4 +1,4 @@
-"""From which step on a path or a pair of places can be asked about, and whether it is then easy."""
+"""Labels: the step from which a question is answerable, and the step from which it is easy."""
 
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
@@ -8,26 +8,26 @@ from waybench.envs.textmap.map._place_map import NEVER, Edge
 Difficulty = Literal["easy", "hard"]
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "hard")
 Rule = Literal["released", "tables"]
-"""How steps become labels.
+"""How labels are derived from steps.
 
-"released" is the rule of the published data and program: a move can be asked about from the step at which it was made
-or could be inferred, its places' names known. "tables" is the rule that gives the paper's Tables 5 to 8 (the paper does
-not state it): a move that is ever made counts from then only and never as inferred before, names play no part, and a
-pair of places is easy if some shortest way of the whole map consists of moves that are ever made.
+"released" is the rule of the published data and program: a move is answerable from the step at which it was made or can
+be inferred and the names of both places are known. "tables" is the rule that reproduces Tables 5 to 8 of the paper,
+which does not state it: a move that is made at some step counts from that step only and never as inferred before, names
+play no part, and a pair of places is easy if some shortest path of the whole map has only moves that are made.
 """
 
 
 class Labels(NamedTuple):
-    """Steps of a move; of a path, the greatest of its moves; of a pair of places, the least of its paths.
+    """Steps of a move; of a path, the maximum over its moves; of a pair of places, the minimum over its paths.
 
-    Each is taken by itself: a pair's two steps can come from two paths.
+    Each label is computed separately: two labels of a pair can come from two paths.
 
     Attributes:
-        forward: See `Edge`, as for the others.
+        forward: See `Edge`, also for the other labels.
         known: `min_step_total` of the published files.
         forward_named: `min_step_forward_answerable`, the published label of an easy question.
         known_named: `min_step_total_answerable`, the published label of an answerable question.
-        counted: What stands for `known` in the rule of the tables.
+        counted: The counterpart of `known` in the rule "tables".
     """
 
     forward: int
@@ -37,22 +37,22 @@ class Labels(NamedTuple):
     counted: int
 
     def answerable_from(self, rule: Rule = "released") -> int:
-        """Return the step from which on it can be asked about; `NEVER` if it cannot."""
+        """Return the step from which the question is answerable; `NEVER` if it never is."""
         return self.known_named if rule == "released" else self.counted
 
     def easy_from(self, rule: Rule = "released") -> int:
-        """Return the step from which on it is easy, as all of it was walked; `NEVER` if it never is."""
+        """Return the step from which the question is easy, since all moves were made; `NEVER` if it never is."""
         return self.forward_named if rule == "released" else self.forward
 
     def difficulty(self, cutoff: int, rule: Rule = "released") -> Difficulty | None:
-        """Return how hard it is for who has read the steps 0 to `cutoff`; None if it cannot be answered."""
+        """Return the difficulty for a reader of the steps 0 to `cutoff`; None if the question is not answerable."""
         if not reached(self.answerable_from(rule), cutoff):
             return None
         return "easy" if reached(self.easy_from(rule), cutoff) else "hard"
 
 
 def reached(step: int, cutoff: int) -> bool:
-    """Return whether a step is within the steps 0 to `cutoff`; `NEVER` is not, however great the cutoff."""
+    """Return whether a step is one of 0 to `cutoff`; `NEVER` is not, for any cutoff."""
     return step <= cutoff and step < NEVER
 
 

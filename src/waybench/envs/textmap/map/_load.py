@@ -18,7 +18,7 @@ _FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", 
 def load_map(folder: Path, name: str) -> PlaceMap:
     """Read a map from NAME.edges.json, NAME.locations.json, NAME.actions.json and NAME.walkthrough.
 
-    Lists of questions that may lie beside them are not read: they follow from these.
+    Lists of questions in the same folder are not read, since they follow from these files.
 
     Args:
         folder: Where the files are.
@@ -26,7 +26,7 @@ def load_map(folder: Path, name: str) -> PlaceMap:
 
     Raises:
         UsageError: If a file is missing or cannot be read.
-        DataError: If a file is not what it should be; the message names the file and the record.
+        DataError: If a file is invalid; the message names the file and the record.
     """
     places, actions = (
         read_names(_list(file), str(file))
@@ -43,11 +43,11 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
     """Read the text of a walkthrough: blocks between lines of eleven "=", their steps numbered from 0.
 
     Args:
-        text: The whole of it; lines end with a line feed alone.
-        where: What to call it in messages.
+        text: The whole walkthrough, with line feeds as line ends.
+        where: Name of the walkthrough in messages.
 
     Raises:
-        DataError: If it is not of this form; the message names the block.
+        DataError: If a block is invalid; the message names it.
     """
     head, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
     if head or not blocks or blocks.pop():
@@ -69,7 +69,7 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
 
 
 def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
-    """Write a walkthrough as it is in its file, byte for byte; to be cut by who makes a prompt of it.
+    """Return a walkthrough exactly as in its file.
 
     Args:
         steps: All steps, from 0 on.
@@ -109,10 +109,10 @@ def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
 
     Args:
         records: The names.
-        where: What to call the list in messages.
+        where: Name of the list in messages.
 
     Raises:
-        DataError: If one is no name, or is there twice.
+        DataError: If a name is invalid or duplicated.
     """
     positions: dict[str, int] = {}
     for number, value in enumerate(records):
@@ -142,13 +142,13 @@ def read_edges(
 
     Args:
         records: The records, with the published fields.
-        where: What to call them in messages.
+        where: Name of the records in messages.
         places: The map's places.
         actions: The map's actions.
         last: The walkthrough's last step.
 
     Raises:
-        DataError: If a record is not what it should be.
+        DataError: If a record is invalid.
     """
     file, positions = where, dict[tuple[str, str, str], int]()
     edges: list[Edge] = []

@@ -1,4 +1,4 @@
-"""All simple paths of a map: counted, passed one block at a time, or drawn at random, and never held all at once."""
+"""Simple paths of a map: counting, iterating in blocks and sampling, in constant memory."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from waybench.envs.textmap.map._kernel import Ints
 from waybench.envs.textmap.map._labels import Difficulty, Rule, edge_labels, reached
 from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
 
-BUDGET = 100_000_000  # paths: a few seconds, and forty times as many as the largest published map has
+BUDGET = 100_000_000  # paths; a few seconds, and forty times the number of the largest published map
 BLOCK = 1 << 12  # most paths in one block
-BLOCK_MOVES = 1 << 16  # and most moves, unless one path could have more
+BLOCK_MOVES = 1 << 16  # most moves in one block, unless one path can have more
 
 _KINDS: dict[Difficulty | None, int] = {None: -1, "easy": 0, "hard": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which paths are meant; by default all.
+    """A selection of paths; by default all.
 
     Attributes:
-        source: The place where they begin.
-        target: The place where they end.
-        difficulty: What they are at the cutoff of `Paths`.
-        shortest: Their least number of moves.
-        longest: Their greatest number of moves.
+        source: Start of the paths.
+        target: End of the paths.
+        difficulty: Difficulty at the cutoff of `Paths`.
+        shortest: Least number of moves.
+        longest: Greatest number of moves.
     """
 
     source: str | None = None
@@ -56,7 +56,7 @@ class Tally(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many paths there are."""
+        """Number of paths."""
         return int(self.lengths.sum())
 
     @property
@@ -67,13 +67,13 @@ class Tally(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some paths, as arrays.
+    """A block of paths, as arrays.
 
     Attributes:
-        sources: Numbers of the places where they begin; shape (paths,).
-        targets: Numbers of the places where they end; shape (paths,).
-        starts: Where in `moves` each begins, and then where the last one ends; shape (paths + 1,).
-        moves: The paths' moves one after the other, as numbers of edges of the map.
+        sources: Number of the start of each path; shape (paths,).
+        targets: Number of the end of each path; shape (paths,).
+        starts: Start of each path in `moves`, and the end of the last one; shape (paths + 1,).
+        moves: Moves of all paths, concatenated, as numbers of edges of the map.
     """
 
     sources: Ints
@@ -87,10 +87,10 @@ class Block(NamedTuple):
         return np.diff(self.starts)
 
     def greatest(self, values: Ints) -> Ints:
-        """Return for each path the greatest value of its moves.
+        """Return the maximum over the moves of each path.
 
         Args:
-            values: One row of values for each edge of the map; shape (edges, ...).
+            values: A row of values for each edge of the map; shape (edges, ...).
         """
         return np.maximum.reduceat(values[self.moves], self.starts[:-1])
 
@@ -100,18 +100,18 @@ class Block(NamedTuple):
 
 
 class Paths:
-    """The simple paths of a map that can be known at a cutoff: those that come to no place twice.
+    """The simple paths of a map that are answerable at a cutoff. A simple path visits no place twice.
 
     Two moves between the same places make two paths; a move from a place to itself is in none.
 
-    Paths come in a fixed order: by the place where they begin, and then depth first, the moves in the map's order.
+    The order is fixed: by start, then depth first with the moves in the order of the map.
 
     Args:
         place_map: The map.
-        cutoff: Last step that was read; only moves that can be asked about from then on are taken. None for all moves;
-            easy are then the paths whose moves are all made at some time.
-        rule: How steps become labels.
-        budget: Most paths to walk in one call. To find few paths it can be necessary to walk many.
+        cutoff: Last step that is shown; only moves that are answerable by then are used. None for all moves; a path is
+            then easy if all its moves are made at some step.
+        rule: How labels are derived from steps.
+        budget: Most paths to enumerate in one call, whether they match the choice or not.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Paths:
         """Count paths.
 
         Raises:
-            UsageError: If a place is unknown, or the budget does not suffice.
+            UsageError: If a place is unknown, or there are more paths than the budget.
         """
         search = self._search(choice)
         search.pairs = np.zeros((len(self._map.places),) * 2, dtype=np.int64)
@@ -141,24 +141,24 @@ class Paths:
         return Tally(search.pairs, search.lengths)
 
     def blocks(self, choice: Choice = ALL) -> Iterator[Block]:
-        """Pass through paths; the memory it takes does not grow with their number.
+        """Yield blocks of paths; memory does not grow with their number.
 
         Raises:
-            UsageError: If a place is unknown, or the budget does not suffice; the latter not before it is spent.
+            UsageError: If a place is unknown, or when the budget is spent.
         """
         yield from self._search(choice, writes=True).blocks()
 
     def sample(self, count: int, stream: Stream, choice: Choice = ALL) -> list[tuple[int, ...]]:
-        """Draw paths, each equally probable and none twice; all of them, shuffled, if there are no more than that.
+        """Sample paths uniformly without replacement; all paths, shuffled, if there are at most `count`.
 
-        The first ones are the same whatever the count. No list of all paths is made: they are counted first, then the
-        ranks are drawn, and a second walk writes down the paths of these ranks.
+        A sample of fewer paths is a prefix of a sample of more. The paths are not listed: they are counted first, then
+        ranks are drawn, and a second enumeration returns the paths of these ranks.
 
         Returns:
             The paths, as numbers of edges of the map.
 
         Raises:
-            UsageError: If a place is unknown, or the budget does not suffice.
+            UsageError: If a place is unknown, or there are more paths than the budget.
         """
         counting = self._search(choice)
         counting.go()
@@ -187,7 +187,7 @@ class Paths:
         return _Search(self._map.name, graph, (first, last, target), choice, self._budget, writes)
 
     def _leading_to(self, target: str) -> list[int]:
-        """Return the moves from whose end the target can be reached: no other one is in a path to it."""
+        """Return the moves whose end leads to the target; other moves are in no path to it."""
         edges = self._map.edges
         into: dict[str, list[int]] = {}
         for number in self._answerable:
@@ -217,12 +217,12 @@ class _Graph(NamedTuple):
 
 
 class _Search:
-    """A walk through paths that can be interrupted.
+    """An enumeration of paths that can be continued.
 
     Attributes:
         lengths: See `Tally`.
-        pairs: See `Tally`; empty for not counting them.
-        ranks: Ranks of the only paths to write, in ascending order; empty for all.
+        pairs: See `Tally`; empty to skip the count.
+        ranks: Ranks of the paths to write, in ascending order; empty for all.
     """
 
     def __init__(
@@ -245,7 +245,7 @@ class _Search:
         self.ranks: Ints = np.zeros(0, dtype=np.int64)
 
     def go(self) -> int:
-        """Walk until all is walked or a block is full; return the number of paths in the block."""
+        """Continue until the end or until a block is full; return the number of paths in the block."""
         path_count: int = _compiled()(
             *(*self._graph, *self._query, self._budget, self.ranks, self._state, self._nodes, self._cursors),
             *(self._hard_prefix, self._on_path, self.pairs, self.lengths),
@@ -259,7 +259,7 @@ class _Search:
         return path_count
 
     def blocks(self) -> Iterator[Block]:
-        """Walk all that is left, and yield it in blocks, which are the caller's to keep."""
+        """Yield all remaining paths in blocks; the arrays are copies."""
         while self._state[_kernel.SOURCE] <= self._last:
             path_count = self.go()
             if path_count:
@@ -269,13 +269,13 @@ class _Search:
 
 
 def _draw(total: int, count: int, stream: Stream) -> list[int]:
-    """Draw numbers below `total`, none twice, as if these were shuffled and the first ones taken."""
-    swapped: dict[int, int] = {}  # the shuffled numbers that are no longer at their own place
+    """Draw distinct numbers below `total`: the start of a random permutation."""
+    swapped: dict[int, int] = {}  # position -> number, where the permutation has moved it
     numbers: list[int] = []
     for position in range(min(total, count)):
-        other = position + stream.below(total - position)
-        numbers.append(swapped.get(other, other))
-        swapped[other] = swapped.pop(position, position)
+        choice = position + stream.below(total - position)
+        numbers.append(swapped.get(choice, choice))
+        swapped[choice] = swapped.pop(position, position)
     return numbers
 
 

@@ -1,24 +1,24 @@
-"""Maps of places: which moves lead from where to where, and at which step of a walkthrough they became known."""
+"""Maps of places: the moves between places, and the step of the walkthrough at which each becomes known."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from waybench.core import UsageError, unknown
 
-NEVER = 9999  # the step of what never happens, as the published files have it
+NEVER = 9999  # step of an event that never happens, as in the published files
 
 
 class Edge(NamedTuple):
     """One move from one place to another.
 
     Attributes:
-        source: The place where it begins.
+        source: The place where it starts.
         target: The place where it ends.
-        action: What is typed.
-        forward: Step of the walkthrough at which it is first made; `NEVER` if it is not.
-        reverse: Step at which its opposite is first made, so that it can be inferred; `NEVER` if it is not.
-        forward_named: As `forward`, but the first step at which a reader can also know both names.
-        reverse_named: As `reverse`, likewise.
+        action: The command.
+        forward: First step of the walkthrough that makes the move; `NEVER` if none does.
+        reverse: First step that makes the opposite move, so that this one can be inferred; `NEVER` if none does.
+        forward_named: As `forward`, but the first step at which a reader also knows both names.
+        reverse_named: As `reverse`, but the first step at which a reader also knows both names.
     """
 
     source: str
@@ -31,17 +31,17 @@ class Edge(NamedTuple):
 
     @property
     def known(self) -> int:
-        """First step at which the move was made or could be inferred."""
+        """First step at which the move was made or can be inferred."""
         return min(self.forward, self.reverse)
 
     @property
     def known_named(self) -> int:
-        """The same, the names of both places known as well."""
+        """First step at which the move and the names of both places are known."""
         return min(self.forward_named, self.reverse_named)
 
     @property
     def counted(self) -> int:
-        """First step at which it was made or, if it never is, could be inferred: so the paper's tables count moves."""
+        """First step at which the move is made or, if it never is, can be inferred, as in the tables of the paper."""
         return self.forward if self.forward < NEVER else self.reverse
 
 
@@ -50,8 +50,8 @@ class Step(NamedTuple):
 
     Attributes:
         number: From 0; number 0 has the action "Init".
-        action: What was typed.
-        observation: What the game answered.
+        action: The command.
+        observation: The answer of the game.
     """
 
     number: int
@@ -61,15 +61,15 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlaceMap:
-    """A directed multigraph of places, with the walkthrough that it was learnt from.
+    """A directed multigraph of places, with the walkthrough that it was learned from.
 
     Attributes:
         name: The game's name.
         places: All places, in the order in which prompts list them.
-        actions: All actions of edges, likewise.
-        edges: All moves; between two places there can be several, by different actions, and one action can lead from
-            one place to several.
-        steps: The walkthrough; its last step's number is the greatest.
+        actions: All actions of edges, in the same sense.
+        edges: All moves. Two places can have several moves between them, by different actions, and one action can lead
+            from a place to several places.
+        steps: The walkthrough, by number.
     """
 
     name: str
@@ -87,16 +87,16 @@ class PlaceMap:
         """Check that a place is on the map.
 
         Raises:
-            UsageError: If it is not.
+            UsageError: If it is not on the map.
         """
         if name not in self.places:
             raise UsageError(f"map {self.name}: {unknown('place', name, self.places)}")
 
     def edge(self, source: str, action: str, target: str) -> Edge:
-        """Return the move of these names.
+        """Return the move with these names.
 
         Raises:
-            UsageError: If there is none.
+            UsageError: If there is no such move.
         """
         for edge in self.edges:
             if (edge.source, edge.action, edge.target) == (source, action, target):

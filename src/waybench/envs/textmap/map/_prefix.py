@@ -1,4 +1,4 @@
-"""The beginning of a walkthrough as a prompt shows it: cut at a step or at a number of tokens, plain or simplified."""
+"""Prefixes of walkthroughs in prompts: cut at a step or a number of tokens, in full or simplified."""
 
 import json
 import re
@@ -15,29 +15,29 @@ from waybench.envs.textmap.map._load import walkthrough_text
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 
 PUBLISHED_TOKENS = 3_600
-PUBLISHED_STEPS = 70  # the published maps know the moves of so many steps
+PUBLISHED_STEPS = 70  # the published maps cover the moves of this number of steps
 
 _MARK = re.compile(r"\s*\([^()]*\)\Z")
 
 
 class Tokenizer(Protocol):
-    """Turns text into tokens and back; such as one of `tiktoken`, which is not brought here."""
+    """Converts text to tokens and back, such as an encoding of `tiktoken`, which is not a dependency."""
 
     def encode(self, text: str, /) -> Sequence[Any]:
         """Return the tokens of a text."""
         ...
 
     def decode(self, tokens: Any, /) -> str:
-        """Return the text of some tokens."""
+        """Return the text of tokens."""
         ...
 
 
 def walkthrough(steps: Sequence[Step], last: int | None = None) -> str:
-    """Return the steps of a walkthrough up to one, as the published program shows them (spec, section 4).
+    """Return a walkthrough up to a step, as the published program shows it (spec, section 4).
 
     Args:
         steps: The walkthrough.
-        last: Number of the last step to show; all if None. Where steps follow, there is one more empty line at the end.
+        last: Number of the last step to show; all if None. If steps follow, the text ends with an extra empty line.
     """
     text = _text(steps, last)
     return text if last is not None and last < steps[-1].number else text.removesuffix("\n")
@@ -48,13 +48,13 @@ def _text(steps: Sequence[Step], last: int | None = None) -> str:
 
 
 def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int = PUBLISHED_TOKENS) -> int | None:
-    """Return the last step that the published program shows within a number of tokens; None if all fit.
+    """Return the last step that the published program shows within a number of tokens; None if all steps fit.
 
-    It reads the numbers of steps in the text of the first tokens, and takes the last but one. So the last step is left
-    out even if nothing of it was cut off.
+    The program takes the last but one step number in the text of the first tokens. So the last step is left out even if
+    it fits completely.
 
     Raises:
-        UsageError: If less than one step fits.
+        UsageError: If no step fits.
     """
     encoded = tokenizer.encode(_text(steps))
     if len(encoded) <= tokens:
@@ -67,10 +67,10 @@ def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int = PUB
 
 
 def fitting_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int | None:
-    """Return the last step up to which a walkthrough has at most a number of tokens; None if all of it has.
+    """Return the last step that fits into a number of tokens; None if all steps fit.
 
     Raises:
-        UsageError: If not even the first step fits.
+        UsageError: If no step fits.
     """
     numbers = [step.number for step in steps]
     step_count = bisect_right(numbers, tokens, key=lambda last: len(tokenizer.encode(walkthrough(steps, last))))
@@ -87,12 +87,12 @@ class Names(NamedTuple):
 
 
 def all_names(place_map: PlaceMap) -> Names:
-    """Return all places and actions of a map, as published: those also that come after the prefix."""
+    """Return all places and actions of a map, as published; they include those that come after the prefix."""
     return Names(place_map.places, place_map.actions)
 
 
 def seen_names(place_map: PlaceMap, last: int) -> Names:
-    """Return the places and actions of the moves that a reader of the steps up to one can know, in the same order."""
+    """Return the places and actions of the moves that a reader of the steps up to `last` can know, in map order."""
     known = [edge for edge in place_map.edges if reached(edge.known_named, last)]
     places = {place for edge in known for place in (edge.source, edge.target)}
     actions = {edge.action for edge in known}
@@ -103,11 +103,11 @@ def seen_names(place_map: PlaceMap, last: int) -> Names:
 
 
 def simplified(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[Step, ...]:
-    """Return the walkthrough with nothing but the name of the place for each observation (the paper's "-S").
+    """Return the walkthrough with the name of the place in place of each observation (the paper's "-S").
 
     Args:
         place_map: The map.
-        last: The last step whose moves the map knows; where the player is later, no one has noted down.
+        last: The last step whose moves are on the map; later positions are unknown.
     """
     steps = (step for step in place_map.steps if step.number <= last)
     return tuple(
@@ -116,12 +116,12 @@ def simplified(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[Step, 
 
 
 def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
-    """Return where the player is after each step of the walkthrough, up to one.
+    """Return the place of the player after each step of the walkthrough up to `last`.
 
-    The map says at which step each move is made for the first time. In between, an action that has led somewhere
-    before leads there again, and any other one nowhere. Where it has led to several places, those are taken from
-    which the next new move is made. If the game itself moves the player, that is known only at that move, so it is told
-    with the step before.
+    The map has the step at which each move is made for the first time. Between these steps, an action that has led
+    somewhere before leads there again, and any other action leads nowhere. If it has led to several places, the result
+    is the one from which the next new move starts. If the game itself moves the player, the map shows that only at the
+    next new move, so the result has it one step before.
 
     Raises:
         UsageError: If no move is made up to that step.
@@ -133,7 +133,7 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
     ways: dict[tuple[str, str], list[Edge]] = {}
     for edge in place_map.edges:
         ways.setdefault((edge.source, edge.action), []).append(edge)
-    layers: list[dict[str, str]] = []  # for each step: where one can be after it, and from where
+    layers: list[dict[str, str]] = []  # for each step: possible place after it -> place before it
     for number, action, _ in place_map.steps[: last + 1]:
         new = first.get(number)
         if new is not None:
@@ -156,19 +156,19 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
 
 
 def normalize_action(action: str) -> str:
-    """Return what a walkthrough types as the actions of maps are written."""
+    """Return a command of a walkthrough in the form of the actions of maps."""
     return action.strip().lower()
 
 
 def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
-    """Return a map whose places are called with their machine ids (paper, section A.2).
+    """Return a map whose places have machine ids in their names (paper, section A.2).
 
-    An id follows the name in brackets, "in debris room (obj59)", and takes the place of the mark in brackets at its
-    end, if it has one: "hall (1st floor)" becomes "hall (obj66)".
+    The id follows the name in parentheses, as in "in debris room (obj59)", and replaces a remark in parentheses at the
+    end of the name: "hall (1st floor)" becomes "hall (obj66)".
 
     Args:
         place_map: The map.
-        ids: Place to id; the published files have none.
+        ids: Place -> id; the published files have none.
 
     Raises:
         UsageError: If a place has no id, or two would have the same name.
@@ -184,7 +184,7 @@ def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
 
 
 def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
-    """Return a map whose places are called with their machine ids, of which a file beside the map tells.
+    """Return a map whose places have machine ids in their names, read from a file in the folder of the map.
 
     Args:
         place_map: The map.
@@ -192,7 +192,7 @@ def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
 
     Raises:
         UsageError: If there is no such file, or a place has no id.
-        DataError: If the file is something else.
+        DataError: If the file is invalid.
     """
     path = folder / f"{place_map.name}.anno2code.json"
     try:
@@ -207,12 +207,13 @@ def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
 
 
 def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return how many steps of a published walkthrough are shown, where no option says it.
+    """Return the number of steps of a published walkthrough that are shown if no option gives it.
 
     Args:
         record: The record of a question about a map.
         options: All of its options.
     """
     published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
-    whole = published and record.instance["cutoff"] == PUBLISHED_STEPS
+    # A minigame shows what comes before its step, and has no last step of its own.
+    whole = published and record.instance.get("cutoff", PUBLISHED_STEPS) == PUBLISHED_STEPS
     return {"prefix_steps": PUBLISHED_STEPS} if whole else {}

@@ -1,4 +1,4 @@
-"""What can be said of all pairs of places without listing their paths."""
+"""Labels and shortest path lengths of all pairs of places, without enumerating paths."""
 
 from functools import lru_cache
 
@@ -8,14 +8,14 @@ from waybench.envs.textmap.map._kernel import Ints
 from waybench.envs.textmap.map._labels import Labels, edge_labels
 from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
 
-_FAR = 1 << 40  # more moves than any way has, and no danger of overflow when two are added
+_FAR = 1 << 40  # more moves than any path has; the sum of two does not overflow
 
 
 class Routes:
-    """The labels and shortest lengths of all pairs of places.
+    """The labels and shortest path lengths of all pairs of places.
 
-    A pair's label is the least over its paths of the greatest step on the path. So it is found like a shortest way,
-    with the greatest in the place of the sum (the algorithm of Floyd and Warshall: places cubed; no path is listed).
+    The label of a pair is the minimum over its paths of the maximum step on the path, so the Floyd-Warshall algorithm
+    computes it with the maximum in place of the sum, in time cubic in the number of places.
 
     Args:
         place_map: The map.
@@ -26,7 +26,7 @@ class Routes:
         size = len(place_map.places)
         ends = [(self._number[edge.source], self._number[edge.target]) for edge in place_map.edges]
         labels = np.full((len(Labels._fields), size, size), NEVER, dtype=np.int64)
-        lengths = np.full((2, size, size), _FAR, dtype=np.int64)  # by all moves, and by those that are ever made
+        lengths = np.full((2, size, size), _FAR, dtype=np.int64)  # using all moves; using only moves that are made
         for edge, (source, target) in zip(place_map.edges, ends, strict=True):
             labels[:, source, target] = np.minimum(labels[:, source, target], edge_labels(edge))
             lengths[: 1 + (edge.forward < NEVER), source, target] = 1
@@ -36,16 +36,16 @@ class Routes:
         self._labels, self._lengths = labels, lengths
 
     def labels(self, source: str, target: str) -> Labels:
-        """Return the labels of a pair of different places; all are `NEVER` if there is no way."""
+        """Return the labels of a pair of different places; all are `NEVER` if there is no path."""
         return Labels(*self._labels[:, self._number[source], self._number[target]].tolist())
 
     def shortest(self, source: str, target: str) -> int | None:
-        """Return the number of moves of a shortest way between two different places; None if there is no way."""
+        """Return the number of moves of a shortest path between two different places; None if there is no path."""
         length = int(self._lengths[0, self._number[source], self._number[target]])
         return length if length < _FAR else None
 
     def is_walked(self, source: str, target: str) -> bool:
-        """Return whether some shortest way between two different places consists of moves that are ever made."""
+        """Return whether some shortest path between two different places has only moves that are made."""
         shortest, shortest_walked = self._lengths[:, self._number[source], self._number[target]].tolist()
         return shortest_walked == shortest < _FAR
 
@@ -60,5 +60,5 @@ def _improve(table: Ints, candidates: Ints) -> None:
 
 @lru_cache(maxsize=64)
 def routes(place_map: PlaceMap) -> Routes:
-    """Return a map's pairs of places; those of the last maps that were asked for are kept."""
+    """Return the routes of a map (cached)."""
     return Routes(place_map)

@@ -1,16 +1,15 @@
-"""How similar two names are: the edit distance, and the published score made of it."""
+"""Similarity of names: the edit distance and the published score based on it."""
 
 from functools import lru_cache
 
-LONGEST = 1_000  # characters of a name; the parsers of replies refuse longer ones
+LONGEST = 1_000  # characters of a name; parsers of replies reject longer names
 
 
 def distance(first: str, second: str) -> int:
-    """Return the Levenshtein distance: how many characters have to be put in, left out or exchanged.
+    """Return the Levenshtein distance: the least number of characters to insert, delete or substitute.
 
-    The table of the textbook, a column at a time: the bits of two numbers say where a column grows and where it shrinks
-    from a row to the next (Myers 1999, Hyyrö 2003). So the time is that of the shorter name, nearly whatever the
-    length of the longer one.
+    Computes the dynamic programming table column by column, with the differences between adjacent rows as bits of two
+    integers (Myers 1999, Hyyrö 2003). The time depends on the length of the shorter name only, in practice.
     """
     long, short = (first, second) if len(first) >= len(second) else (second, first)
     if not short:
@@ -35,10 +34,10 @@ def distance(first: str, second: str) -> int:
 
 @lru_cache(maxsize=4096)
 def similarity(first: str, second: str) -> float:
-    """Return 1 - d / l: d the edit distance in small letters, l the length of the longer one (spec, section 5.2).
+    """Return 1 - d / l, with d the edit distance in lower case and l the longer length (spec, section 5.2).
 
-    Neither blanks nor brackets are left out. Two empty names have 0, as published. A name of more than 1,000
-    characters has 0 with any other: a guard, for no place is called so.
+    Spaces and brackets count. Two empty names have similarity 0, as published. Names of more than 1,000 characters have
+    similarity 0 with any name, to bound the time.
     """
     first, second = first.lower(), second.lower()
     longer = max(len(first), len(second))

@@ -1,4 +1,4 @@
-"""From the moves that a walkthrough makes to the moves of a map."""
+"""Derives the moves of a map from the moves that a walkthrough makes."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -6,16 +6,16 @@ from typing import NamedTuple
 from waybench.envs.textmap.map._place_map import NEVER, Edge
 
 Move = tuple[str, str, str]
-"""Where it begins, what is typed, where it ends."""
+"""Source, action, target."""
 
 
 class Traversal(NamedTuple):
     """A move of the walkthrough.
 
     Attributes:
-        step: When it is made.
+        step: Step of the walkthrough.
         move: The move.
-        stays: The numbers of the stays between which it lies.
+        stays: Numbers of the stays before and after it.
     """
 
     step: int
@@ -30,36 +30,35 @@ def edges_of_traversals(
 
     Args:
         traversals: The moves of the walkthrough, in its order.
-        named_at: For each stay at a place the step at which its name is told; `NEVER` if it is not.
-        inferred: For each move that can be inferred, from which made one, by its number in `traversals`.
+        named_at: For each stay at a place, the step that shows its name; `NEVER` if none does.
+        inferred: Move that can be inferred -> number in `traversals` of the move that it is inferred from.
     """
-    named = _named_steps(traversals, list(named_at))
+    named_steps = _named_steps(traversals, list(named_at))
     times: dict[Move, list[int]] = {}
     for number, traversal in enumerate(traversals):
         times.setdefault(traversal.move, []).append(number)
     edges: list[Edge] = []
     for move in times.keys() | inferred.keys():
-        forward, forward_named = _first(traversals, named, times.get(move, ()))
+        forward, forward_named = _first(traversals, named_steps, times.get(move, ()))
         start = inferred.get(move)
         backs = () if start is None else [number for number in times[traversals[start].move] if number >= start]
-        back, back_named = _first(traversals, named, backs)
+        back, back_named = _first(traversals, named_steps, backs)
         source, action, target = move
         edges.append(Edge(source, target, action, forward, back, forward_named, back_named))
     return tuple(sorted(edges, key=lambda edge: (edge.known, edge.forward, edge[:3])))
 
 
-def _first(traversals: Sequence[Traversal], named: Sequence[int], numbers: Sequence[int]) -> tuple[int, int]:
-    """Return the step at which one of some moves is first made, and first with the names of both places known."""
+def _first(traversals: Sequence[Traversal], named_steps: Sequence[int], numbers: Sequence[int]) -> tuple[int, int]:
+    """Return the first step of the given traversals, and the first at which the names of both places are known."""
     if not numbers:
         return NEVER, NEVER
-    return traversals[numbers[0]].step, min(named[number] for number in numbers)
+    return traversals[numbers[0]].step, min(named_steps[number] for number in numbers)
 
 
 def _named_steps(traversals: Sequence[Traversal], named_at: list[int]) -> list[int]:
-    """Return for each move that is made the step at which its two places are known by name.
+    """Return for each traversal the step at which the names of both places are known.
 
-    A name that is not told during a stay is known all the same if the place was reached by a move whose places were
-    known before.
+    A name that is not shown during a stay is still known if the move to the place was known before.
     """
     steps: list[int] = []
     known: dict[Move, int] = {}

@@ -1,4 +1,4 @@
-"""The mini-game: the valid actions at a place of a walkthrough."""
+"""Minigames: choose the next action of a walkthrough from a list."""
 
 from waybench.envs.textmap.minigame._environment import MINIGAME
 from waybench.envs.textmap.minigame._instance import Minigame, minigames, outgoing_moves

@@ -40,7 +40,7 @@ OPTIONS = (
     Option(
         name="local_map",
         default=False,
-        doc="Whether the moves from here that a reader can know are told with the places that they lead to.",
+        doc="Whether the prompt has the known moves from the current place and where they lead.",
     ),
 )
 SOURCE_OPTIONS = (

@@ -1,4 +1,4 @@
-"""How answers of the mini-game fail: by where the action leads."""
+"""Failure kinds of minigames: where the chosen action leads."""
 
 from waybench.core import EpisodeRecord, FailureKind, Outcome, general_failure
 from waybench.envs.textmap.map import event

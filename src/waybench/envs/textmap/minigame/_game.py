@@ -1,4 +1,4 @@
-"""The rules of minigames, and players that are no models."""
+"""The game of minigames, and its reference players."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from waybench.envs.textmap.worlds import DIRECTIONS, MOVING_VERBS, opposite
 
 
 class MinigameRules(OneAnswerGame[Minigame, str]):
-    """An action is chosen, and it is right if the walkthrough goes on with it."""
+    """The player chooses an action; it is right if it is the next action of the walkthrough."""
 
     def answers(self, instance: Minigame) -> Sequence[str]:
         """Return the actions that are listed."""
@@ -35,7 +35,7 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
         """Read what `encode` wrote.
 
         Raises:
-            DataError: If it is something else.
+            DataError: If it is not an action.
         """
         if not isinstance(action, str) or not 1 <= len(action) <= LONGEST_NAME or not action.isprintable():
             raise DataError("an action is a text in one line")
@@ -43,37 +43,37 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
 
 
 def oracle(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Do what the walkthrough does."""
+    """Choose the action of the walkthrough."""
     return state.instance.move.action
 
 
 def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Go where nobody has gone from here; of several such ways, first one that was told of here."""
+    """Choose a move not yet made from here; among several, first one that the observations here mention."""
     game = state.instance
     ways = [action for action in game.actions if _moves(action)] or list(game.actions)
     places = game.places
     here = [number for number, place in enumerate(places) if place == places[-1]]
     observations = " ".join(game.map.steps[number].observation.lower() for number in here)
-    tried = {normalize_action(game.map.steps[number + 1].action) for number in here[:-1]} | {
+    tried_actions = {normalize_action(game.map.steps[number + 1].action) for number in here[:-1]} | {
         edge.action for edge in game.nearby
     }
-    return min(ways, key=lambda action: (action in tried, action not in observations))
+    return min(ways, key=lambda action: (action in tried_actions, action not in observations))
 
 
 def reverse(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Go back by the opposite of the last move; without one among the actions, go where nobody has gone."""
+    """Choose the opposite of the last move; if it is not listed, choose like `explorer`."""
     back = opposite(_last_move(state.instance))
     return back if back in state.instance.actions else explorer(state, rng)
 
 
 def straight(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Make the last move again; if it is not among the actions, go where nobody has gone."""
+    """Repeat the last move; if it is not listed, choose like `explorer`."""
     last = _last_move(state.instance)
     return last if last in state.instance.actions else explorer(state, rng)
 
 
 def nearby(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Make a random move of those that a reader knows from here; without one, choose any action."""
+    """Choose a random known move from here; if there is none, choose any action."""
     game = state.instance
     known = [edge.action for edge in game.nearby if edge.action in game.actions]
     return rng.choice(known or game.actions)
@@ -90,7 +90,7 @@ PLAYERS: Mapping[str, Player[AnswerState[Minigame], str]] = {
 
 
 def _moves(action: str) -> bool:
-    """Whether an action sounds like a move."""
+    """Return whether an action reads like a move."""
     return action in (*DIRECTIONS, "in", "out") or action.split()[0] in MOVING_VERBS
 
 

@@ -1,4 +1,4 @@
-"""Minigames: a walkthrough up to a move, and the actions among which the move is to be found (MANGO, section 3.5)."""
+"""Minigames: a prefix of a walkthrough and a list of actions with its next move (MANGO, section 3.5)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -38,11 +38,11 @@ MOVES: tuple[Moves, ...] = ("all", "known")
 
 @dataclass(frozen=True, slots=True)
 class Minigame(MapInstance):
-    """One move of a walkthrough to be predicted.
+    """A move of a walkthrough to predict.
 
     Attributes:
-        move: The move, as the map has it. It is made in the step after the cutoff.
-        actions: The actions to choose from, in the order in which they are listed.
+        move: The move of the map that the step after the cutoff makes.
+        actions: The actions to choose from, in list order.
     """
 
     move: Edge
@@ -50,17 +50,17 @@ class Minigame(MapInstance):
 
     @property
     def step(self) -> int:
-        """Number of the step to be predicted."""
+        """Number of the step to predict."""
         return self.cutoff + 1
 
     @property
     def places(self) -> tuple[str, ...]:
         """Where the player is after each step from 0 to the cutoff."""
-        return track(self.map, self.step)[: self.step]  # where the step leads says where it begins
+        return track(self.map, self.step)[: self.step]  # the next step is needed to know the last place
 
     @property
     def known(self) -> bool:
-        """Whether a reader can know the move: it was made before, or it follows from one that was."""
+        """Whether the move is known: it was made before, or is the opposite of a move that was."""
         return reached(self.move.known_named, self.cutoff)
 
     @property
@@ -70,7 +70,7 @@ class Minigame(MapInstance):
 
     @property
     def nearby(self) -> list[Edge]:
-        """The moves that lead away from here, as far as a reader can know them."""
+        """The known moves that lead away from the current place."""
         return [edge for edge in outgoing_moves(self) if reached(edge.known_named, self.cutoff)]
 
     def to_json(self) -> Json:
@@ -79,7 +79,7 @@ class Minigame(MapInstance):
 
 
 def outgoing_moves(game: Minigame) -> list[Edge]:
-    """Return the moves that lead away from where the player is, whether known or not."""
+    """Return all moves that lead away from the current place, known or not."""
     here = game.move.source
     return [edge for edge in game.map.edges if edge.source == here and edge.target != here]
 
@@ -94,19 +94,18 @@ def minigames(
     choices: int = CHOICES,
     world: World | None = None,
 ) -> list[Minigame]:
-    """Draw moves of a walkthrough to be predicted, each equally probable and none twice.
+    """Sample moves of a walkthrough to predict, uniformly without replacement.
 
     The list of actions of a step depends on the map and the number of choices only, not on the stream.
 
     Args:
         place_map: The map, with its whole walkthrough.
-        cutoff: The last step that can be predicted; for a published map at most 70, for beyond it no one has noted
-            down where the player is.
-        count: How many, at most; the first ones do not depend on it.
-        stream: What they are drawn with.
-        moves: "all": every step that leads to another place; "known": those whose move a reader can know by then.
-        choices: About how many actions are listed.
-        world: The world that the walkthrough is of, if it is one of ours: its game knows what can be done.
+        cutoff: The last step to predict; at most 70 for a published map, which has no positions after that.
+        count: Most minigames; a sample of fewer is a prefix of a sample of more.
+        stream: Random stream.
+        moves: "all": every step that leads to another place; "known": only steps whose move is known before.
+        choices: Approximate number of actions in the list.
+        world: The generated world of the walkthrough, if any; its engine knows the valid actions.
     """
     last = min(cutoff, place_map.last_step)
     places = _places(place_map, last)
@@ -125,7 +124,7 @@ def minigames(
 
 
 def _places(place_map: PlaceMap, last: int) -> tuple[str, ...]:
-    """Return where the player is after each step; nothing if that is not known."""
+    """Return the place of the player after each step; empty if it is unknown."""
     try:
         return track(place_map, last)
     except UsageError:
@@ -144,28 +143,28 @@ def move_at(place_map: PlaceMap, step: int) -> Edge | None:
 def valid_actions(
     place_map: PlaceMap, step: int, move: Edge, choices: int = CHOICES, world: World | None = None
 ) -> tuple[str, ...]:
-    """Return the actions to choose from in a step, drawn by the key of the map and the step.
+    """Return the actions to choose from at a step, sampled with a stream of the map and the step.
 
     Args:
-        place_map: The map, with the whole walkthrough if it is there.
-        step: The step to be predicted.
+        place_map: The map, with the whole walkthrough if available.
+        step: The step to predict.
         move: The move that it makes.
-        choices: About how many.
-        world: The world that the walkthrough is of, if it is one of ours.
+        choices: Approximate number of actions.
+        world: The generated world of the walkthrough, if any.
     """
     candidates = (
         candidates_from_map(place_map, step) if world is None else candidates_from_world(world, place_map.steps[:step])
     )
-    # Names of worlds come again under other keys; what is told at the beginning does not.
+    # Worlds of different keys have the same names, but different first observations.
     stream = Stream("textmap/actions", VERSION, place_map.name, place_map.steps[0].observation, step, choices)
     return draw_actions(move.action, candidates, choices, stream)
 
 
 def decode_minigame(data: Json) -> Minigame:
-    """Read a minigame. Its "actions" can be left out; they are drawn, then.
+    """Read a minigame. "actions" is optional; by default, the list is sampled.
 
     Raises:
-        DataError: If it is none; the message names the field.
+        DataError: If it is invalid; the message names the field.
     """
     if not is_object(data):
         raise DataError('instance: give a minigame, {"map": {...}, "step": 12, "actions": ["north", ...]}')
@@ -195,18 +194,20 @@ def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
 
 
 def resolve_minigame(data: Json, locate: Locate) -> Json:
-    """Return a minigame with its map in place of a published game's name, and with its actions.
+    """Replace the name of a published game in a minigame by its map, and add the actions.
 
     Args:
-        data: A minigame with "game", such as "zork1", or a whole one, which is returned as it is.
-        locate: (data set, file) -> where the file lies.
+        data: A minigame with "game", such as "zork1"; one that has a map is returned unchanged.
+        locate: (data set, file) -> path.
 
     Raises:
-        DataError: If the game's name is none, or the step is beyond those whose places are known.
-        UsageError: If its files are not here.
+        DataError: If the name of the game is invalid, or the place at the step is unknown.
+        UsageError: If its files are missing.
     """
     if not is_object(data) or "game" not in data or "map" in data:
         return data
     read_number(data, "step", 1, PUBLISHED_STEPS, "a step whose place is known")
-    whole = {key: value for key, value in data.items() if key != "cutoff"}  # the actions are drawn from all of it
+    whole = {
+        key: value for key, value in data.items() if key != "cutoff"
+    }  # the actions are sampled from the whole walkthrough
     return decode_minigame(resolve_game(whole, locate)).to_json()

@@ -1,4 +1,4 @@
-"""What the choice of a next action is measured by (MANGO, section 3.5)."""
+"""Metrics of minigames (MANGO, section 3.5)."""
 
 from waybench.core import EpisodeRecord, Json
 from waybench.envs.textmap.map import MetricFunction, event, share
@@ -6,20 +6,20 @@ from waybench.envs.textmap.minigame._instance import Minigame
 
 
 def prove(game: Minigame) -> dict[str, Json]:
-    """Return what is known of a minigame.
+    """Return the facts about a minigame.
 
     Returns:
-        known: whether a reader can know the move;
+        known: whether the move is known before;
         walked: whether it was made before;
-        choices: how many actions are listed;
-        chance: the success of one of them drawn at random.
+        choices: number of actions in the list;
+        chance: success of a random action of the list.
     """
     choices = len(game.actions)
     return {"known": game.known, "walked": game.walked, "choices": choices, "chance": 1 / choices}
 
 
 def _event_value(name: str) -> MetricFunction:
-    """Return what came of the answer; no value if it could not be read."""
+    """Return the metric of an event, undefined if the answer could not be read."""
 
     def compute(record: EpisodeRecord) -> float | None:
         value = event(record, name)
@@ -29,7 +29,7 @@ def _event_value(name: str) -> MetricFunction:
 
 
 def success(record: EpisodeRecord) -> float:
-    """Return whether the answer is right; one that could not be read is not."""
+    """Return whether the answer is right; an answer that could not be read is wrong."""
     return _event_value("success")(record) or 0.0
 
 

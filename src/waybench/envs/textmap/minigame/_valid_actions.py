@@ -1,4 +1,4 @@
-"""Lists of actions to choose the next one from: what leads away, what can be done, and what only seems so."""
+"""Lists of actions for minigames: moves, other valid actions, and distractors."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,12 +16,12 @@ _ENDS = " .,;:!?\"'`*()[]{}<>“”‘’"  # noqa: RUF001
 
 
 class CandidateActions(NamedTuple):
-    """What a list is drawn from.
+    """The candidates for a list of actions.
 
     Attributes:
-        moves: What leads away from here, whether somebody knows it or not; all of it is in the list.
-        local: What else there is to do here, the likeliest first; each group is drawn from before the next one.
-        ways: Directions which do not lead away, as far as is known, in such groups.
+        moves: Actions that lead away from the place, known or not; all of them are in the list.
+        local: Groups of other actions, the most plausible first; a group is used up before the next one.
+        ways: Groups of directions that lead nowhere, as far as is known.
     """
 
     moves: Sequence[str]
@@ -30,12 +30,12 @@ class CandidateActions(NamedTuple):
 
 
 def plain(action: str) -> str:
-    """Return an action without regard to case, blanks, and quotes or punctuation around it."""
+    """Normalize the case and spaces of an action, and strip quotes and punctuation."""
     return normal(action).strip(_ENDS)
 
 
 def draw_actions(answer: str, candidates: CandidateActions, count: int, stream: Stream) -> tuple[str, ...]:
-    """Draw a list of about so many actions, in random order; half of them lead away, or are directions at least."""
+    """Sample a list of about `count` actions in random order; half of them are moves or directions."""
     actions = _distinct((answer, *candidates.moves))
     for groups, size in ((candidates.ways, count // 2), (candidates.local, count), (candidates.ways, count)):
         for group in groups:
@@ -55,12 +55,12 @@ def _distinct(actions: Iterable[str]) -> list[str]:
 
 
 def candidates_from_map(place_map: PlaceMap, step: int) -> CandidateActions:
-    """Return what can be offered before a step of a walkthrough by who has nothing but the map.
+    """Return the candidates before a step of a walkthrough whose world is not available.
 
-    Of what can be done there, only what the walkthrough has done there is known; the rest is what it does at other
-    times, first what mentions something that was told at this place.
+    Only the actions of the walkthrough at this place are known to be valid. The others are its actions at other places,
+    first those that mention a word of the observations at this place.
     """
-    places = track(place_map, step)[:step]  # where the step leads says where it begins
+    places = track(place_map, step)[:step]  # the next step is needed to know the last place
     here = [number for number in range(step) if places[number] == places[-1]]
     observed_words = {word for number in here for word in _words(place_map.steps[number].observation)}
     moves = [edge.action for edge in place_map.edges if edge.source == places[-1] and edge.target != places[-1]]
@@ -73,9 +73,9 @@ def candidates_from_map(place_map: PlaceMap, step: int) -> CandidateActions:
     simple_actions = [
         action for step in place_map.steps[1:] if _is_simple(step) and (action := normalize_action(step.action))
     ]
-    other = sorted({action for action in simple_actions if action not in leading})
-    mentioned = [action for action in other if _words(action.partition(" ")[2]) & observed_words]  # what it is done to
-    local = ([action for action in done_here if action not in leading], mentioned, other, IDLE)
+    elsewhere = sorted({action for action in simple_actions if action not in leading})
+    mentioned = [action for action in elsewhere if _words(action.partition(" ")[2]) & observed_words]
+    local = ([action for action in done_here if action not in leading], mentioned, elsewhere, IDLE)
     return CandidateActions(moves, local, ([way for way in _WAYS if way in place_map.actions], DIRECTIONS))
 
 
@@ -84,12 +84,12 @@ def _words(text: str) -> set[str]:
 
 
 def _is_simple(step: Step) -> bool:
-    """Whether an action is one command, which can stand in a list."""
+    """Return whether an action is a single command that can be listed."""
     return not set(step.action) & set(",.;:[]\"'") and step.action.isprintable()
 
 
 def candidates_from_world(world: World, steps: Sequence[Step]) -> CandidateActions:
-    """Return what a world of our own offers after some steps: all that its game would carry out, and directions."""
+    """Return the candidates in a generated world after some steps: all valid actions, and directions."""
     play = Play(world)
     now = play.begin().after
     for step in steps[1:]:

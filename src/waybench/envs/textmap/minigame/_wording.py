@@ -1,4 +1,4 @@
-"""The words of minigames: the paper's prompt, and one of our own."""
+"""The wordings of minigames: the prompt of the paper and a plain one."""
 
 import json
 import re
@@ -11,18 +11,18 @@ from waybench.envs.textmap.minigame._instance import Minigame
 from waybench.envs.textmap.minigame._valid_actions import plain
 from waybench.envs.textmap.questions import AnswerState, OneAnswerWording, normal
 
-MOST_CHARACTERS = 100_000  # of a reply that is searched for an action
-_LONGEST_MORE = 100  # characters of a whole reply beyond twice the longest action
+MOST_CHARACTERS = 100_000  # of a reply to search for an action
+_LONGEST_MORE = 100  # characters; a longer reply is not compared as a whole
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How is asked.
+    """A prompt template.
 
     Attributes:
-        name: Its name.
-        opening: What stands before the walkthrough.
-        nearby: Moves -> what is told of the places nearby.
+        name: Name of the wording.
+        opening: Text before the walkthrough.
+        nearby: Moves -> description of the nearby places.
         question: Actions -> the question.
     """
 
@@ -57,7 +57,7 @@ def _plain_question(actions: Sequence[str]) -> str:
 
 
 PRINTED = Form("printed", "", _printed_nearby, _printed_question)  # the paper's Example 9
-PLAIN = Form(  # ours
+PLAIN = Form(  # of waybench
     "plain",
     "This is the walkthrough of a text game, from its start up to the present:\n",
     _plain_nearby,
@@ -67,12 +67,12 @@ FORMS = {form.name: form for form in (PRINTED, PLAIN)}
 
 
 class MinigameWording(OneAnswerWording[Minigame, str]):
-    """A form, filled.
+    """A wording that fills a prompt template.
 
     Args:
-        form: How is asked.
-        local_map: Whether the known moves from here are told.
-        search_reply: Whether a reply that says more than an action is searched for one.
+        form: The prompt template.
+        local_map: Whether the prompt has the known moves from the current place.
+        search_reply: Whether to search a longer reply for an action.
     """
 
     def __init__(self, form: Form, *, local_map: bool, search_reply: bool) -> None:
@@ -98,25 +98,25 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
         return f"{self._form.opening}{_walkthrough(instance)}\n{known}{self._form.question(instance.actions)}"
 
     def parse(self, reply: str, state: AnswerState[Minigame]) -> str | Invalid:
-        """Read an action: the whole reply, but for case, blanks, and quotes or punctuation around it.
+        """Parse an action: the whole reply, up to case, spaces, quotes and punctuation.
 
-        One that is searched may say more, if it names exactly one of the actions. An action within a longer one that
-        is named does not count: "open egg" is not named by "open egg with all".
+        With `search_reply`, a longer reply is valid if it names exactly one of the actions. An action within a longer
+        action does not count: "open egg with all" does not name "open egg".
         """
         if len(reply) > MOST_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MOST_CHARACTERS} are read.")
         text = normal(without_reasoning(reply))
-        listed = {plain(action): action for action in state.instance.actions}
-        whole = listed.get(plain(text)) if len(text) <= 2 * max(map(len, listed)) + _LONGEST_MORE else None
+        actions = {plain(action): action for action in state.instance.actions}
+        whole = actions.get(plain(text)) if len(text) <= 2 * max(map(len, actions)) + _LONGEST_MORE else None
         if whole is not None:
             return whole
         if not self._searched:
             return Invalid("The reply is none of the actions in the list.")
-        longest_first = sorted(listed, key=len, reverse=True)
-        named = set(re.findall(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", text))
-        if len(named) == 1:
-            return listed[named.pop()]
-        return Invalid(f"The reply names {len(named) or 'none'} of the actions in the list; name one.")
+        longest_first = sorted(actions, key=len, reverse=True)
+        mentioned = set(re.findall(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", text))
+        if len(mentioned) == 1:
+            return actions[mentioned.pop()]
+        return Invalid(f"The reply names {len(mentioned) or 'none'} of the actions in the list; name one.")
 
     def render(self, action: str, state: AnswerState[Minigame]) -> str:
         """Return the action."""

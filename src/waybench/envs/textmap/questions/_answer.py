@@ -1,4 +1,4 @@
-"""Reading a trajectory out of a reply: as the published program did, without its `eval`, and properly."""
+"""Parsers of trajectories: the published parser without its `eval`, and a sound one."""
 
 import ast
 import warnings
@@ -8,14 +8,14 @@ from waybench.core import Invalid, is_array, is_object, shown
 from waybench.envs.textmap.map import LONGEST
 from waybench.envs.textmap.questions._objects import last_list
 
-LONGEST_LITERAL = 20_000  # characters between two brackets that are read as Python; the published limit was 512 tokens
+LONGEST_LITERAL = 20_000  # characters of a Python literal; the published limit was 512 tokens
 MOST_HOPS = 1_000
 
 _PARSE_ERRORS = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
 class Hop(NamedTuple):
-    """One move of an answer: where it begins, what is typed, where it ends."""
+    """One move of an answer: place before, action, place after."""
 
     before: str
     action: str
@@ -26,7 +26,7 @@ Trajectory = tuple[Hop, ...]
 
 
 class Keys(NamedTuple):
-    """Under which keys an answer has what."""
+    """The keys of the objects in an answer."""
 
     before: str
     action: str
@@ -34,23 +34,23 @@ class Keys(NamedTuple):
 
 
 RELEASED = Keys("location_before", "action", "location_after")
-"""The keys of the released program, whose evaluator knows no others."""
+"""The keys of the released program; its evaluator accepts no others."""
 
 PRINTED = Keys("prev_node", "action", "node")
 """The keys of the paper's Examples 7 and 8."""
 
 
 def published_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajectory | Invalid:
-    """Read what stands from the first "[" to the first "]" of a reply as a Python literal.
+    """Parse the text from the first "[" to the first "]" of a reply as a Python literal.
 
-    So a "]" in a name, a list within the list or JSON's `null` make an answer ill-structured, and of two lists the
-    first one counts (spec, section 5.1). Nothing is evaluated, so an expression that is no literal is ill-structured
-    too. A list of other things than dictionaries is ill-structured; the published evaluator stopped there.
+    So a "]" in a name, a nested list or JSON's `null` make an answer ill-structured, and the first of two lists counts
+    (spec, section 5.1). Nothing is evaluated, so an expression that is not a literal is ill-structured too, as is a
+    list of anything but dictionaries, on which the published evaluator crashed.
 
     Args:
         reply: The raw reply.
-        keys: The keys that were asked for.
-        lead: What the prompt ended with, which is put in front of the reply.
+        keys: The keys that the prompt requires.
+        lead: The end of the prompt, which is prepended to the reply.
     """
     text = lead + reply.strip() if lead else reply
     start = text.find("[")
@@ -61,7 +61,7 @@ def published_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Traje
         return Invalid(f"The reply has more than {LONGEST_LITERAL} characters between two brackets.")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a backslash in a reply is nobody's business
+            warnings.simplefilter("ignore")  # an invalid escape in a reply is not worth a warning
             value: Any = ast.literal_eval(text[start : end + 1])
     except _PARSE_ERRORS:
         return Invalid("What stands from the first [ to the first ] is no Python list.")
@@ -69,12 +69,12 @@ def published_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Traje
 
 
 def sound_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajectory | Invalid:
-    """Read the last JSON array or Python list of objects in a reply.
+    """Parse the last JSON array or Python list of objects in a reply.
 
     Args:
-        reply: The raw reply; reasoning blocks, prose and code fences in it are passed over.
-        keys: The keys that were asked for.
-        lead: What the prompt ended with; it is put in front of a reply that has no list of its own.
+        reply: The raw reply; reasoning blocks, prose and code fences are skipped.
+        keys: The keys that the prompt requires.
+        lead: The end of the prompt, which is prepended to a reply that has no list of its own.
     """
     moves = last_list(reply, keys)
     if moves is None and lead:
@@ -85,7 +85,7 @@ def sound_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajector
 
 
 def trajectory(value: Any, keys: Keys = RELEASED) -> Trajectory | Invalid:
-    """Check what was read: a list of at least one object, each with a text under each of the three keys."""
+    """Validate a parsed value: a non-empty list of objects, each with a string under each of the three keys."""
     if not is_array(value):
         return Invalid("The answer must be a list.")
     if not value:
@@ -105,6 +105,6 @@ def trajectory(value: Any, keys: Keys = RELEASED) -> Trajectory | Invalid:
                 return Invalid(f"In element {number} of the list, {shown(key)} must be a text.")
             if len(text) > LONGEST:
                 return Invalid(f"In element {number} of the list, {shown(key)} has more than {LONGEST} characters.")
-            texts.append(text.encode("utf-8", "backslashreplace").decode())  # a lone surrogate cannot be stored
+            texts.append(text.encode("utf-8", "backslashreplace").decode())  # lone surrogates cannot be stored
         hops.append(Hop(*texts))
     return tuple(hops)

@@ -1,11 +1,13 @@
-"""What makes a question about a map hard: how long the way is, how much was shown, how much has to be inferred."""
+"""Difficulty axes of questions: path length, steps shown and moves to infer."""
 
 from collections.abc import Mapping
 
 from waybench.core import Axis, EpisodeRecord, Json
 from waybench.envs.textmap.map import reached
 
-_Edges = Mapping[str, list[tuple[str, str, bool]]]  # place -> (action, place after, whether it has to be inferred)
+_Edges = Mapping[
+    str, list[tuple[str, str, bool]]
+]  # place -> (action, place after, whether the move has to be inferred)
 
 
 def _length(record: EpisodeRecord) -> float | None:
@@ -29,7 +31,7 @@ def _inferred(record: EpisodeRecord) -> float | None:
 
 
 def _known_moves(instance: Mapping[str, Json]) -> _Edges:
-    """Return the moves that a reader of what was shown can know."""
+    """Return the moves that a reader of the prefix can know, by source."""
     moves: dict[str, list[tuple[str, str, bool]]] = {}
     for source, target, action, forward, reverse, *_ in instance["map"]["edges"]:
         walked = reached(forward, instance["cutoff"])
@@ -39,7 +41,7 @@ def _known_moves(instance: Mapping[str, Json]) -> _Edges:
 
 
 def _count_along(known: _Edges, at: str, instance: Mapping[str, Json]) -> int:
-    """Return how many of the given moves have to be inferred."""
+    """Return the number of given moves that have to be inferred."""
     count = 0
     for action, after in zip(instance["actions"], instance["path"], strict=True):
         count += any(edge == (action, after, True) for edge in known.get(at, ()))
@@ -48,7 +50,7 @@ def _count_along(known: _Edges, at: str, instance: Mapping[str, Json]) -> int:
 
 
 def _count_least(known: _Edges, start: str, end: str) -> int | None:
-    """Return how many moves of a shortest way have to be inferred: of the one with fewest; None without a way."""
+    """Return the least number of inferred moves of a shortest path; None if there is no path."""
     frontier, visited = {start: 0}, {start}
     while frontier and end not in frontier:
         following: dict[str, int] = {}
@@ -66,7 +68,7 @@ AXES = (
         name="path_length",
         title="Path length",
         of=_length,
-        doc="Moves of the given path, or of a shortest one on the whole map where one is asked for.",
+        doc="Moves of the given path, or of a shortest path on the whole map for a route question.",
     ),
     Axis(
         name="inferred",

@@ -1,6 +1,6 @@
-"""Which questions are asked about a map: drawn by key, easy and hard ones in turn.
+"""Samples the questions about a map, easy and hard ones alternating.
 
-What counts paths is imported when it is needed, for numpy comes with it.
+Modules that count paths are imported when they are needed, since they import numpy.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from waybench.envs.textmap.questions._instance import MapQuestion
 
 Kind = Literal["route", "destination"]
 
-LONGEST = 12  # moves of a path whose destination is asked for, where longer ones are too many to draw from
+LONGEST = 12  # moves of a path in a destination question, where there are too many longer paths
 
 
 def choose(
@@ -26,24 +26,24 @@ def choose(
     difficulties: Sequence[Difficulty] = DIFFICULTIES,
     longest: int | None = None,
 ) -> list[MapQuestion]:
-    """Draw questions that can be answered by who has read the steps 0 to `cutoff`, each of a kind equally probable.
+    """Sample questions that are answerable from the steps 0 to `cutoff`, uniformly within each difficulty.
 
-    Easy and hard ones take turns for as long as there are both; the first ones do not depend on how many are drawn.
+    Easy and hard questions alternate while there are both. A sample of fewer questions is a prefix of a larger one.
 
     Args:
         place_map: The map.
-        kind: What is asked for.
+        kind: Kind of question.
         cutoff: The last step that is shown.
-        count: How many, at most.
-        stream: What they are drawn with.
-        difficulties: Which ones.
-        longest: Most moves of a path whose destination is asked for.
+        count: Most questions.
+        stream: Random stream.
+        difficulties: Difficulties to include.
+        longest: Most moves of the path in a destination question.
 
     Raises:
-        UsageError: If the map has too many paths to draw from.
+        UsageError: If the map has too many paths to sample from.
     """
     shown = cut(place_map, cutoff)
-    word = stream.word()  # so that what is drawn of one difficulty does not depend on the other
+    word = stream.word()  # so that the sample of one difficulty does not depend on the other
     by_difficulty = [
         _DRAW[kind](shown, cutoff, difficulty, count, Stream("textmap/choose", word, difficulty), longest)
         for difficulty in difficulties
@@ -77,7 +77,7 @@ def _destinations(
     choice = Choice(difficulty=difficulty, longest=longest)
     try:
         paths = sample_destination_questions(place_map, count, stream, choice, cutoff)
-    except UsageError:  # no place is named, so that nothing else can be wrong
+    except UsageError:  # no place is given, so the budget is the only cause
         hint = (
             "lower longest, the most moves of a path,"
             if longest

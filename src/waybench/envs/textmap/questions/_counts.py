@@ -1,4 +1,4 @@
-"""How many questions a map has at a cutoff, as the paper's tables tell it."""
+"""Numbers of questions of a map at a cutoff, as in the tables of the paper."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -11,14 +11,14 @@ class Counts(NamedTuple):
     """One row of Tables 3 and 5 to 8.
 
     Attributes:
-        places: Places that a move known at the cutoff begins or ends at.
+        places: Places at the ends of moves known at the cutoff.
         edges: Moves known at the cutoff.
-        average_length: Mean number of moves of the paths that can be asked about; 0 if there is none.
+        average_length: Mean number of moves of the answerable paths; 0 if there is none.
         steps: The cutoff.
-        destination_easy: Paths that can be asked about and are easy.
-        destination_hard: The other ones that can be asked about.
-        route_easy: Pairs of places that can be asked about and are easy.
-        route_hard: The other ones that can be asked about.
+        destination_easy: Answerable paths that are easy.
+        destination_hard: Answerable paths that are hard.
+        route_easy: Answerable pairs of places that are easy.
+        route_hard: Answerable pairs of places that are hard.
     """
 
     places: int
@@ -32,10 +32,10 @@ class Counts(NamedTuple):
 
 
 def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule = "released", *, budget: int = BUDGET) -> Counts:
-    """Count the questions that can be asked of who has read the steps 0 to `cutoff`.
+    """Count the questions that are answerable from the steps 0 to `cutoff`.
 
     Raises:
-        UsageError: If there are more paths than the budget allows to walk.
+        UsageError: If there are more paths than the budget.
     """
     known = [edge for edge in place_map.edges if reached(edge_labels(edge).answerable_from(rule), cutoff)]
     tally = Paths(place_map, cutoff, rule, budget=budget).tally()

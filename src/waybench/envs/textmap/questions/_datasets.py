@@ -1,4 +1,4 @@
-"""What the tasks about maps can play: worlds by key, the published games, and maps in a folder of the user's."""
+"""Data sets of the tasks about maps: generated worlds, published games and the user's own maps."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,12 +34,18 @@ from waybench.envs.textmap.questions._tokens import tokenizer
 
 PUBLIC_KEY = "textmap-v1"
 _DATA_SET = "mango"
-_LEVEL = 3  # 16 to 31 places, as most of the published maps have
-_WORLDS = 30  # generated ones, if their number is not given
+_LEVEL = 3  # 16 to 31 places, like most published maps
+_WORLDS = 30  # default number of generated worlds
 _EDGES = ".edges.json"
-_MAP_OPTIONS = ("difficulty", "longest", "names", "moves", "choices")  # source options that are not of worlds alone
+_MAP_OPTIONS = (
+    "difficulty",
+    "longest",
+    "names",
+    "moves",
+    "choices",
+)  # source options that apply to all maps, not only to generated worlds
 
-CutoffFunction = Callable[[PlaceMap], int]  # map -> the last step that is shown
+CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
 Ask = Callable[[PlaceMap, int, Stream, Mapping[str, Any]], Sequence[Any]]  # (map, that step, stream, parameters)
 
 _PREFIX_STEPS = Option(
@@ -101,18 +107,18 @@ MakeSourceWithCutoff = Callable[[str, int, Mapping[str, Json], CutoffFunction], 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapItems:
-    """The items of one environment.
+    """The data sets of one environment.
 
     Attributes:
-        env_id: The environment.
+        env_id: Id of the environment.
         ask: (map, last step that is shown, stream, parameters) -> instances.
-        limit: The default number of questions about each map, and the parameter's documentation.
-        items_per_limit: Items of a world for each unit of `limit`; 0 where a world is one item.
-        source_options: The environment's.
-        make_source: The environment's.
-        make_source_with_cutoff: (key, level, source options, how much is shown) -> source, where tokens can limit that.
-        decode: The environment's.
-        prove: The environment's.
+        limit: Default and documentation of the parameter `limit`, the number of questions about each map.
+        items_per_limit: Items of a world for each unit of `limit`; 0 if a world is one item.
+        source_options: As in `Environment`.
+        make_source: As in `Environment`.
+        make_source_with_cutoff: (key, level, source options, cutoff function) -> source, if tokens limit the prefix.
+        decode: As in `Environment`.
+        prove: As in `Environment`.
     """
 
     env_id: str
@@ -195,7 +201,7 @@ class MapItems:
 def _item_list(items: Sequence[Item[Any]]) -> ItemList[Any]:
     if not items:
         raise UsageError(
-            "nothing of this kind can be asked about so little of the walkthroughs: show more of them, or ask for "
+            "these prefixes of the walkthroughs have no answerable question of this kind: show more steps, or choose "
             "other questions"
         )
     return ItemList(items)
@@ -215,7 +221,7 @@ def _maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[PlaceMap]
 
 
 def _edge_files(folder: Path) -> list[Path]:
-    """Return the files of moves in a folder and in the folders in it.
+    """Return the edge files in a folder and its direct subfolders.
 
     Raises:
         UsageError: If there are none.
@@ -230,10 +236,10 @@ def _edge_files(folder: Path) -> list[Path]:
 
 
 def _games(parameters: Mapping[str, Any], known: list[str]) -> list[str]:
-    """Return the games that are asked for, in their order; all if none is named.
+    """Return the games of the parameter `games` in order; all if it is not given.
 
     Raises:
-        UsageError: If there is no such game, or one is named twice.
+        UsageError: If a game is unknown or given twice.
     """
     if parameters["games"] is None:
         return known
@@ -247,7 +253,7 @@ def _games(parameters: Mapping[str, Any], known: list[str]) -> list[str]:
 
 
 def _cutoff_function(parameters: Mapping[str, Any]) -> CutoffFunction:
-    """Return the function that says how much of a walkthrough is shown: the least of what the parameters allow."""
+    """Return the function from a map to the last step that the parameters allow to show."""
     steps, tokens = parameters["prefix_steps"], parameters.get("prefix_tokens")
     if parameters["source"] == "published":
         steps = PUBLISHED_STEPS if steps is None else steps
@@ -261,7 +267,7 @@ def _cutoff_function(parameters: Mapping[str, Any]) -> CutoffFunction:
     def cutoff(place_map: PlaceMap) -> int:
         last = place_map.last_step if steps is None else steps
         fitting = None if tokens is None or counter is None else fit(place_map.steps, counter, tokens)
-        # As published, the number of the steps stays what it is where the walkthrough is shorter.
+        # As published, the number of steps is not reduced if the walkthrough is shorter.
         return last if fitting is None else min(last, fitting)
 
     return cutoff

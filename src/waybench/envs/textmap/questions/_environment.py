@@ -1,4 +1,4 @@
-"""The environments of text maps: routes and destinations, asked about a game's walkthrough."""
+"""The environments of route and destination questions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

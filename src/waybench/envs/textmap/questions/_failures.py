@@ -1,4 +1,4 @@
-"""How answers about maps fail: by what they name that is not there, and by where they end."""
+"""Failure kinds of route and destination answers: invalid moves or places, and wrong ends."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ DESTINATION_FAILURES = (UNANSWERABLE, NO_PLACE, SHORT, ELSEWHERE)
 def _classifier(
     own: Callable[[MapQuestion, Trajectory, EpisodeRecord], FailureKind], decode: Callable[[Json], MapQuestion]
 ) -> Callable[[EpisodeRecord], FailureKind]:
-    """Return the function that says how an answer failed: by the question if it has no answer, otherwise by `own`."""
+    """Return the failure function of an environment; `own` classifies answers to answerable questions."""
 
     def failure(record: EpisodeRecord) -> FailureKind:
         general = general_failure(record)
@@ -50,7 +50,7 @@ def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> Fa
         return NO_MOVE
     if any(question.target in places for places in ends):
         return PASSED
-    from waybench.envs.textmap.map import routes  # numpy is loaded where there is something to count
+    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
 
     shortest, table = question.shortest, routes(question.map)
     rest = [table.shortest(place, question.target) for place in ends[-1] if place != question.target]

@@ -1,4 +1,4 @@
-"""The rules: one question, one answer."""
+"""The game of route and destination questions: one question, one answer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from waybench.envs.textmap.questions._score import PAPER, SOUND, Rules, length_w
 
 
 class TrajectoryAnswers:
-    """Trajectories as the actions of a game, in JSON."""
+    """JSON encoding of trajectories as the actions of a game."""
 
     def encode(self, action: Trajectory) -> Json:
         """Return [place before, action, place after] for each move."""
@@ -28,19 +28,19 @@ class TrajectoryAnswers:
 
 
 class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
-    """A trajectory is the answer.
+    """A game whose answer is a trajectory.
 
-    What it comes to by the rules of `sound` is in the events, too, so that a run by those of `paper` gives both scores.
+    The events have the score by the rules `sound` in any case, so a run with the rules `paper` gives both scores.
 
     Args:
-        rules: By which rules it counts.
+        rules: The scoring rules.
     """
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
 
     def answers(self, instance: MapQuestion) -> Sequence[Trajectory]:
-        """Return the answers of one move: each move that leaves the source, or each place as a destination."""
+        """Return answers of one move: each move that leaves the source, or each place as a destination."""
         if instance.path:
             return [(Hop(instance.source, instance.actions[0], place),) for place in instance.map.places]
         ways = [edge for edge in instance.map.edges if edge.source == instance.source]
@@ -51,7 +51,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
         """Score an answer."""
         place_map, rules = instance.map, self._rules
         strict = success(place_map, instance, answer, SOUND)
-        # The paper's formula takes the question's own place for right; `sound` each that the given moves can lead to.
+        # In the paper's formula only the question's target is right; in `sound` any place that the moves can lead to.
         value = success(place_map, instance, answer, PAPER, any_reached=False) if rules is PAPER else strict
         events: dict[str, Json] = {
             "strict": strict,
@@ -63,7 +63,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
         return Judgement(value, events, Outcome.OK if value == 1 else self._failure_outcome(instance, answer))
 
     def _failure_outcome(self, question: MapQuestion, hops: Trajectory) -> Outcome:
-        """Return ILLEGAL for what the map does not have, UNPRODUCTIVE for what leads elsewhere."""
+        """Return ILLEGAL for moves or places that the map does not have, UNPRODUCTIVE for a wrong end."""
         index = move_index(question.map)
         if question.path:
             return Outcome.ILLEGAL if index.find_place(hops[-1].after) is None else Outcome.UNPRODUCTIVE
@@ -71,7 +71,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
         return Outcome.UNPRODUCTIVE if reached else Outcome.ILLEGAL
 
     def perturb(self, state: AnswerState[MapQuestion], action: Trajectory, rate: float, rng: Stream) -> Trajectory:
-        """Spoil each move with the given rate: another action, and another place where it ends."""
+        """Replace the action and the end of each move by random ones with the given probability."""
         places, actions = state.instance.map.places, state.instance.map.actions
         return tuple(
             Hop(hop.before, rng.choice(actions), rng.choice(places)) if rng.random() < rate else hop for hop in action
@@ -79,7 +79,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
 
 
 def _invented(question: MapQuestion, hops: Trajectory) -> int:
-    """Count the moves of an answer that are none of the map's."""
+    """Count the moves of an answer that the map does not have."""
     index = move_index(question.map)
     return sum(not index.has(hop.before, hop.action, hop.after) for hop in hops)
 

@@ -1,4 +1,4 @@
-"""Questions as instances: a map, the beginning of its walkthrough, and what is asked."""
+"""Instances of route and destination questions: a map, a prefix of its walkthrough and the question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -44,9 +44,9 @@ class MapQuestion(MapInstance):
     """One question about a map.
 
     Attributes:
-        source: The place where the way begins.
-        target: The place where it ends: the answer to a question for a destination.
-        path: The moves whose destination is asked for; empty if a route is.
+        source: The place where the path starts.
+        target: The place where it ends, which is the answer to a destination question.
+        path: The given moves of a destination question; empty for a route question.
     """
 
     source: str
@@ -55,22 +55,22 @@ class MapQuestion(MapInstance):
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What is typed on the way whose destination is asked for; empty if a route is."""
+        """The given actions of a destination question; empty for a route question."""
         return tuple(edge.action for edge in self.path)
 
     @property
     def labels(self) -> Labels:
-        """From which steps on it can be asked, and is easy."""
+        """The steps from which the question is answerable and easy."""
         return path_labels(self.path) if self.path else self._routes.labels(self.source, self.target)
 
     @property
     def shortest(self) -> int | None:
-        """Number of moves of a shortest way on the whole map; None if there is none."""
+        """Number of moves of a shortest path on the whole map; None if there is none."""
         return self._routes.shortest(self.source, self.target)
 
     @property
     def _routes(self) -> "Routes":
-        from waybench.envs.textmap.map import routes  # numpy is loaded where there is something to count
+        from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
 
         return routes(self.map)
 
@@ -79,7 +79,7 @@ class MapQuestion(MapInstance):
         return {"map": map_json(self.map), **self.question_json(), "cutoff": self.cutoff}
 
     def question_json(self) -> dict[str, Json]:
-        """Return what is asked, without the map, as JSON."""
+        """Return the question as JSON, without the map."""
         out: dict[str, Json] = {"src": self.source, "dst": self.target}
         if self.path:
             out["actions"], out["path"] = list(self.actions), [edge.target for edge in self.path]
@@ -87,27 +87,27 @@ class MapQuestion(MapInstance):
 
 
 def decode_route(data: Json) -> MapQuestion:
-    """Read a question for a route.
+    """Read a route question.
 
     Raises:
-        DataError: If it is none; the message names the field.
+        DataError: If it is invalid; the message names the field.
     """
     if is_object(data) and not {"actions", "path"}.isdisjoint(data):
-        raise DataError("actions: a question for a route has none; moves whose destination is asked for are of another")
+        raise DataError("actions: a route question has none; destination questions have moves")
     return route_on(*_read_prefix(data), data)
 
 
 def decode_destination(data: Json) -> MapQuestion:
-    """Read a question for a destination. Its "dst" and "path" can be left out where the moves lead to one place only.
+    """Read a destination question. "dst" and "path" are optional if the moves lead to one place only.
 
     Raises:
-        DataError: If it is none; the message names the field.
+        DataError: If it is invalid; the message names the field.
     """
     return destination_on(*_read_prefix(data), data)
 
 
 def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
-    """Read a question for a route on a map that has been read; see `decode_route`."""
+    """Read a route question on a given map; see `decode_route`."""
     question = _question(place_map, cutoff, data)
     if not question.target:
         raise DataError("dst: it is missing; give the place where the route is to end")
@@ -117,7 +117,7 @@ def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQues
 
 
 def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
-    """Read a question for a destination on a map that has been read; see `decode_destination`."""
+    """Read a destination question on a given map; see `decode_destination`."""
     question = _question(place_map, cutoff, data)
     actions = read_texts(data, "actions")
     if not 1 <= len(actions) <= len(place_map.places):
@@ -134,13 +134,13 @@ def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> M
         raise DataError("actions: no simple path of the map makes these moves from src (to dst, along path)")
     if len({path[-1].target for path in paths}) > 1:
         raise DataError("dst: it is missing, and these moves can lead to several places: give the one that is meant")
-    # Of several paths to one place, that which can be asked about first.
+    # Of several paths to one place, take the one that is answerable first.
     path = min(paths, key=lambda path: (path_labels(path).known_named, path_labels(path).forward_named))
     return replace(question, target=path[-1].target, path=path)
 
 
 def _ways(place_map: PlaceMap, source: str, actions: Sequence[str]) -> list[tuple[Edge, ...]]:
-    """Return the simple paths that some moves make from a place; one move can lead to several places."""
+    """Return the simple paths from a place with the given actions; one action can lead to several places."""
     ways: list[tuple[Edge, ...]] = [()]
     for action in actions:
         longer: list[tuple[Edge, ...]] = []
@@ -152,7 +152,7 @@ def _ways(place_map: PlaceMap, source: str, actions: Sequence[str]) -> list[tupl
                 for edge in place_map.edges
                 if edge.source == here and edge.action == action and edge.target not in visited
             ]
-        ways = longer[:1000]  # two ambiguous moves one after the other are rare, and ten are made up
+        ways = longer[:1000]  # two ambiguous actions in a row are rare; only a made-up map has many
     return ways
 
 

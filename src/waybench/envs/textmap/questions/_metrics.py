@@ -1,4 +1,4 @@
-"""What an answer about a map is measured by (MANGO, sections 2.3, A.6, B.2 and C.1)."""
+"""Metrics of route and destination questions (MANGO, sections 2.3, A.6, B.2 and C.1)."""
 
 from waybench.core import TEMPLATE, EpisodeRecord, Json, Metric
 from waybench.envs.textmap.map import DIFFICULTIES, MetricFunction, event, share
@@ -17,14 +17,14 @@ def is_parsed(record: EpisodeRecord) -> float:
 
 
 def _event_score(name: str) -> MetricFunction:
-    """Return what an answer came to. Ill-structured ones have 0 in "sound" and no value in "paper" (section B.2)."""
+    """Return the metric of an event. Ill-structured answers are 0 in "sound" and undefined in "paper" (section B.2)."""
 
     def compute(record: EpisodeRecord) -> float | None:
         value = event(record, name)
         if value is None:
             return 0.0 if _is_sound(record) else None
         if not record.proof["answerable"] and "path" not in record.instance:
-            return None  # whoever has read the prefix cannot know a way, so that none is right or wrong
+            return None  # no path can be known from the prefix, so no answer is right or wrong
         return float(value)
 
     return compute
@@ -34,18 +34,18 @@ success = _event_score("success")
 
 
 def spl(record: EpisodeRecord) -> float | None:
-    """Return success weighted by l / max(l, p), l moves of a shortest way or of the given path, p moves answered."""
+    """Return success weighted by l / max(l, p): l moves of a shortest or the given path, p moves in the answer."""
     value = success(record)
     return value * event(record, "weight") if value else value
 
 
 def strict(record: EpisodeRecord) -> float:
-    """Return the success by the rules of "sound" of what was read; what could not be read has none."""
+    """Return the success by the rules "sound"; 0 if the answer could not be read."""
     return float(event(record, "strict") or 0)
 
 
 def is_counted(record: EpisodeRecord) -> float:
-    """Return whether the question is in the denominators: it can be answered, and in "paper" the answer was read."""
+    """Return whether the question is in the denominators: it is answerable and, in "paper", the answer was read."""
     return float(record.proof["answerable"] and (_is_sound(record) or is_parsed(record)))
 
 
@@ -76,7 +76,7 @@ def _shared_prefix(record: EpisodeRecord) -> float | None:
 
 
 class _RecordedQuestion:
-    """What a record's question asks, without its map."""
+    """The question of a record, without its map."""
 
     def __init__(self, record: EpisodeRecord) -> None:
         self.source: str = record.instance["src"]
@@ -85,7 +85,7 @@ class _RecordedQuestion:
 
 
 def _by_difficulty(name: str, compute: MetricFunction, title: str, doc: str) -> tuple[Metric, ...]:
-    """Return a metric of all questions, of the easy ones and of the hard ones."""
+    """Return a metric over all, easy and hard questions."""
     return (
         Metric(name=name, of=compute, title=title, low=0, high=1, per=is_counted, doc=doc),
         *(
@@ -177,13 +177,13 @@ METRICS = (
 
 
 def prove(question: MapQuestion) -> dict[str, Json]:
-    """Return what is known of a question.
+    """Return the facts about a question.
 
     Returns:
-        answerable: whether it can be answered from what is shown;
-        difficulty: "easy" or "hard", None if it cannot be answered;
-        answerable_from, easy_from: the steps from which on it can be, and is easy; 9999 for never;
-        shortest: moves of a shortest way on the whole map, None if there is none.
+        answerable: whether the question is answerable from the prefix;
+        difficulty: "easy" or "hard", None if it is not answerable;
+        answerable_from, easy_from: the steps from which it is answerable and easy; 9999 for never;
+        shortest: number of moves of a shortest path on the whole map, None if there is none.
     """
     labels = question.labels
     difficulty = labels.difficulty(question.cutoff)

@@ -1,4 +1,4 @@
-"""Finding the last list of objects in a reply, be it written as JSON or as Python."""
+"""Parser of the last list of objects in a reply, in JSON or Python syntax."""
 
 import ast
 import json
@@ -12,10 +12,10 @@ from waybench.core import Invalid, without_reasoning
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 20
 MAX_LISTS = 2_000
-MAX_MARKS = 50_000  # brackets, texts, commas and so on that are read in one reply
+MAX_MARKS = 50_000  # tokens (brackets, strings, commas and so on) to read in one reply
 
-_CANDIDATE = re.compile(r"\[\s*\{\s*[\"'}]")  # brackets in prose are passed over
-# Blanks and Python's comments, then a mark. Nothing that was taken is given back, so that time is linear.
+_CANDIDATE = re.compile(r"\[\s*\{\s*[\"'}]")  # skips brackets in prose
+# White space and Python comments, then a token. Possessive quantifiers keep the time linear.
 _MARK = re.compile(
     r"""(?:\s|\#[^\n]*+)*+(?:(?P<sign>[\[\]{}:,])
     | (?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')
@@ -34,7 +34,7 @@ class _TooMuch(Exception):
 
 
 class Other:
-    """A value that is no text, no list and no object; which one is nobody's business."""
+    """A number, a boolean or null; the value does not matter."""
 
 
 OTHER = Other()
@@ -43,17 +43,17 @@ OTHER = Other()
 def last_list(reply: str, keys: Iterable[str]) -> list[Any] | Invalid | None:
     """Return the last list of objects in a reply.
 
-    Texts may stand in double or single quotes, and escapes may be JSON's or Python's. A list within prose, a code fence
-    or another value counts; a list within a list that was read does not. As with `waybench.core.last_object`, the
-    player's last word counts: not an earlier list if a later one goes wrong after one of the keys. Reading goes on
-    where it went wrong, so that nothing is read twice.
+    Strings can have double or single quotes, with escapes of JSON or Python. A list within prose, a code fence or
+    another value counts; a list nested in a list does not. As in `waybench.core.last_object`, the last
+    list decides: if it has one of the keys and is malformed, an earlier list does not count. The parser continues at
+    the position of an error, so that no text is read twice.
 
     Args:
-        reply: The raw reply; reasoning blocks in it are left out.
-        keys: The keys, one of which a list has to have.
+        reply: The raw reply; reasoning blocks are skipped.
+        keys: A list must have at least one of these keys.
 
     Returns:
-        The list; why it cannot be read; or None if there is none.
+        The list, or the reason why it is malformed, or None if there is none.
     """
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
@@ -84,7 +84,7 @@ def last_list(reply: str, keys: Iterable[str]) -> list[Any] | Invalid | None:
 
 
 class _Reader:
-    """Reads values of JSON and of Python one after the other."""
+    """Reads consecutive values in JSON or Python syntax."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -92,7 +92,7 @@ class _Reader:
         self._marks = 0
 
     def value(self, depth: int) -> Any:
-        """Read one value and stop behind it."""
+        """Read one value and stop after it."""
         kind, mark = self._next()
         if kind == "text":
             return self._unquote(mark)
@@ -153,7 +153,7 @@ class _Reader:
             try:
                 return str(json.loads(quoted, strict=False))
             except ValueError:
-                pass  # one of Python's escapes
+                pass  # an escape of Python
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

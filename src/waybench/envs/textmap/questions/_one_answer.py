@@ -1,4 +1,4 @@
-"""What questions about maps share: a game of one turn, what is said of the answer, and the environment around them."""
+"""Base classes of questions with one answer: the game, the wording and the environment."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ LISTS = ("all", "seen")
 
 @dataclass(frozen=True, slots=True)
 class AnswerState(Generic[Q]):
-    """A question, and how it was answered.
+    """A question and the outcome of the answer.
 
     Attributes:
         instance: The question.
@@ -46,12 +46,12 @@ class AnswerState(Generic[Q]):
 
 
 class Judgement(NamedTuple):
-    """What an answer comes to.
+    """The score of an answer.
 
     Attributes:
-        success: 1 if it is right.
-        events: What is recorded besides.
-        outcome: What a wrong answer is.
+        success: 1 for a right answer.
+        events: Further events to record.
+        outcome: The outcome of a wrong answer.
     """
 
     success: float
@@ -60,24 +60,24 @@ class Judgement(NamedTuple):
 
 
 class OneAnswerGame(Game[Q, AnswerState[Q], A]):
-    """One question, one answer: it is solved if that is fully right, and nobody is asked twice."""
+    """A game of one turn: it is solved if the answer has success 1."""
 
     facts = Facts(deterministic=True, turns=1)
 
     @abstractmethod
     def answers(self, instance: Q) -> Sequence[A]:
-        """Return the elementary answers to a question."""
+        """Return the simplest answers to a question."""
 
     @abstractmethod
     def judge(self, instance: Q, answer: A) -> Judgement:
-        """Return what an answer comes to."""
+        """Score an answer."""
 
     def start(self, instance: Q) -> AnswerState[Q]:
-        """Return the question, unanswered."""
+        """Return the state before the answer."""
         return AnswerState(instance)
 
     def legal(self, state: AnswerState[Q]) -> Sequence[A]:
-        """Return the elementary answers; none after the answer."""
+        """Return the simplest answers; empty after the answer."""
         return () if state.end is not None else self.answers(state.instance)
 
     def apply(self, state: AnswerState[Q], action: A, rng: Stream) -> Transition[AnswerState[Q]]:
@@ -88,19 +88,19 @@ class OneAnswerGame(Game[Q, AnswerState[Q], A]):
         return Transition(after, success, {"success": success, **events}, Outcome.OK if right else outcome)
 
     def forfeit(self, state: AnswerState[Q]) -> AnswerState[Q]:
-        """Take an answer that cannot be read for a wrong one."""
+        """Count an answer that cannot be read as wrong."""
         return AnswerState(state.instance, End.FAILED)
 
     def terminal(self, state: AnswerState[Q]) -> End | None:
-        """Return how it was answered."""
+        """Return the end of the game; None before the answer."""
         return state.end
 
 
 class OneAnswerWording(Wording[Q, AnswerState[Q], A]):
-    """The whole prompt is in the rules; after the answer, the player learns whether it was right."""
+    """A wording with the whole prompt in the rules, and feedback after the answer."""
 
     def observe(self, state: AnswerState[Q], last: Transition[AnswerState[Q]] | Invalid | None, turn: int) -> str:
-        """Return nothing before the answer, and then what came of it."""
+        """Return an empty text before the answer, and the feedback after it."""
         if last is None:
             return ""
         if isinstance(last, Invalid):
@@ -127,19 +127,19 @@ def map_environment(
     """Return an environment of questions about maps.
 
     Args:
-        kind: The part of its id after the slash.
+        kind: The part of the id after the slash.
         decode: JSON -> instance.
-        play: The options of play, by their names -> how an episode is played.
-        source_options: How questions are chosen, besides the options of worlds.
+        play: Options, as keywords -> how an episode is played.
+        source_options: Options of the choice of questions, in addition to those of worlds.
         make_source: (key, level, source options) -> items about worlds.
-        prove: Instance -> what is known of its solution.
+        prove: Instance -> facts about its solution.
         ask: (map, last step that is shown, stream, parameters of a task) -> instances.
-        limit: The default number of questions that a task asks about each map, and that parameter's documentation.
-        items_per_limit: Items of a world for each unit of that limit; 0 where a world is one item.
-        make_source_with_cutoff: (key, level, source options, how much is shown) -> items, where tokens can limit that.
+        limit: Default and documentation of the task parameter `limit`, the number of questions about each map.
+        items_per_limit: Items of a world for each unit of `limit`; 0 if a world is one item.
+        make_source_with_cutoff: (key, level, source options, cutoff function) -> items, if tokens can limit the prefix.
         version: The environment's version.
-        sample_levels: A few levels, easiest first.
-        **fields: All other fields of the `Environment`.
+        sample_levels: Some levels, easiest first.
+        **fields: Other fields of the `Environment`.
     """
     cached_play = lru_cache(maxsize=64)(play)
     all_source_options = (*WORLD_OPTIONS, *source_options)
@@ -175,25 +175,25 @@ def map_environment(
 
 
 def protocol_option(doc: str) -> Option:
-    """Return the option that chooses between the paper's rules and ours."""
+    """Return the option that selects the protocol."""
     return Option(name="protocol", default=PAPER.name, choices=(PAPER.name, SOUND.name), doc=doc)
 
 
 def lists_option(doc: str) -> Option:
-    """Return the option that chooses which names are listed: all of the map, or those seen in the prefix."""
+    """Return the option that selects the listed names: all of the map, or those seen in the prefix."""
     return Option(name="lists", default=None, kind=str, choices=LISTS, doc=doc)
 
 
 def listed_names(protocol: str, lists: str | None) -> str:
-    """Return which names are listed: those that the option says, or the protocol where it is not given."""
+    """Return the value of the option `lists`, with the default of the protocol."""
     return lists or ("all" if protocol == PAPER.name else "seen")
 
 
 def prefix_option(doc: str, low: int = 1) -> Option:
-    """Return the source option that says how much of the walkthrough is shown."""
+    """Return the source option for the number of steps that are shown."""
     return Option(name="prefix_steps", default=None, kind=int, low=low, high=5_000, doc=doc)
 
 
 def questions_option(doc: str, default: int = 10, high: int = 1_000) -> Option:
-    """Return the source option that says how many questions there are about each world."""
+    """Return the source option for the number of questions about each world."""
     return Option(name="questions", is_count=True, default=default, low=1, high=high, doc=doc)

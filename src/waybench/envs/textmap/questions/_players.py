@@ -1,4 +1,4 @@
-"""Players that are no models."""
+"""Reference players."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +12,11 @@ from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._one_answer import AnswerState
 from waybench.envs.textmap.worlds import opposite
 
-_LONGEST_WALK = 2  # times the length of a shortest way, that a random route goes on at most
+_LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest path
 
 
 def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
-    """Return the path that is asked about, or a shortest one on the whole map."""
+    """Return the path of the question, or a shortest one on the whole map."""
     question = state.instance
     return _hops(question.path or shortest_way(question, question.map.edges) or _placeholder_move(question))
 
@@ -98,14 +98,14 @@ def _hops(edges: Iterable[Edge]) -> Trajectory:
 
 
 def _placeholder_move(question: MapQuestion) -> Sequence[Edge]:
-    """Return a made-up move from the source to the destination: the answer of who knows no way."""
+    """Return a made-up move from the source to the destination, as an answer if no path is known."""
     action = next((edge.action for edge in question.map.edges if edge.source == question.source), None)
     unknown = (NEVER,) * 4
     return [Edge(question.source, question.target, action or question.map.actions[0], *unknown)]
 
 
 def shortest_way(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
-    """Return a shortest way by some moves, the first in their order; nothing if there is none."""
+    """Return a shortest path that uses the given moves, the first in their order; empty if there is none."""
     ways: dict[str, list[Edge]] = {}
     for edge in edges:
         ways.setdefault(edge.source, []).append(edge)
@@ -125,7 +125,7 @@ def shortest_way(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
 
 
 def _follow(question: MapQuestion, leads: Mapping[tuple[str, str], str]) -> Trajectory:
-    """Make the given moves as far as it is known where they lead; others lead nowhere."""
+    """Return the given moves with the places that they are known to lead to; other moves lead nowhere."""
     here = question.source
     hops: list[Hop] = []
     for action in question.actions:
@@ -136,7 +136,7 @@ def _follow(question: MapQuestion, leads: Mapping[tuple[str, str], str]) -> Traj
 
 
 def _retrace(question: MapQuestion) -> Trajectory:
-    """Return the part of the walkthrough between two places, the other way round if that is nearer."""
+    """Return the part of the walkthrough between two places, reversed if that is shorter."""
     last = min(question.cutoff, question.map.last_step)
     if not any(edge.forward <= last for edge in question.map.edges):
         return ()

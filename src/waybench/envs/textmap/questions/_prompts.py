@@ -1,7 +1,7 @@
-"""Prompts: the published templates, word for word, and one of our own.
+"""Prompt templates: the published ones verbatim, and one of waybench.
 
-A prompt has two parts: the opening, which shows the walkthrough and the lists of names, and the question. All questions
-about one prefix share the opening byte for byte, so a provider's cache of prompts has to read it once.
+A prompt has two parts: the opening with the walkthrough and the lists of names, and the question. All questions about
+one prefix have the same opening, byte for byte, so that a provider can cache it.
 """
 
 import json
@@ -16,16 +16,16 @@ from waybench.envs.textmap.questions._score import Question
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """How is asked. In the texts, {source}, {target}, {walkthrough} and the lists' names stand for what they say.
+    """A prompt template. The texts have placeholders such as {source}, {target} and {walkthrough}.
 
     Attributes:
         name: Its name.
-        opening: What all questions begin with; has {walkthrough}, {actions} and {places}.
-        route: The question for a route; has {source} and {target}.
-        destination: The question for a destination; has {source} and {actions}.
-        keys: Under which keys the answer is asked for.
-        lists: How lists are written: "python", "json", or "bare", without quotes and brackets.
-        lead: What the prompt ends with and the answer is to go on from; it is part of the answer.
+        opening: The beginning of all questions, with {walkthrough}, {actions} and {places}.
+        route: The route question, with {source} and {target}.
+        destination: The destination question, with {source} and {actions}.
+        keys: The keys that the answer must have.
+        lists: Format of lists: "python", "json", or "bare", without quotes and brackets.
+        lead: The end of the prompt that the answer continues; it is part of the answer.
     """
 
     name: str
@@ -76,7 +76,7 @@ _ANSWER = (
     'Answer with a JSON array, one object for each move in order: [{"location_before": "...", "action": "...", '
     '"location_after": "..."}, ...]. Write the names of places and actions exactly as in the lists.'
 )
-PLAIN = Template(  # ours
+PLAIN = Template(  # of waybench
     "plain",
     "This is the walkthrough of a text game, from its start up to some step:\n{walkthrough}\n"
     "The moves that the following is about: {actions}\nThe places: {places}\n"
@@ -90,12 +90,12 @@ TEMPLATES = {template.name: template for template in (CHAT, COMPLETION, PAPER_EX
 
 
 def opening(template: Template, walkthrough: str, names: Names) -> str:
-    """Return the text with which all prompts about a prefix begin.
+    """Return the beginning of all prompts about a prefix.
 
     Args:
-        template: How is asked.
-        walkthrough: The prefix; see `walkthrough` of the module of prefixes.
-        names: The lists that are shown: `all_names` as published, `seen_names` to tell nothing of what comes later.
+        template: The prompt template.
+        walkthrough: The text of the prefix.
+        names: The lists to show: `all_names` as published, `seen_names` to show nothing from after the prefix.
     """
     lists = {"actions": format_names(names.actions, template), "places": format_names(names.places, template)}
     return _fill(template.opening, walkthrough=walkthrough, **lists)
@@ -121,6 +121,6 @@ def format_names(names: Sequence[str], template: Template) -> str:
 
 
 def _fill(text: str, **parts: str) -> str:
-    """Put parts in place of their names in braces; other braces in the text, or in a part, are left alone."""
+    """Replace placeholders in braces; other braces in the text or in the parts stay."""
     pieces = re.split(r"\{([a-z]+)\}", text)
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))

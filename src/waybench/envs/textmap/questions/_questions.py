@@ -1,4 +1,4 @@
-"""The questions that a map gives rise to: where does a row of moves lead, and which moves lead from here to there."""
+"""All questions about a map: destination questions, one for each simple path, and route questions."""
 
 import hashlib
 import json
@@ -29,13 +29,13 @@ from waybench.envs.textmap.map import (
 
 
 class DestinationQuestion(NamedTuple):
-    """Where do these moves lead? One for each simple path.
+    """Where do these moves lead? There is one question for each simple path.
 
     Attributes:
         id: The published id.
         edges: The moves of the path.
-        shortest: Number of moves of a shortest way between the path's two ends, on the whole map.
-        labels: From which steps on it can be asked, and is easy.
+        shortest: Number of moves of a shortest path between the same places, on the whole map.
+        labels: The steps from which it is answerable and easy.
     """
 
     id: str
@@ -45,7 +45,7 @@ class DestinationQuestion(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The place where the path begins."""
+        """The place where the path starts."""
         return self.edges[0].source
 
     @property
@@ -55,7 +55,7 @@ class DestinationQuestion(NamedTuple):
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What is typed on the way."""
+        """The actions of the path."""
         return tuple(edge.action for edge in self.edges)
 
     @property
@@ -65,25 +65,25 @@ class DestinationQuestion(NamedTuple):
 
     @property
     def diff_shortest(self) -> int:
-        """How many more moves these are than a shortest way has."""
+        """Number of moves in excess of a shortest path."""
         return self.step_count - self.shortest
 
     def difficulty(self, cutoff: int, rule: Rule = "released") -> Difficulty | None:
-        """Return how hard it is for who has read the steps 0 to `cutoff`; None if it cannot be answered."""
+        """Return the difficulty for a reader of the steps 0 to `cutoff`; None if the question is not answerable."""
         return self.labels.difficulty(cutoff, rule)
 
 
 class RouteQuestion(NamedTuple):
-    """How does one get from here to there? One for each ordered pair of different places.
+    """Which moves lead from one place to another? There is one question for each ordered pair of different places.
 
     Attributes:
         id: The published id.
-        source: The place where the way is to begin.
-        target: The place where it is to end.
-        num_paths: Number of simple paths; 0 if there is no way.
-        shortest: Number of moves of a shortest one on the whole map; None if there is no way.
-        labels: From which steps on it can be asked, and is easy.
-        walked: Whether some shortest one consists of moves that are all made within the walkthrough's labelled part.
+        source: The start.
+        target: The destination.
+        num_paths: Number of simple paths; 0 if there is none.
+        shortest: Number of moves of a shortest path on the whole map; None if there is none.
+        labels: The steps from which it is answerable and easy.
+        walked: Whether some shortest path has only moves that are made in the labelled part of the walkthrough.
     """
 
     id: str
@@ -96,11 +96,11 @@ class RouteQuestion(NamedTuple):
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Nothing: the moves are what is asked for."""
+        """Empty, since the moves are the answer."""
         return ()
 
     def difficulty(self, cutoff: int, rule: Rule = "released") -> Difficulty | None:
-        """Return how hard it is for who has read the steps 0 to `cutoff`; None if it cannot be answered."""
+        """Return the difficulty for a reader of the steps 0 to `cutoff`; None if the question is not answerable."""
         if rule == "released":
             return self.labels.difficulty(cutoff, rule)
         if not reached(self.labels.answerable_from(rule), cutoff):
@@ -116,17 +116,17 @@ def destination_questions(
     *,
     budget: int = BUDGET,
 ) -> Iterator[DestinationQuestion]:
-    """Pass through the questions of all simple paths, or of those that are meant, in constant memory.
+    """Yield the questions of all simple paths of a choice, in constant memory.
 
     Args:
         place_map: The map.
-        choice: Which paths.
-        cutoff: Only those that can be answered by who has read the steps 0 to `cutoff`; None for all.
-        rule: How steps become labels.
-        budget: Most paths to walk.
+        choice: The paths.
+        cutoff: Yield only questions that are answerable from the steps 0 to `cutoff`; None for all.
+        rule: How labels are derived from steps.
+        budget: Most paths to enumerate.
 
     Raises:
-        UsageError: If a place is unknown, or the budget does not suffice; the latter not before it is spent.
+        UsageError: If a place is unknown, or when the budget is spent.
     """
     builder = _QuestionBuilder(place_map)
     for block in Paths(place_map, cutoff, rule, budget=budget).blocks(choice):
@@ -145,19 +145,19 @@ def sample_destination_questions(
     *,
     budget: int = BUDGET,
 ) -> list[DestinationQuestion]:
-    """Draw questions, each equally probable and none twice; all of them, shuffled, if there are no more than that.
+    """Sample questions uniformly without replacement; all questions, shuffled, if there are at most `count`.
 
     Args:
         place_map: The map.
-        count: How many; the first ones do not depend on it.
-        stream: What they are drawn with.
-        choice: Among which paths.
-        cutoff: See `destination_questions`, as for the others.
-        rule: How steps become labels.
-        budget: Most paths to walk.
+        count: Number of questions; a sample of fewer is a prefix of a sample of more.
+        stream: Random stream.
+        choice: The paths to sample from.
+        cutoff: See `destination_questions`.
+        rule: How labels are derived from steps.
+        budget: Most paths to enumerate.
 
     Raises:
-        UsageError: If a place is unknown, or the budget does not suffice.
+        UsageError: If a place is unknown, or there are more paths than the budget.
     """
     builder = _QuestionBuilder(place_map)
     paths = Paths(place_map, cutoff, rule, budget=budget).sample(count, stream, choice)
@@ -168,13 +168,13 @@ def destination_question(place_map: PlaceMap, edges: Iterable[Edge]) -> Destinat
     """Return the question of one path.
 
     Raises:
-        UsageError: If it is no simple path of the map.
+        UsageError: If it is not a simple path of the map.
     """
     number = {edge: number for number, edge in enumerate(place_map.edges)}
     path = tuple(edges)
     unknown = next((edge for edge in path if edge not in number), None)
     if unknown is not None:
-        place_map.edge(unknown.source, unknown.action, unknown.target)  # says what is wrong with it, if there is none
+        place_map.edge(unknown.source, unknown.action, unknown.target)  # raises the error if there is no such move
         raise UsageError(f"map {place_map.name}: the move {unknown[:3]} has other steps on the map")
     if not path:
         raise UsageError(f"map {place_map.name}: a path has at least one move")
@@ -187,10 +187,10 @@ def destination_question(place_map: PlaceMap, edges: Iterable[Edge]) -> Destinat
 
 
 def route_questions(place_map: PlaceMap, *, budget: int = BUDGET) -> Iterator[RouteQuestion]:
-    """Pass through the questions of all ordered pairs of different places, in the order of the map's places.
+    """Yield the questions of all ordered pairs of different places, in the order of the map's places.
 
     Raises:
-        UsageError: If counting the paths takes more than the budget.
+        UsageError: If there are more paths than the budget.
     """
     counts = Paths(place_map, budget=budget).tally().pairs
     known = routes(place_map)
@@ -204,7 +204,7 @@ def route_question(place_map: PlaceMap, source: str, target: str, *, budget: int
     """Return the question of one pair of places.
 
     Raises:
-        UsageError: If a place is unknown, both are the same, or counting the paths takes more than the budget.
+        UsageError: If a place is unknown, both are the same, or there are more paths than the budget.
     """
     if source == target:
         raise UsageError(f"map {place_map.name}: a route from {source!r} leads to another place")
@@ -229,7 +229,7 @@ def _route(known: Routes, source: str, target: str, count: int) -> RouteQuestion
 
 
 class _QuestionBuilder:
-    """Makes the questions of paths; what belongs to a move is made once for each move."""
+    """Builds the questions of paths; the text of each move is computed once."""
 
     def __init__(self, place_map: PlaceMap) -> None:
         self._edges, self._routes = place_map.edges, routes(place_map)
@@ -248,7 +248,7 @@ def _edge_json(edge: Edge) -> str:
 
 
 def _json_list(texts: Iterable[str]) -> str:
-    return f"[{', '.join(texts)}]"  # as `json.dumps` joins what is in a list
+    return f"[{', '.join(texts)}]"  # the same separator as `json.dumps`
 
 
 def _hash(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Scores of answers: pure functions of the map, the question and the trajectory that was answered.
+"""Scores of answers: pure functions of the map, the question and the trajectory of the answer.
 
-`PAPER` follows the formulas of the paper (sections 2.3, A.6 and C.1) and not the slips of the published evaluator;
-`SOUND` takes names for names. Where ours differ from the published evaluator on purpose is listed as `Difference`.
+`PAPER` follows the formulas of the paper (sections 2.3, A.6 and C.1) without the bugs of the published evaluator;
+`SOUND` requires exact names. `Difference` lists the intended differences from the published evaluator.
 """
 
 import unicodedata
@@ -19,11 +19,11 @@ _LONGEST_WORD = 100
 
 
 class Question(Protocol):
-    """What a question asks; the questions of `textmap` are of this kind."""
+    """The interface of a question that scores need."""
 
     @property
     def source(self) -> str:
-        """The place where the way begins."""
+        """The place where the path starts."""
         ...
 
     @property
@@ -33,12 +33,12 @@ class Question(Protocol):
 
     @property
     def actions(self) -> Sequence[str]:
-        """The moves of a question for a destination; empty if a route is asked for."""
+        """The given actions of a destination question; empty for a route question."""
         ...
 
 
 class Difference(Enum):
-    """Where our scores differ from those of the published evaluator (spec, sections 5 and 6), on purpose."""
+    """Intended differences from the scores of the published evaluator (spec, sections 5 and 6)."""
 
     DESTINATION_READ = "the destination that was answered is read; the evaluator compared the true one with itself"
     VALIDATED_MOVES = "routes take only moves that were tried in the game; the evaluator added opposites unseen"
@@ -49,19 +49,19 @@ class Difference(Enum):
     NO_CRASH = "a list of other things than objects is ill-structured; the evaluator stopped there"
     NO_EVAL = "an expression that is no literal is ill-structured; the evaluator evaluated it"
     BOUNDED = "an answer of more characters or moves than the parser's limits is ill-structured; there were no limits"
-    NEVER_IS_NEVER = "a pair of places without a way cannot be asked about; the evaluator took never for step 9999"
+    NEVER_IS_NEVER = "a pair of places without a path is not answerable; the evaluator took never for step 9999"
     KEPT_APART = "answers to unanswerable questions are kept apart; the evaluator gave them zeros"
-    OWN_QUESTIONS = "a question is what was asked; the evaluator gave zeros if its id was unknown"
+    OWN_QUESTIONS = "a question is scored from its own text; the evaluator gave zeros if its id was unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How names in an answer are taken.
+    """Scoring rules: how names in an answer are matched.
 
     Attributes:
-        name: Their name.
-        similar: Whether a move stands for the closest valid one, and a destination has the similarity to the true one
-            for its score; otherwise names must be the same but for case, width and blanks.
+        name: Name of the rules.
+        similar: Whether an action is replaced by the closest valid one, and the score of a destination is its
+            similarity to the right one; otherwise names must be equal up to case, width and spaces.
     """
 
     name: str
@@ -73,16 +73,16 @@ SOUND = Rules("sound", similar=False)
 
 
 def normal(name: str) -> str:
-    """Return a name without regard to case, width of letters and number of blanks.
+    """Normalize the case, character width and spaces of a name.
 
-    Long words keep their width, for many marks on one letter take long.
+    Long words keep their width, since normalizing many marks on one letter is slow.
     """
     words = (word if len(word) > _LONGEST_WORD else unicodedata.normalize("NFKC", word) for word in name.split())
     return " ".join(" ".join(words).casefold().split())
 
 
 class MoveIndex:
-    """The moves of a map, all of them tried in the game, by place and action."""
+    """Index of the moves of a map by place and action; all of them were validated in the game."""
 
     def __init__(self, place_map: PlaceMap) -> None:
         self._ways: dict[str, dict[str, list[str]]] = {}
@@ -90,17 +90,17 @@ class MoveIndex:
             targets = self._ways.setdefault(edge.source, {}).setdefault(edge.action.lower(), [])
             if edge.target not in targets:
                 targets.append(edge.target)
-        # In a fixed order, whatever the order of the file.
+        # Sorted, so that the order of the file does not matter.
         self.actions = tuple(sorted({action for ways in self._ways.values() for action in ways}))
         self._normal_actions = {normal(action): action for action in self.actions}
         self._normal_places = {normal(place): place for place in place_map.places}
 
     def find_place(self, name: str) -> str | None:
-        """Return the place of the map whose name is the same; None if there is none."""
+        """Return the place of the map with the same normalized name; None if there is none."""
         return self._normal_places.get(normal(name))
 
     def has(self, before: str, action: str, after: str) -> bool:
-        """Return whether a move of these names, as `normal` sees them, is one of the map."""
+        """Return whether the map has a move with the same normalized names."""
         source, known_action, target = (
             self.find_place(before),
             self._normal_actions.get(normal(action)),
@@ -113,15 +113,15 @@ class MoveIndex:
         )
 
     def targets(self, places: Iterable[str], action: str) -> frozenset[str]:
-        """Return where one can be after an action in one of some places; places without it lead nowhere."""
+        """Return the places that an action can lead to from any of the given places."""
         return frozenset(end for place in places for end in self._ways.get(place, {}).get(action, ()))
 
     def resolve_action(self, action: str, places: Iterable[str], rules: Rules) -> str | None:
-        """Return the valid action that is meant by what was said in one of some places; None if there is none.
+        """Return the valid action that an answered action stands for at any of the given places; None if there is none.
 
-        Of equally close ones, an action that leads on from there comes first, then the first in the alphabet. An
-        action that is said as it is, is the closest one. What has nothing in common with any stands for none, or
-        saying nothing would be a move.
+        With similar names, this is the closest action. Among equally close ones, an action that leads on from the
+        places comes first, then the first in alphabetical order. An action without similarity to any valid one stands
+        for none; otherwise an empty action would be a move.
         """
         if not rules.similar:
             return self._normal_actions.get(normal(action))
@@ -135,7 +135,7 @@ class MoveIndex:
         return next((candidate for candidate in closest if self.targets(index, candidate)), closest[0])
 
     def follow(self, source: str, actions: Iterable[str], rules: Rules) -> frozenset[str]:
-        """Return where one can be after all that was said, beginning in a place; empty if it leads nowhere."""
+        """Return the places that the actions can lead to from a place; empty if they lead nowhere."""
         places = frozenset({source})
         for name in actions:
             action = self.resolve_action(name, places, rules)
@@ -147,12 +147,12 @@ class MoveIndex:
 
 @lru_cache(maxsize=64)
 def move_index(place_map: PlaceMap) -> MoveIndex:
-    """Return the moves of a map; kept, for a map has thousands of questions."""
+    """Return the index of a map (cached, since a map has thousands of questions)."""
     return MoveIndex(place_map)
 
 
 def destinations(place_map: PlaceMap, question: Question) -> frozenset[str]:
-    """Return the places that the moves given in a question can lead to; several where an action is ambiguous."""
+    """Return the places that the given actions of a question can lead to; several if an action is ambiguous."""
     places = frozenset({question.source})
     for action in question.actions:
         places = move_index(place_map).targets(places, action.lower())
@@ -164,15 +164,15 @@ def success(
 ) -> float:
     """Return the success of a well-structured answer, from 0 to 1 (paper, section 2.3).
 
-    A route is executed from its first place; it succeeds if it can end at the destination. Of a destination, the last
-    place of the answer counts: `paper` gives the similarity of its name, `sound` 1 for the right name.
+    A route is executed from its source and succeeds if it can end at the destination. For a destination question, the
+    last place of the answer counts: `paper` gives the similarity of its name, `sound` 1 for the right name.
 
     Args:
         place_map: The map.
-        question: What was asked.
+        question: The question.
         hops: The answer.
-        rules: How names are taken.
-        any_reached: Whether every place that the given moves can lead to is right; otherwise only the question's own.
+        rules: The scoring rules.
+        any_reached: Whether any place that the given moves can lead to is right; otherwise only the target.
     """
     if not question.actions:
         actions = [hop.action for hop in hops]
@@ -185,32 +185,33 @@ def success(
 
 
 def length_weight(place_map: PlaceMap, question: Question, hops: Sequence[Hop]) -> float:
-    """Return l / max(l, p), p the moves answered, by which success is weighted (paper, section C.1).
+    """Return the weight of success by path length, l / max(l, p) (paper, section C.1).
 
-    l is the number of the given moves, or the length of a shortest route. A question without any route has 0.
+    p is the number of moves in the answer, and l the number of given moves or of moves of a shortest path. The weight
+    is 0 if there is no path.
     """
-    from waybench.envs.textmap.map import routes  # numpy is loaded where there is something to count
+    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
 
     shortest = len(question.actions) or routes(place_map).shortest(question.source, question.target) or 0
     return shortest / max(shortest, len(hops)) if shortest else 0.0
 
 
 def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rules: Rules) -> bool:
-    """Whether a trajectory is right from place to place (paper, section A.6).
+    """Return whether a trajectory is right from place to place (paper, section A.6).
 
-    It begins at the source, each move begins where the last one ended, and each is a move of the map. A route ends at
-    the destination. For a destination, the moves are the given ones: `paper` takes the closest valid move for the
-    move, `sound` the same name only.
+    It starts at the source, each move starts where the last one ended, and each is a move of the map. A route ends at
+    the destination. In a destination question, the moves are the given ones: `paper` compares the closest valid
+    actions, `sound` requires the same names.
 
     Args:
         place_map: The map.
-        question: What was asked.
+        question: The question.
         hops: The answer.
-        rules: How names are taken.
+        rules: The scoring rules.
     """
     index = move_index(place_map)
     if not rules.similar:
-        # Names of the map in place of those that are the same; others stay as they are and lead nowhere.
+        # Replace names by the equal names of the map; unknown names stay and lead nowhere.
         hops = [
             Hop(
                 index.find_place(hop.before) or hop.before,
@@ -228,10 +229,10 @@ def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rule
     for number, hop in enumerate(hops):
         before, action, after = (text.strip() for text in hop)
         if question.actions:
-            given = question.actions[number].lower()
+            given_action = question.actions[number].lower()
             if rules.similar:
                 action = index.resolve_action(hop.action, (before,), rules)
-            if action != given:
+            if action != given_action:
                 return False
         if action is None or after not in index.targets((before,), action):
             return False

@@ -1,4 +1,4 @@
-"""Counting tokens, where a prompt is to have no more than so many."""
+"""Tokenizers for prefixes with a limited number of tokens."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -8,23 +8,23 @@ from typing import Any
 from waybench.core import UsageError
 
 ESTIMATE = "characters"
-_CHARACTERS = 4  # of English text, for a token
+_CHARACTERS = 4  # of English text in a token
 
 
 class CharacterTokens:
-    """Takes every four characters for a token: an estimate that needs no tokenizer."""
+    """Counts four characters as a token: an estimate that needs no tokenizer."""
 
     def encode(self, text: str, /) -> Sequence[str]:
         """Return pieces of four characters."""
         return [text[at : at + _CHARACTERS] for at in range(0, len(text), _CHARACTERS)]
 
     def decode(self, tokens: Any, /) -> str:
-        """Return the text of some pieces."""
+        """Return the text of pieces."""
         return "".join(tokens)
 
 
 class _FileTokens:
-    """A tokenizer of the library `tokenizers`, whose tokens are numbers in an object of their own."""
+    """Adapter of a tokenizer of the library `tokenizers`, whose `encode` returns an object."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -45,7 +45,7 @@ def tokenizer(name: str) -> Any:
             tokenizer.json.
 
     Raises:
-        UsageError: If there is none of this name, or the library that reads it is not installed.
+        UsageError: If there is no such tokenizer, or its library is not installed.
     """
     if name == ESTIMATE:
         return CharacterTokens()
@@ -58,7 +58,7 @@ def tokenizer(name: str) -> Any:
     except ImportError:
         library = "tiktoken" if kind == "tiktoken" else "tokenizers"
         raise UsageError(f"tokenizer={name[:80]!r}: it is read by {library}: pip install {library}") from None
-    except Exception as error:  # what a library says of a wrong name, a damaged file or a missing network
+    except Exception as error:  # libraries raise different errors for wrong names, damaged files or a missing network
         message = " ".join(str(error).split())[:200]
         raise UsageError(f"tokenizer={name[:80]!r}: it cannot be loaded ({type(error).__name__}: {message})") from None
     raise UsageError(

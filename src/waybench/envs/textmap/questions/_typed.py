@@ -1,4 +1,4 @@
-"""What a person types in place of a list of objects."""
+"""Parser of the short answers that people type."""
 
 from waybench.envs.textmap.map import LONGEST_NAME
 from waybench.envs.textmap.questions._answer import MOST_HOPS, Hop, Trajectory
@@ -15,12 +15,12 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
     """Return the answer that a typed line stands for.
 
     Args:
-        text: Actions with commas between them, if a route is asked for; a place, if a destination is.
-        state: What is asked.
+        text: Comma-separated actions for a route question, a place for a destination question.
+        state: The question.
 
     Returns:
-        The trajectory: the places on a route are those that the actions lead to, those before a destination are left
-        open, so that no reasoning is anybody's merit; None if the line is empty or too long.
+        The trajectory, or None if the line is empty or too long. The places on a route are those that the actions lead
+        to. The places before a destination are unknown, so that the answer gets no credit for reasoning.
     """
     question, here = state.instance, state.instance.source
     if question.path:

@@ -1,4 +1,4 @@
-"""What makes a map hard: the variables that MANGO regresses success on (section 3.3 and Table 10)."""
+"""Explanatory variables of maps for regressions on success (MANGO, section 3.3 and Table 10)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -10,27 +10,26 @@ from waybench.envs.textmap.map import PlaceMap, distance, edge_labels, reached
 from waybench.envs.textmap.questions._instance import MapQuestion
 
 PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
-MOST_COMPARED = 1_000_000  # pairs of names: a few seconds at the worst
-_FIRST = 0x100000  # the first of 65,534 characters for private use, more than two names have words
+MOST_COMPARED = 1_000_000  # pairs of names; a few seconds at most
+_FIRST = 0x100000  # first of 65,534 private-use characters, more than the words of two names
 
 
 class MapVariables(NamedTuple):
-    """The variables of Table 10, of a map as who has read its walkthrough up to the cutoff can know it.
+    """The variables of Table 10 for the part of a map that is known at the cutoff.
 
-    A map is what the moves are that can be asked about (rule "released", see `Rule`), with the places at their ends.
+    This part has the moves that are answerable (rule "released", see `Rule`) and the places at their ends.
 
     Attributes:
         locations: Number of places.
         explicit_edges: Number of moves that were made.
         imputed_edges: Number of moves that have to be inferred from their opposites.
-        confusing_locations: Sum over the places of how far their names are from others, the confusion score as printed
-            (see `name_scores`); None if there are too many places to compare them all.
-        alike_locations: Sum over the places of how near their names are to others, likewise.
-        easy_length: Mean number of moves of the simple paths whose moves were all made; None if there is none, or if
-            there are too many paths, as for the two that follow.
-        hard_length: The same of the simple paths with some move that has to be inferred.
-        imputed_in_hard: Mean number of such moves in these paths.
-        scene_words: Mean number of words of the observations that are shown; None if none is.
+        confusing_locations: Sum over the places of the distance to the farthest other name, which is the published
+            confusion score (see `name_scores`); None if there are too many places to compare.
+        alike_locations: Sum over the places of the similarity to the nearest other name; None as above.
+        easy_length: Mean number of moves of easy simple paths; None if there is none, or if there are too many paths.
+        hard_length: Mean number of moves of hard simple paths; None as above.
+        imputed_in_hard: Mean number of inferred moves in hard simple paths; None as above.
+        scene_words: Mean number of words of the observations that are shown; None if none is shown.
     """
 
     locations: int
@@ -46,16 +45,16 @@ class MapVariables(NamedTuple):
 
 @lru_cache(maxsize=256)
 def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET) -> MapVariables:
-    """Return the variables of a map for who has read the steps 0 to `cutoff`; those of the last maps are kept.
+    """Return the variables of a map at a cutoff (cached).
 
     Args:
         place_map: The map.
         cutoff: The last step that is shown.
-        budget: Most paths to walk; what would take more is None.
+        budget: Most paths to enumerate; variables that need more are None.
     """
     labels = [(edge, edge_labels(edge)) for edge in place_map.edges]
-    known = [(edge, each) for edge, each in labels if reached(each.answerable_from(), cutoff)]
-    explicit = sum(reached(each.easy_from(), cutoff) for _, each in known)
+    known = [(edge, label) for edge, label in labels if reached(label.answerable_from(), cutoff)]
+    explicit = sum(reached(label.easy_from(), cutoff) for _, label in known)
     ends = {place for edge, _ in known for place in (edge.source, edge.target)}
     places = [place for place in place_map.places if place in ends]
     words = [len(step.observation.split()) for step in place_map.steps if step.number <= cutoff]
@@ -86,11 +85,11 @@ def name_scores(name: str, names: Iterable[str]) -> tuple[float, float]:
     return (max(ratios), 1 - min(ratios)) if ratios else (0.0, 0.0)
 
 
-def _in_words(one: Sequence[str], other: Sequence[str]) -> float:
+def _in_words(first_words: Sequence[str], second_words: Sequence[str]) -> float:
     """Return the edit distance in words by the longer one's number of words; 0 if both have none."""
-    # Each word is written as one character.
-    number = {word: chr(_FIRST + place) for place, word in enumerate(dict.fromkeys((*one, *other)))}
-    first, second = ("".join(number[word] for word in words) for words in (one, other))
+    # Encode each word as one character.
+    number = {word: chr(_FIRST + place) for place, word in enumerate(dict.fromkeys((*first_words, *second_words)))}
+    first, second = ("".join(number[word] for word in words) for words in (first_words, second_words))
     return distance(first, second) / max(len(first), len(second), 1)
 
 
@@ -103,7 +102,7 @@ def _names(places: Collection[str]) -> tuple[float | None, float | None]:
 
 def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None, float | None, float | None]:
     """Return the mean lengths of easy and hard paths, and the mean number of inferred moves in the latter."""
-    import numpy as np  # loaded where paths are counted, as in the other modules
+    import numpy as np  # imported when it is needed, as in the other modules
 
     from waybench.envs.textmap.map import Choice, Paths
 
@@ -123,13 +122,13 @@ def _mean_length(counts: list[int]) -> float | None:
 
 
 def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryVariables:
-    """Declare the variables of an environment's maps, as far as a question shows them.
+    """Return the explanatory variables of the maps of an environment.
 
     Args:
         decode: JSON -> the environment's instance.
     """
 
-    def of(record: EpisodeRecord) -> Mapping[str, float | None]:
+    def variables(record: EpisodeRecord) -> Mapping[str, float | None]:
         question = decode(record.instance)
         return map_variables(question.map, question.cutoff)._asdict()
 
@@ -162,5 +161,5 @@ def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryV
             ),
         },
         depends_on=lambda record: record.instance["cutoff"],
-        of=of,
+        of=variables,
     )

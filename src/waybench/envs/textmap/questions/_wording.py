@@ -1,4 +1,4 @@
-"""The words: one prompt with the walkthrough, the lists of names and the question."""
+"""The wording of route and destination questions: a prompt with the walkthrough, the names and the question."""
 
 import json
 from functools import lru_cache
@@ -14,19 +14,19 @@ OBSERVATIONS = ("full", "names")
 
 
 class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
-    """A template, filled; all questions about one prefix begin with the same text, byte for byte.
+    """A wording that fills a template. All questions about one prefix start with the same text, byte for byte.
 
     Args:
-        template: How is asked, and under which keys the answer has what.
-        observations: "full": the walkthrough as it is; "names": for each step the place's name alone (the paper's
+        template: The prompt template.
+        observations: "full": the whole walkthrough; "names": only the name of the place at each step (the paper's
             "-S").
-        lists: "all": the lists have all places and actions of the map; "seen": those that the prefix tells of.
-        published: Whether a reply is read as the published program read it.
+        lists: "all": list all places and actions of the map; "seen": only those known from the prefix.
+        published: Whether to use the published parser.
     """
 
     def __init__(self, template: Template, observations: str, lists: str, *, published: bool) -> None:
         self.name = template.name
-        self.reads_truncated = published  # as in the published runs, where a list that was closed counted
+        self.reads_truncated = published  # as in the published runs, where a complete list counted
         self._template, self._observations, self._lists = template, observations, lists
         self._published = published
         self.rule_fields = (
@@ -65,7 +65,7 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         return _shown(instance.map, instance.cutoff, self._observations)
 
     def opening(self, place_map: PlaceMap, cutoff: int) -> str:
-        """Return the text with which all prompts about a prefix begin."""
+        """Return the beginning of all prompts about a prefix."""
         return _opening(place_map, cutoff, self._template, self._observations, self._lists)
 
     def rules(self, instance: MapQuestion) -> str:
@@ -73,15 +73,15 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         return self.opening(instance.map, instance.cutoff) + question_text(self._template, instance)
 
     def parse(self, reply: str, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
-        """Read a trajectory, or say why there is none."""
+        """Parse a trajectory."""
         parse_answer = published_answer if self._published else sound_answer
         return parse_answer(reply, self._template.keys, self._template.lead)
 
     def render(self, action: Trajectory, state: AnswerState[MapQuestion]) -> str:
-        """Return a trajectory as JSON, which is a Python literal too; it goes on from the prompt's lead."""
+        """Return a trajectory as JSON, which is also a Python literal, as a continuation of the prompt's lead."""
         keys = self._template.keys
         rows = [{keys.before: hop.before, keys.action: hop.action, keys.after: hop.after} for hop in action]
-        # A bracket in a name would be the published reader's end of the list.
+        # The published parser would take a bracket in a name for the end of the list.
         inside = json.dumps(rows, ensure_ascii=False)[1:-1].replace("]", "\\u005d")
         lead = self._template.lead
         if not lead:

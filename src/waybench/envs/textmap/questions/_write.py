@@ -1,4 +1,4 @@
-"""Writing maps in the published form: the counterpart of `load_map`, with the lists of questions beside it."""
+"""Writer of maps in the published format, including the lists of questions; the counterpart of `load_map`."""
 
 import json
 import os
@@ -10,15 +10,15 @@ from typing import NamedTuple
 from waybench.core import Json, UsageError
 from waybench.envs.textmap.map import Edge, Labels, PlaceMap, walkthrough_text
 
-MOST_PATHS = 100_000  # some hundred megabytes: 300 bytes for each move of each path
+MOST_PATHS = 100_000  # some hundred megabytes, at 300 bytes for each move of a path
 
 
 class Shares(NamedTuple):
-    """How many questions can be answered by who has read the whole walkthrough.
+    """Numbers of questions that are answerable from the whole walkthrough.
 
     Attributes:
-        easy: Those whose moves are all made in it.
-        hard: Those for which a move has to be inferred.
+        easy: Number of easy questions, whose moves are all made in it.
+        hard: Number of hard questions, for which a move has to be inferred.
     """
 
     easy: int
@@ -26,13 +26,13 @@ class Shares(NamedTuple):
 
 
 class WriteResult(NamedTuple):
-    """What was written.
+    """The result of `write_map`.
 
     Attributes:
-        files: The files, in the order in which they were written.
-        left_out: For each file that was not written, one line that says which and why.
-        destinations: Number of questions where moves lead; None if there are too many paths to count them.
-        routes: Number of questions how to get somewhere; likewise.
+        files: The files, in the order of writing.
+        left_out: For each file that was not written, a line with its name and the reason.
+        destinations: Number of destination questions; None if there are too many paths to count.
+        routes: Number of route questions; None if there are too many paths to count.
     """
 
     files: tuple[Path, ...]
@@ -44,13 +44,13 @@ class WriteResult(NamedTuple):
 def write_map(
     folder: Path, place_map: PlaceMap, codes: Mapping[str, Sequence[str]] | None = None, *, most_paths: int = MOST_PATHS
 ) -> WriteResult:
-    """Write a map's files into a folder, over those of the same names: what `load_map` reads, and all questions.
+    """Write the files of a map that `load_map` reads, and all questions; existing files are overwritten.
 
     Args:
-        folder: Where they go; it is made if it does not exist.
-        place_map: The map; its name is the first part of the files' names.
-        codes: For each place its ids in the game; two more files tell of them, one for each direction.
-        most_paths: If there are more simple paths than this, their questions, one in a line, are not written.
+        folder: Output folder; created if it does not exist.
+        place_map: The map; file names start with its name.
+        codes: Place -> its ids in the game, to be written to two more files, one for each direction.
+        most_paths: The destination questions are not written if there are more simple paths than this.
 
     Raises:
         UsageError: If a file cannot be written.
@@ -67,7 +67,7 @@ def write_map(
 
 
 def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int) -> WriteResult:
-    # These load numpy, which whoever only reads maps does not need.
+    # These import numpy, which reading maps does not need.
     from waybench.envs.textmap.map import BUDGET, Paths
     from waybench.envs.textmap.questions._questions import route_questions
 
@@ -76,7 +76,7 @@ def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int)
     except UsageError:
         why = f"not written: there are more than {BUDGET:,} simple paths; label fewer steps for a smaller map"
         left_out = tuple(f"{write.path(kind).name} {why}" for kind in ("all_pairs", "all2all"))
-        return WriteResult(tuple(write.done), left_out, None, None)
+        return WriteResult(tuple(write.paths), left_out, None, None)
     difficulties: Counter[str | None] = Counter()
 
     def pairs() -> Iterator[str]:
@@ -97,12 +97,12 @@ def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int)
             f"the limit is {most_paths:,}",
         )
     return WriteResult(
-        tuple(write.done), left_out, Shares(easy, hard), Shares(difficulties["easy"], difficulties["hard"])
+        tuple(write.paths), left_out, Shares(easy, hard), Shares(difficulties["easy"], difficulties["hard"])
     )
 
 
 def _paths(place_map: PlaceMap) -> Iterator[str]:
-    """Yield one line for each simple path; what belongs to a move is made into text once for each move."""
+    """Yield one line for each simple path; the text of each move is computed once."""
     from waybench.envs.textmap.questions._questions import destination_questions
 
     moves = {
@@ -144,11 +144,11 @@ _ENDINGS = {"walkthrough": "walkthrough", "all_pairs": "all_pairs.jsonl", "all2a
 
 
 class _FileWriter:
-    """The files of one map; each gets its name when it is complete."""
+    """Writer of the files of one map; each file is renamed to its name when it is complete."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
-        self.done: list[Path] = []
+        self.paths: list[Path] = []
 
     def path(self, kind: str) -> Path:
         return self._folder / f"{self._name}.{_ENDINGS.get(kind, f'{kind}.json')}"
@@ -175,4 +175,4 @@ class _FileWriter:
                 unfinished.unlink(missing_ok=True)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}; choose another folder") from None
-        self.done.append(path)
+        self.paths.append(path)

@@ -1,4 +1,4 @@
-"""What a text world consists of: places, ways between them, doors, things, and how its game speaks."""
+"""Data model of text worlds: places, exits, doors, things and the texts of the game."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ _BOTH_WAYS = ("squeeze through ", "swim across ", "step through ", "jump over ")
 _BARE = {"in": "out", "out": "in", "up": "down", "down": "up"} | {
     direction: DIRECTIONS[(number + 4) % 8] for number, direction in enumerate(DIRECTIONS[:8])
 }
-# What begins with these leads back by what begins with those; no beginning is the beginning of another one.
+# Prefix of a move -> prefix of the opposite move; no prefix is a prefix of another one.
 _BACK = {
     **{there: back for there, back in _PAIRS},
     **{back: there for there, back in _PAIRS},
@@ -34,7 +34,7 @@ MOVING_VERBS = frozenset(way.split()[0] for way in (*_BACK, *ONE_WAY_VERBS, "go 
 
 
 def opposite(action: str) -> str | None:
-    """Return the action that should lead back, by its words alone; None if there is no such action."""
+    """Return the opposite of an action, judged by its words alone; None if there is none."""
     if action in _BARE:
         return _BARE[action]
     for there, back in _BACK.items():
@@ -45,21 +45,21 @@ def opposite(action: str) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldStyle:
-    """What a text world is to be like.
+    """Parameters of a text world.
 
     Attributes:
         places: Number of places, 4 or more.
         one_way: Share of the links between places whose opposite move does not lead back.
         doors: Share of links with a door, closed at first.
-        dark: Share of places that tell their name only by the light of the lamp.
+        dark: Share of places whose name is shown only in the light of the lamp.
         special: Share of links that are not directions, such as entering, climbing or crawling.
         confusable: Share of places whose names resemble another place's.
-        prose: How much is told, from 0 (names alone) to 3 (long descriptions that distract).
-        exits: How ways out are told: "list", "prose", or "none".
-        brief: Whether a place is described at the first visit only.
+        prose: Length of descriptions, from 0 (names alone) to 3 (long descriptions that distract).
+        exits: How exits are described: "list", "prose", or "none".
+        brief: Whether a place is described only at the first visit.
 
     Raises:
-        UsageError: If one of these is out of range.
+        UsageError: If a value is out of range.
     """
 
     places: int
@@ -87,13 +87,13 @@ class Location:
     """One place.
 
     Attributes:
-        name: As in the line above its description; unlike every other place's, also in lower case.
-        dark: Whether it is told only by the light of the lamp.
-        text: Its description, of one or more paragraphs; empty if there is none.
-        ways: What is told of its ways out but for those with a door.
-        sound: What is heard on listening.
-        smell: What is smelt.
-        events: What happens there by itself now and then; it changes nothing.
+        name: Name, the line above the description; unique, also in lower case.
+        dark: Whether it is described only in the light of the lamp.
+        text: Description of one or more paragraphs; empty if there is none.
+        ways: Description of the exits without a door.
+        sound: Answer to listening.
+        smell: The smell of the place.
+        events: Random events there; they change nothing.
     """
 
     name: str
@@ -107,14 +107,14 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """One way from a place to another, in this direction only.
+    """A one-directional way from a place to another.
 
     Attributes:
-        source: Number of the place where it begins.
-        action: What is typed; no other exit of that place has the same.
+        source: Number of the place where it starts.
+        action: The command; unique among the exits of the place.
         target: Number of the place where it ends.
-        door: Number of the door in it, if there is one.
-        travel_text: What is told on the way; empty if nothing.
+        door: Number of its door, if there is one.
+        travel_text: Text shown on the way; may be empty.
     """
 
     source: int
@@ -126,13 +126,13 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that can be looked at.
+    """Something that can be examined.
 
     Attributes:
-        name: What it is called; no other thing of its place has the same name.
-        place: Number of the place where it is; -1 if it is carried from the beginning.
+        name: Name; unique in its place.
+        place: Number of its place; -1 if the player carries it from the start.
         portable: Whether it can be taken.
-        text: What is told when it is examined.
+        text: Answer to examining it.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """How the game of a world answers. "{}" stands for the thing, door or direction meant."""
+    """Answers of the game. "{}" stands for the thing, door or direction."""
 
     unknown: str
     no_way: str
@@ -169,21 +169,21 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A text game: all that `Play` needs to play it.
+    """A text game, as played by `Play`.
 
     Attributes:
-        name: Its name in a set.
-        intro: What is told at the beginning, before the first place.
+        name: Name in its set.
+        intro: Text at the start, before the first place.
         places: All places.
-        exits: All ways, each in one direction.
+        exits: All exits, each in one direction.
         doors: Names of the doors; no place has two of the same name.
-        things: What can be looked at or taken; the lamp is among them.
+        things: Things that can be examined or taken, including the lamp.
         lamp: Number of the lamp among the things; -1 if there is none, and then no place is dark.
-        start: Number of the place where the game begins.
-        style: What was asked for.
-        voice: How the game answers.
-        pulse: For each turn, taken in turns, whether something happens by itself.
-        seed: A number for whatever else is to depend on this world alone.
+        start: Number of the first place.
+        style: Parameters of the world.
+        voice: Answers of the game.
+        pulse: Whether a random event happens in each turn; repeated cyclically.
+        seed: Seed of further random choices for this world.
     """
 
     name: str

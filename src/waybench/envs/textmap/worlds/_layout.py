@@ -1,4 +1,4 @@
-"""Which places of a text world are linked, by which moves, and in which directions."""
+"""Layout of a text world: the links between places and their directions."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -21,19 +21,19 @@ _STEPS: dict[str, Cell] = {
     "down": (0, 0, -1),
 }
 _STRAIGHT = ("north", "east", "south", "west")
-_FAR = 1_000  # cells between places that are reached by no direction, so that each has room around it
+_FAR = 1_000  # distance between places without a direction, so that each has free cells around it
 
 
 @dataclass(slots=True)
 class Link:
-    """A way between two places.
+    """A link between two places.
 
     Attributes:
         source: Number of a place.
         target: Number of another one.
         there: The direction from source to target; empty if the move is special.
         back: The direction back; empty if it is special as well, None if there is no way back.
-        fresh: Whether the target was added by this link, so that it can be named after it.
+        fresh: Whether this link added the target, which can then be named after it.
         one_way: Whether the opposite move does not lead back.
     """
 
@@ -47,12 +47,12 @@ class Link:
 
 @dataclass(slots=True)
 class Layout:
-    """Places by number, from 0, where the game begins.
+    """The links between places, which are numbered from 0, the start.
 
     Attributes:
-        regions: For each place the number of its region.
-        links: All links; from every place there is a way to every other.
-        used: For each place the directions that lead out of it.
+        regions: Number of the region of each place.
+        links: All links; every place can be reached from every other.
+        used: Directions of the exits of each place.
     """
 
     regions: list[int]
@@ -61,12 +61,12 @@ class Layout:
 
 
 def make_layout(style: WorldStyle, regions: int, rng: Stream) -> Layout:
-    """Lay out a world.
+    """Generate the layout of a world.
 
     Args:
-        style: What it is to be like.
-        regions: Number of regions; each is a run of connected places.
-        rng: Random numbers.
+        style: Parameters of the world.
+        regions: Number of regions, each of consecutive connected places.
+        rng: Random stream.
     """
     count = style.places
     layout = Layout([number * regions // count for number in range(count)], used=[set() for _ in range(count)])
@@ -80,7 +80,7 @@ def make_layout(style: WorldStyle, regions: int, rng: Stream) -> Layout:
 
 
 def _flags(count: int, share: float, rng: Stream) -> list[bool]:
-    """Return flags of which this share is true, exactly but for rounding."""
+    """Return shuffled flags of which exactly this share (rounded) is true."""
     flags = [number < round(share * count) for number in range(count)]
     rng.shuffle(flags)
     return flags
@@ -92,7 +92,7 @@ def _neighbour(cell: Cell, direction: str) -> Cell:
 
 
 def _grow(layout: Layout, special: list[bool], rng: Stream) -> list[Cell]:
-    """Add place after place to one that is there already; return their cells."""
+    """Add each place next to an earlier one; return the cells."""
     cells: list[Cell] = [(0, 0, 0)]
     taken = {cells[0]}
     slanted = rng.below(3)  # some games have no northeast at all
@@ -114,7 +114,7 @@ def _grow(layout: Layout, special: list[bool], rng: Stream) -> list[Cell]:
 
 
 def _parent(begin: int, number: int, rng: Stream) -> int:
-    """Draw a place to go on from: often the last one, mostly one of the same region."""
+    """Draw the parent of a place: often the last place, mostly one of the same region."""
     if rng.below(2):
         return number - 1
     return rng.below(number) if begin == number else begin + rng.below(number - begin)
@@ -123,7 +123,7 @@ def _parent(begin: int, number: int, rng: Stream) -> int:
 def _free_cell(
     cells: list[Cell], taken: set[Cell], directions: list[str], begin: int, number: int, rng: Stream
 ) -> tuple[int, str]:
-    while True:  # on the rim of what there is, some cell is always free
+    while True:  # there is always a free cell at the border
         parent, direction = _parent(begin, number, rng), rng.choice(directions)
         if _neighbour(cells[parent], direction) not in taken:
             return parent, direction
@@ -137,7 +137,7 @@ def _join(layout: Layout, link: Link) -> None:
 
 
 def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: Stream) -> None:
-    """Add links between places that are there, so that there is more than one way to many of them."""
+    """Add links between existing places, so that many places have several paths to them."""
     linked = {frozenset((link.source, link.target)) for link in layout.links}
     where = {cell: number for number, cell in enumerate(cells)}
     near: list[tuple[int, str, int]] = []
@@ -149,7 +149,7 @@ def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: St
     rng.shuffle(near)
     near.sort(
         key=lambda candidate: candidate[1] not in _STRAIGHT, reverse=True
-    )  # taken from the end: straight ones first
+    )  # popped from the end, so straight first
     for is_special in special:
         if is_special:
             source = rng.below(len(cells))
@@ -163,7 +163,7 @@ def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: St
 
 
 def _join_far(layout: Layout, rng: Stream) -> None:
-    """Link two places by a direction that neither has yet; the passage winds, so they need not lie side by side."""
+    """Link two places by an unused direction; they need not be neighbours, since passages can wind."""
     count = len(layout.regions)
     for _ in range(200):
         source, direction = rng.below(count), rng.choice(_STRAIGHT)
@@ -175,10 +175,10 @@ def _join_far(layout: Layout, rng: Stream) -> None:
 
 
 def _make_one_way(layout: Layout, count: int, rng: Stream) -> None:
-    """Let the opposite moves of some links lead nowhere.
+    """Make some links one-way.
 
-    Where it would cut off a place, there is a way back by another direction, so that every place can still be reached
-    from every other.
+    If that would cut off a place, the link gets a way back in another direction, so that every place can still be
+    reached from every other.
     """
     ways: list[list[int]] = [[] for _ in layout.regions]
     for link in layout.links:

@@ -1,4 +1,4 @@
-"""Maps of text worlds, found by playing them."""
+"""Maps of text worlds, derived by replaying walkthroughs."""
 
 from collections.abc import Sequence
 
@@ -9,19 +9,18 @@ from waybench.envs.textmap.worlds._play import Play
 
 
 def learn_map(world: World, steps: Sequence[Step]) -> PlaceMap:
-    """Return what is to be learnt of a world from a walkthrough of it.
+    """Return the map that can be learned from a walkthrough of a world.
 
-    The world is played again. After each move that has an opposite, such as north or "enter hut", that is tried in the
-    situation which the move has led to; only if it leads back is it a move of the map that can be inferred. Names are
-    in lower case, as in the published maps. The order of places and of actions is drawn by key, so that it says
-    nothing.
+    The walkthrough is replayed. After each move that has an opposite, such as "north" or "enter hut", the opposite is
+    tried, and only if it leads back, the map has it as a move that can be inferred. Names are in lower case, as in the
+    published maps. Places and actions are in random order, so that the order gives no information.
 
     Args:
         world: The world.
         steps: A walkthrough of it, from the first step.
 
     Raises:
-        UsageError: If the world does not answer as the walkthrough has it.
+        UsageError: If the walkthrough is not one of this world.
     """
     traversals, named_at, places, inferred = _replay(world, steps)
     edges = edges_of_traversals(traversals, named_at, inferred)
@@ -34,11 +33,11 @@ def learn_map(world: World, steps: Sequence[Step]) -> PlaceMap:
 
 
 def _replay(world: World, steps: Sequence[Step]) -> tuple[list[Traversal], list[int], set[str], dict[Move, int]]:
-    """Play a walkthrough again.
+    """Replay a walkthrough.
 
     Returns:
-        The moves; for each stay at a place the step at which its name is told; the places; and for each move that can
-        be inferred, the number of the one from which.
+        The moves; the step at which the name of the place is shown for each stay; the places; and the inferred moves,
+        each with the number of the move that it is inferred from.
     """
     play = Play(world)
     turn = play.begin()

@@ -1,4 +1,4 @@
-"""What the moves of a text world are called, which doors are in them, and what places are named after them."""
+"""Moves of a text world: commands, doors, and names of places derived from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from waybench.envs.textmap.worlds._themes import Theme
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of special move; "{}" stands for the thing that is entered, climbed and so on, "{A}" with its article."""
+    """A kind of special move; "{}" stands for the thing to enter or climb, "{A}" for the thing with its article."""
 
     there: str
     back: str | None
@@ -33,19 +33,19 @@ def with_article(noun: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital at the beginning."""
+    """Return a text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 @dataclass(slots=True)
 class Moves:
-    """All ways of a world, and what follows from how they are called.
+    """All exits of a world, and the names derived from them.
 
     Attributes:
-        exits: The ways.
-        doors: The doors' names.
-        names: Places that are named after the way to them: the place's name, and what it is.
-        descriptions: For each exit that is special, what is told of it.
+        exits: The exits.
+        doors: Names of the doors.
+        names: For places named after the way to them: the name and the noun.
+        descriptions: Description of each special exit.
     """
 
     exits: list[Exit] = field(default_factory=lambda: [])
@@ -61,12 +61,12 @@ def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rn
         layout: The links.
         themes: The theme of each place.
         doors: Share of links with a door.
-        prose: How much is told.
-        rng: Random numbers.
+        prose: Length of descriptions.
+        rng: Random stream.
     """
     moves = Moves()
     door_links = _choose_door_links(layout.links, round(doors * len(layout.links)), rng)
-    near: list[set[str]] = [set() for _ in themes]  # of each place, the names of its doors
+    near: list[set[str]] = [set() for _ in themes]  # names of the doors of each place
     used: set[str] = set()
     for number, link in enumerate(layout.links):
         door = None
@@ -87,21 +87,21 @@ def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rn
 
 
 def _choose_door_links(links: list[Link], count: int, rng: Stream) -> set[int]:
-    """Draw the links with a door: first of all plain ones that lead both ways."""
+    """Draw the links with a door, preferably directions that lead both ways."""
     order = list(range(len(links)))
     rng.shuffle(order)
     order.sort(key=lambda number: not links[number].there or links[number].one_way)
     return set(order[:count])
 
 
-def _door(taken: set[str], rng: Stream) -> str:
-    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in taken:
+def _door(used: set[str], rng: Stream) -> str:
+    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in used:
         pass
     return name
 
 
 def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
-    """Return what no other special move of this world is about."""
+    """Draw a noun that no other special move of this world has."""
     name = rng.choice(nouns)
     for attempt in range(1_000):
         if name not in used:
@@ -114,7 +114,7 @@ def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
 
 
 def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str], rng: Stream) -> None:
-    """Add the ways of a link that is no direction, or whose way there is none."""
+    """Add the exits of a link without a direction."""
     if link.one_way:
         verb = rng.choice(sorted(_ONE_WAY["moves"]))
         move = _ONE_WAY["moves"][verb]

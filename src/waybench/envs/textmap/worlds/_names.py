@@ -1,4 +1,4 @@
-"""Names of the places of text worlds: all different, some of them hard to tell apart."""
+"""Names of the places of text worlds: all different, some of them easy to confuse."""
 
 from waybench._package_data import read_toml
 from waybench.core import Stream
@@ -10,13 +10,13 @@ _NAMES = read_toml(__file__, "words.toml")["names"]
 def name_places(
     themes: list[Theme], fixed_names: dict[int, tuple[str, str]], confusable: float, rng: Stream
 ) -> list[tuple[str, str]]:
-    """Return for each place its name and what it is.
+    """Return the name and the noun of each place.
 
     Args:
         themes: The theme of each place.
-        fixed_names: Names that are settled, unless the place is to be confusable.
+        fixed_names: Names and nouns of places that are used unless the place gets a confusable name.
         confusable: Share of places whose names resemble another one.
-        rng: Random numbers.
+        rng: Random stream.
     """
     count = len(themes)
     names: dict[int, tuple[str, str]] = {}
@@ -24,9 +24,9 @@ def name_places(
     order = list(range(count))
     rng.shuffle(order)
     alike = sorted(order, key=lambda place: place in fixed_names)[: round(confusable * count)]
-    alike.sort(key=lambda place: themes[place].nouns)  # those of one theme side by side
+    alike.sort(key=lambda place: themes[place].nouns)  # groups places of one theme
     while alike:
-        if len(alike) == 1:  # it takes two to be confused
+        if len(alike) == 1:  # a single name cannot be confused
             alike += [place for place in order if place not in names and place not in alike][:1]
         size = 2 + rng.below(3)
         group = alike[:size] if len(alike) - size != 1 else alike[: size + 1]
@@ -40,7 +40,7 @@ def name_places(
 
 
 def _resembling(theme: Theme, size: int, used: set[str], rng: Stream) -> list[tuple[str, str]]:
-    """Return names that resemble each other, up to a number of them."""
+    """Return up to `size` names that resemble each other."""
     while True:
         if rng.below(4):
             noun = rng.choice(theme.nouns)

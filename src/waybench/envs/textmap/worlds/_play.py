@@ -1,4 +1,4 @@
-"""The engine of text worlds: what is typed, what is answered, and what has become of the world."""
+"""The engine of text worlds: commands, answers and states."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -19,14 +19,14 @@ _NOWHERE = frozenset((*DIRECTIONS, "in", "out"))
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All that can change in a world; keeping it is saving the game.
+    """The state of a game.
 
     Attributes:
-        place: Number of the place where the player is.
-        opened: Which doors are open, as the bits of a number.
-        taken: Which things are carried, likewise.
-        seen: Which places have been described, likewise.
-        lit: Whether the lamp burns.
+        place: Number of the current place.
+        opened: Bit mask of open doors.
+        taken: Bit mask of carried things.
+        seen: Bit mask of places that have been described.
+        lit: Whether the lamp is lit.
         turn: Number of turns so far.
     """
 
@@ -39,13 +39,13 @@ class Situation:
 
 
 class Turn(NamedTuple):
-    """What follows from a command.
+    """The result of a command.
 
     Attributes:
-        after: The situation now.
-        text: What is told.
-        shows_name: Whether the name of the place where the player now is was told, as a line of its own.
-        understood: Whether the command meant anything.
+        after: The new state.
+        text: The answer of the game.
+        shows_name: Whether the text has the name of the new place on a line of its own.
+        understood: Whether the command was understood.
     """
 
     after: Situation
@@ -55,7 +55,7 @@ class Turn(NamedTuple):
 
 
 class Play:
-    """A world as a game. It keeps no state: every command is given with the situation in which it is typed.
+    """The engine of a world. It is stateless: commands take a state and return the next one.
 
     Args:
         world: The world.
@@ -75,28 +75,28 @@ class Play:
                 self._things[thing.place][thing.name] = number
 
     def begin(self) -> Turn:
-        """Return the first situation, and what is told at the beginning."""
+        """Return the first state and the opening text."""
         before = Situation(self.world.start, taken=self._carried)
         turn = self._arrive(before, before, "")
         return turn._replace(text=f"{self.world.intro}\n\n{turn.text}")
 
     def way(self, before: Situation, action: str) -> Exit | None:
-        """Return the way that an action means in a situation; None if it means none."""
+        """Return the exit that an action takes; None if there is none."""
         return self._exits.get((before.place, action))
 
     def dark(self, situation: Situation) -> bool:
-        """Return whether nothing can be seen."""
+        """Return whether the player is in the dark."""
         return self.world.places[situation.place].dark and not situation.lit
 
     def here(self, situation: Situation) -> list[str]:
-        """Return the names of the things that lie or stand about, those carried left out."""
+        """Return the names of the things at the place, without those that the player carries."""
         return [name for name, number in self._things[situation.place].items() if not situation.taken >> number & 1]
 
     def act(self, before: Situation, command: str) -> Turn:
-        """Carry out a command.
+        """Execute a command.
 
-        Whatever is typed gets an answer; what is too long or holds control characters is not understood. The text ends
-        with a line feed.
+        Every command gets an answer; commands that are too long or have control characters are not understood. The text
+        ends with a line feed.
         """
         words = _cleaned(command)
         if words is None:
@@ -118,7 +118,7 @@ class Play:
         return self._arrive(now, replace(now, place=way.target), way.travel_text)
 
     def _arrive(self, now: Situation, after: Situation, travel_text: str) -> Turn:
-        """Tell of a place, at length if it is new or the game always does so."""
+        """Enter a place, with its description unless the style is brief and the place is not new."""
         at_length = not self.world.style.brief or not now.seen >> after.place & 1
         turn = self._look(after, at_length)
         return turn._replace(text=f"{travel_text}\n\n{turn.text}") if travel_text else turn
@@ -150,7 +150,7 @@ class Play:
         return self.world.things[self._things[now.place][name]]
 
     def _do(self, now: Situation, words: str) -> Turn:
-        """Carry out what is no way out of here."""
+        """Execute a command that is not an exit of the place."""
         verb, _, noun = words.partition(" ")
         voice, place = self.world.voice, self.world.places[now.place]
         simple = {
@@ -245,7 +245,7 @@ class Play:
 
 
 def _cleaned(command: str) -> str | None:
-    """Return the words of a command in full and in lower case; None if they cannot mean anything."""
+    """Return a command in lower case with abbreviations expanded; None if it is invalid."""
     if len(command) > LONGEST_COMMAND or not command.isprintable():
         return None
     words = command.lower().split()

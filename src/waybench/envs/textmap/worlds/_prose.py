@@ -1,4 +1,4 @@
-"""What text worlds tell: descriptions of places, things to look at, and how a game answers."""
+"""Texts of text worlds: descriptions of places and things, and answers of the game."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,48 +14,48 @@ LAMPS = _PROSE["lamps"]
 
 
 def make_voice(rng: Stream) -> Voice:
-    """Draw how a game answers."""
+    """Draw the answers of a game."""
     return Voice(**{name: rng.choice(answers) for name, answers in _WORDS["voice"].items()})
 
 
 def introduction(theme: Theme, prose: int, rng: Stream) -> str:
-    """Return what a game tells before its first place."""
+    """Return the text before the first place."""
     name = rng.choice(_PROSE["first_syllables"]) + rng.choice(_PROSE["last_syllables"])
     title = f"{rng.choice(_PROSE['titles']).format(name)}\n{rng.choice(_PROSE['subtitles'])}"
     return title if prose == 0 else f"{title}\n\n{rng.choice(_PROSE['quests']).format(whole=rng.choice(theme.whole))}"
 
 
 class Deck:
-    """Deals texts so that none comes twice before all others of its kind have come.
+    """Deals texts of a kind in random order without repetition until all have been dealt.
 
     Args:
-        rng: Random numbers.
+        rng: Random stream.
     """
 
     def __init__(self, rng: Stream) -> None:
         self._rng = rng
-        self._left: dict[tuple[str, ...], list[str]] = {}
+        self._remaining: dict[tuple[str, ...], list[str]] = {}
 
     def deal(self, texts: tuple[str, ...]) -> str:
         """Return one of the texts."""
-        left = self._left.setdefault(texts, [])
-        if not left:
-            left.extend(texts)
-            self._rng.shuffle(left)
-        return left.pop()
+        remaining = self._remaining.setdefault(texts, [])
+        if not remaining:
+            remaining.extend(texts)
+            self._rng.shuffle(remaining)
+        return remaining.pop()
 
 
 def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour: str, prose: int, deck: Deck) -> str:
     """Write the description of a place.
 
     Args:
-        theme: The kind of country.
-        noun: What the place is.
-        scenery: What stands there.
-        smell: What it smells of.
-        rumour: Name of a place that may be mentioned, which says nothing about where it is; empty if none.
-        prose: How much is told, from 0 to 3.
-        deck: Where the phrases come from.
+        theme: Theme of the place.
+        noun: Noun of the place.
+        scenery: Things in the place.
+        smell: Smell of the place.
+        rumour: Name of another place to mention, with a meaningless direction; empty if none.
+        prose: Length of descriptions, from 0 to 3.
+        deck: Deck of phrases.
     """
     if prose == 0:
         return ""
@@ -79,40 +79,40 @@ def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour
     return text
 
 
-def _have_common_slot(text: str, other: str) -> bool:
-    """Return whether two templates tell the same thing."""
-    return any(slot in text and slot in other for slot in ("{mood}", "{ground}", "{around}", "{a}"))
+def _have_common_slot(text: str, other_text: str) -> bool:
+    """Return whether two templates have a slot in common."""
+    return any(slot in text and slot in other_text for slot in ("{mood}", "{ground}", "{around}", "{a}"))
 
 
 def examine_text(noun: str, rng: Stream) -> str:
-    """Return what is told of a thing on looking at it."""
+    """Return the answer to examining a thing."""
     return rng.choice(_PROSE["examined"]).format(noun)
 
 
 def draw_portable(rng: Stream) -> str:
-    """Draw something that can be carried."""
+    """Draw the name of a portable thing."""
     return rng.choice(_PROSE["portable"])
 
 
 def join_items(items: Sequence[str]) -> str:
-    """Return the items as in a sentence: with commas, and "and" before the last."""
+    """Join items with commas, and "and" before the last."""
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
 
 
 def towards(direction: str) -> str:
-    """Return where something lies in a direction, as a part of a sentence."""
+    """Return a direction as a phrase."""
     return {"up": "above you", "down": "below you"}.get(direction, f"to the {direction}")
 
 
 def describe_exits(actions: Sequence[str], special: Sequence[str], exits: str, theme: Theme, rng: Stream) -> str:
-    """Tell of the ways out that have no door.
+    """Return the description of the exits without a door.
 
     Args:
         actions: All moves.
-        special: Sentences about those that are no directions.
+        special: Descriptions of the special moves.
         exits: "list", "prose", or "none".
-        theme: The kind of country.
-        rng: Random numbers.
+        theme: Theme of the place.
+        rng: Random stream.
     """
     if exits == "none" or not actions:
         return ""

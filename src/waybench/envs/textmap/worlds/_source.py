@@ -1,4 +1,4 @@
-"""Sets of text worlds: which there are at a level, with a walkthrough of each and the map that it yields."""
+"""Generated worlds by key, with their walkthroughs and maps."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -32,13 +32,13 @@ WORLD_OPTIONS = (
         kind=int,
         low=0,
         high=3,
-        doc="How much is told: from 0 (names alone) to 3 (long descriptions that distract); drawn if not given.",
+        doc="Length of descriptions, from 0 (names alone) to 3 (long descriptions that distract); drawn if not given.",
     ),
     Option(
         name="exits",
         default="any",
         choices=("any", *EXITS),
-        doc="How the ways out of a place are told; any draws one for each world.",
+        doc="How the exits of a place are described; any draws one for each world.",
     ),
     Option(
         name="steps",
@@ -51,7 +51,7 @@ WORLD_OPTIONS = (
         "that is shown.",
     ),
 )
-# What is drawn where nothing is given; what is there twice comes twice as often. Shares are in percent.
+# Values that options are drawn from if they are not given; shares are in percent.
 _DEFAULTS = {
     "one_way": (0, 5, 5, 10, 10, 15, 20, 30),
     "doors": (0, 5, 10, 10, 15, 20),
@@ -63,7 +63,7 @@ _DEFAULTS = {
 
 
 def world_item(key: str, level: int, options: Mapping[str, Json], index: int) -> tuple[PlaceMap, World]:
-    """Return a world of a set, with a walkthrough and the map that follows from it.
+    """Generate a world of a set, with a walkthrough and its map.
 
     Args:
         key: The set's key.
@@ -72,7 +72,7 @@ def world_item(key: str, level: int, options: Mapping[str, Json], index: int) ->
         index: Number within the set, from 0.
 
     Raises:
-        UsageError: For a level that does not exist.
+        UsageError: If the level does not exist.
     """
     if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
         raise UsageError(f"level {level}: give a number of places from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
@@ -89,7 +89,7 @@ def world_item(key: str, level: int, options: Mapping[str, Json], index: int) ->
 
 
 def _style(level: int, options: Mapping[str, Json], rng: Stream) -> WorldStyle:
-    """Return the style that the options give; what they leave open is drawn, whether it is needed or not."""
+    """Return the style of a world. Defaults are always drawn, so that options do not change the rest of the world."""
     defaults = {name: rng.choice(values) for name, values in _DEFAULTS.items()}
     exits, brief = rng.choice(("list", "none", "prose", "prose")), rng.below(2) == 1
     shares = {name: _or_default(options[name], defaults[name] / 100) for name in _DEFAULTS if name != "prose"}

@@ -1,4 +1,4 @@
-"""Kinds of country that the regions of text worlds can be, with the words for their places."""
+"""Themes of the regions of text worlds, with their words."""
 
 from dataclasses import dataclass
 
@@ -7,26 +7,26 @@ from waybench._package_data import read_toml
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """Words of one kind of country.
+    """The words of a theme.
 
     Attributes:
-        nouns: What places are.
-        adjectives: What they can be like, as parts of names.
-        whole: What the country is called in the introduction.
-        ways: What leads on, in the singular.
-        ground: What is underfoot.
-        around: What is to be seen around.
-        moods: What a place can be like, as the end of a sentence.
+        nouns: Nouns of places.
+        adjectives: Adjectives in names of places.
+        whole: Nouns for the whole region, for the introduction.
+        ways: Nouns for ways, in the singular.
+        ground: Descriptions of the ground.
+        around: Descriptions of the surroundings.
+        moods: Descriptions of the mood, as ends of sentences.
         details: Whole sentences.
-        scenery: What stands about, and can be examined.
-        sounds: What is heard.
-        smells: What it smells of.
-        events: What happens by itself.
-        enter: What can be entered.
-        climb: What can be climbed.
-        board: What can be boarded.
-        crawl: What can be crawled into.
-        shadowy: How likely its places are to be dark, compared with others.
+        scenery: Things that can be examined.
+        sounds: Answers to listening.
+        smells: Smells.
+        events: Random events.
+        enter: Things to enter.
+        climb: Things to climb.
+        board: Things to board.
+        crawl: Things to crawl into.
+        shadowy: Weight of its places in the choice of dark places.
     """
 
     nouns: tuple[str, ...]
@@ -53,4 +53,4 @@ _THEMES = {name: Theme(**theme) for name, theme in _DATA["themes"].items()}
 COUNTRIES: tuple[tuple[Theme, ...], ...] = tuple(
     tuple(_THEMES[name] for name in country) for country in _DATA["countries"]
 )
-"""Whose regions can lie side by side."""
+"""Groups of themes that can occur in the same world."""

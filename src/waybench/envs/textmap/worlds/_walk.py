@@ -1,4 +1,4 @@
-"""Walkthroughs of text worlds: to every place, but not along every way."""
+"""Walkthroughs of text worlds, which visit every place but do not take every exit."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -15,20 +15,20 @@ IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
 
 
 def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> tuple[Step, ...]:
-    """Play a world from the beginning.
+    """Generate a walkthrough of a world.
 
-    All places are visited if the steps suffice. What is left of them goes into detours and into what changes nothing:
-    looking, waiting, trying what does not work. Some ways are never taken. Whoever enters a dark place without a light
-    lights the lamp before leaving it.
+    It visits all places if the number of steps suffices. The other steps are detours and commands without effect, such
+    as looking, waiting and blocked moves. Some exits are never taken. After entering a dark place without a light, the
+    player lights the lamp before leaving.
 
     Args:
         world: The world.
-        rng: Random numbers.
+        rng: Random stream.
         steps: Number of steps after the first, which has the number 0.
-        visit_all: Whether to make more steps, up to `MOST_STEPS`, if those do not suffice for all places.
+        visit_all: Whether to add steps, up to `MOST_STEPS`, if they do not suffice for all places.
 
     Raises:
-        UsageError: If there are to be fewer steps than 1 or more than `MOST_STEPS`.
+        UsageError: If the number of steps is not from 1 to `MOST_STEPS`.
     """
     if not 1 <= steps <= MOST_STEPS:
         raise UsageError(f"steps is {steps}: give a number of steps from 1 to {MOST_STEPS}")
@@ -37,8 +37,8 @@ def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> t
     return tuple(walker.steps)
 
 
-def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, wanted: Callable[[int], bool]) -> list[Exit]:
-    """Return the shortest way from a place to another that is wanted; nothing if there is none."""
+def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, is_target: Callable[[int], bool]) -> list[Exit]:
+    """Return a shortest path from a place to a different place that is a target; empty if there is none."""
     arrivals: dict[int, Exit | None] = {begin: None}
     queue = deque([begin])
     while queue:
@@ -46,7 +46,7 @@ def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, wanted: Callable
             if way.target in arrivals:
                 continue
             arrivals[way.target] = way
-            if wanted(way.target):
+            if is_target(way.target):
                 path = [way]
                 while (last := arrivals[path[-1].source]) is not None:
                     path.append(last)
@@ -56,12 +56,12 @@ def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, wanted: Callable
 
 
 class _Walker:
-    """A walk in the making.
+    """Generator of one walkthrough.
 
     Args:
         world: The world.
-        rng: Random numbers.
-        steps: Number of steps to make.
+        rng: Random stream.
+        steps: Number of steps.
     """
 
     def __init__(self, world: World, rng: Stream, steps: int) -> None:
@@ -77,12 +77,12 @@ class _Walker:
         self._visited = {self._now.place}
         self.steps = [Step(0, "Init", turn.text)]
         self._route = self._find_route()
-        self._ahead = len(self._route)  # moves of the route that are still to be made
-        self._doors = {way.door for way in self._route if way.door is not None}  # those that it goes through
-        self._left_out = self._choose_left_out()
+        self._ahead = len(self._route)  # remaining moves of the route
+        self._doors = {way.door for way in self._route if way.door is not None}  # doors on the route
+        self._unused_exits = self._choose_unused_exits()
 
     def walk(self, whole: bool) -> None:
-        """Make all steps, and more if the whole of the world is to be seen."""
+        """Make all steps, and more if needed to visit all places."""
         if whole and self._spare < 0:
             self._limit = min(self._limit - self._spare, MOST_STEPS)
         for way in self._route:
@@ -92,10 +92,10 @@ class _Walker:
             self._go(way)
             self._ahead -= 1
         self._take_lamp()
-        self._stray(self._left)
+        self._stray(self._steps_left)
 
     def _find_route(self) -> list[Exit]:
-        """Return ways that lead to every place, always on to the nearest that is new; first of all to the lamp."""
+        """Return a route to every place: first to the lamp, then always to the nearest new place."""
         place, visited = self._now.place, {self._now.place}
         route: list[Exit] = []
         lamp = self._world.things[self._world.lamp].place if self._world.lamp >= 0 else -1
@@ -108,31 +108,31 @@ class _Walker:
             visited.add(route[-1].target)
         return route
 
-    def _choose_left_out(self) -> set[Exit]:
-        """Draw ways that are never taken, of those that the route does not need."""
-        taken = set(self._route)
-        unused = [way for ways in self._ways for way in ways if way not in taken]
+    def _choose_unused_exits(self) -> set[Exit]:
+        """Draw the exits that are never taken, among those that the route does not use."""
+        route = set(self._route)
+        unused = [way for ways in self._ways for way in ways if way not in route]
         self._rng.shuffle(unused)
-        # One way out of the last place comes last, so that the walk is not over there.
+        # Keep one exit of the last place usable, so that detours are possible there.
         last = next((way for way in unused if way.source == self._route[-1].target), None)
         unused.sort(key=lambda way: way is last)
         return set(unused[: (len(unused) + 1) // 2])
 
     @property
-    def _left(self) -> int:
-        """Steps that can still be made."""
+    def _steps_left(self) -> int:
+        """Number of remaining steps."""
         return self._limit + 1 - len(self.steps)
 
     @property
     def _spare(self) -> int:
-        """Steps that the route does not need; negative if it is too long."""
+        """Number of steps that the route does not need; negative if the route is too long."""
         closed = sum(not self._now.opened >> door & 1 for door in self._doors)
         lamp = self._world.lamp
         light = 0 if lamp < 0 else (not self._now.lit) + (not self._now.taken >> lamp & 1)
-        return self._left - self._ahead - closed - light
+        return self._steps_left - self._ahead - closed - light
 
     def _do(self, action: str) -> None:
-        if self._left:
+        if self._steps_left:
             turn = self._play.act(self._now, action)
             self._now = turn.after
             self._visited.add(self._now.place)
@@ -144,14 +144,14 @@ class _Walker:
             self._do(f"take {self._world.things[lamp].name}")
 
     def _go(self, way: Exit) -> None:
-        """Make a move of the route, with whatever it needs."""
+        """Make a move of the route, with the commands that it needs."""
         if way.door is not None and not self._now.opened >> way.door & 1:
             if self._spare > 0 and self._rng.below(3) == 0:
-                self._do(way.action)  # only to find the door closed
+                self._do(way.action)  # finds the door closed
             self._do(f"open {self._world.doors[way.door]}")
         lamp = self._world.things[self._world.lamp].name if self._world.lamp >= 0 else ""
         unlit = self._world.places[way.target].dark and not self._now.lit
-        if unlit and (self._left < 2 or self._rng.below(4) == 0):
+        if unlit and (self._steps_left < 2 or self._rng.below(4) == 0):
             self._do(f"light {lamp}")
         self._do(way.action)
         if self._play.dark(self._now):
@@ -162,25 +162,25 @@ class _Walker:
             self._do(f"extinguish {lamp}")  # so that the next dark place is dark again
 
     def _stray(self, count: int) -> None:
-        """Make steps that the route does not need: about so many, and no more than there are to spare."""
+        """Make about `count` steps that the route does not need, and no more than are spare."""
         end = len(self.steps) + count
         while len(self.steps) < end and self._spare > 0:
             if self._rng.below(2) or not self._trip():
                 self._do(self._idle())
 
     def _usable(self, place: int) -> list[Exit]:
-        """Return the ways that a detour can take: nothing new, nothing dark, no closed door."""
+        """Return the exits that a detour can take: to visited places, not into the dark, without closed doors."""
         return [
             way
             for way in self._ways[place]
-            if way not in self._left_out
+            if way not in self._unused_exits
             and way.target in self._visited
             and (self._now.lit or not self._world.places[way.target].dark)
             and (way.door is None or self._now.opened >> way.door & 1)
         ]
 
     def _trip(self) -> bool:
-        """Go somewhere and come back; return whether that was possible."""
+        """Make a round trip; return whether that was possible."""
         home = place = self._now.place
         out: list[Exit] = []
         for _ in range(1 + self._rng.below(_LONGEST_TRIP)):
@@ -197,7 +197,7 @@ class _Walker:
         return True
 
     def _idle(self) -> str:
-        """Return an action that leads nowhere."""
+        """Return a command that leads nowhere."""
         draw = self._rng.below(10)
         things = [] if self._play.dark(self._now) else self._play.here(self._now)
         doors = [way.door for way in self._ways[self._now.place] if way.door is not None]

@@ -1,4 +1,4 @@
-"""Text worlds by key: games of places and ways that nobody has played before."""
+"""Generator of text worlds."""
 
 from waybench.core import Stream
 from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, Location, Thing, World, WorldStyle
@@ -17,19 +17,19 @@ from waybench.envs.textmap.worlds._prose import (
 )
 from waybench.envs.textmap.worlds._themes import COUNTRIES, Theme
 
-_PULSE = 61  # turns after which what happens by itself repeats
+_PULSE = 61  # period of random events, in turns
 _LARGEST_REGION = 40
 
 
 def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
-    """Make a text world.
+    """Generate a text world.
 
-    From every place there is a way to every other. The first place is never dark.
+    Every place can be reached from every other. The first place is never dark.
 
     Args:
-        rng: Random numbers.
-        style: What it is to be like.
-        name: What it is called in its set.
+        rng: Random stream.
+        style: Parameters of the world.
+        name: Name in its set.
     """
     regions = 1 + max((style.places - 1) // _LARGEST_REGION, rng.below(1 + min(4, style.places // 12)))
     layout = make_layout(style, regions, rng)
@@ -45,7 +45,7 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
         where = rng.choice((-1, 0, _beside(moves.exits, dark)))
         lamp_name = rng.choice(LAMPS)
         things.append(Thing(lamp_name, where, True, examine_text(lamp_name, rng)))
-    # What can be told of "the ..."; not "the Inside the Hut", nor "the Abel's Chapel".
+    # Names that work after "the": not "Inside the Hut" or "Abel's Chapel".
     plain = tuple(text for number, (text, _) in enumerate(names) if number not in moves.names and "'s " not in text)
     deck = Deck(rng)
     places = [
@@ -59,7 +59,7 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
 
 
 def _pulse(lively: bool, rng: Stream) -> tuple[bool, ...]:
-    """Draw the turns at which something happens by itself, never in two turns of three."""
+    """Draw the turns with a random event, at most one in three consecutive turns."""
     pulse = [False, False]
     for _ in range(_PULSE):
         pulse.append(lively and not any(pulse[-2:]) and rng.below(5) == 0)
@@ -67,20 +67,20 @@ def _pulse(lively: bool, rng: Stream) -> tuple[bool, ...]:
 
 
 def _dark(themes: list[Theme], count: int, rng: Stream) -> set[int]:
-    """Draw the dark places: any but the first, sooner under ground than elsewhere."""
+    """Draw the dark places: any but the first, preferably in shadowy themes."""
     order = [(-(rng.below(100) * theme.shadowy), place) for place, theme in enumerate(themes) if place]
     return {place for _, place in sorted(order)[:count]}
 
 
 def _beside(exits: list[Exit], dark: set[int]) -> int:
-    """Return a place next to the first one from which one simply comes back; the first one if there is none."""
+    """Return a neighbour of the first place with exits both ways and no door; the first place if there is none."""
     ways = {(way.source, way.target) for way in exits if way.door is None}
     near = [target for source, target in sorted(ways) if source == 0 and target not in dark and (target, 0) in ways]
     return near[-1] if near else 0
 
 
 def _things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
-    """Draw what can be looked at, and here and there something that can be taken."""
+    """Draw the things to examine, and some portable things."""
     things: list[Thing] = []
     held: set[str] = set()
     for place, theme in enumerate(themes):
@@ -89,7 +89,7 @@ def _things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
         count = rng.below(prose + 1) if prose < 3 else 1 + rng.below(3)
         things += [Thing(noun, place, False, examine_text(noun, rng)) for noun in scenery[:count]]
         name = draw_portable(rng)
-        if rng.below(5) == 0 and name not in held:  # once in a world, so that what is carried has one name each
+        if rng.below(5) == 0 and name not in held:  # unique in a world, so that carried things have different names
             held.add(name)
             things.append(Thing(name, place, True, examine_text(name, rng)))
     return things

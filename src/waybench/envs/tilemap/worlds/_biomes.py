@@ -1,4 +1,4 @@
-"""What the project's own tile worlds are made of: biomes, and the names of all that stands in them."""
+"""Biomes of the generated tile worlds, and the names of the things in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What stands and lies about in a world: patches of ground, furniture, objects and people, until no tile is missing."""
+"""Decoration of a world: patches of ground, furniture, objects and people, until every tile is in use."""
 
 from waybench.envs.tilemap.worlds._board import Board, noise
 from waybench.envs.tilemap.worlds._frame import Location

@@ -1,4 +1,4 @@
-"""What is to be done in a world: where the player starts, where the antagonist stands, and the objectives."""
+"""The quest of a world: the player's start, the antagonist's place, and the objectives."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

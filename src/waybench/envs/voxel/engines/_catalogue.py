@@ -10,7 +10,7 @@ OWN, LUANTI, MINEDOJO = "own", "luanti", "minedojo"
 
 
 class Engine(NamedTuple):
-    """What is known of an engine without starting it.
+    """The properties of an engine, known without starting it.
 
     Attributes:
         goals: The goals that are drawn.

@@ -9,7 +9,7 @@ EYES = 1.62  # blocks above the feet
 
 
 class Body(NamedTuple):
-    """Where the walker is.
+    """The walker's position.
 
     Attributes:
         x: To the east, in blocks.

@@ -1,4 +1,4 @@
-"""How the walker moves: gravity, jumps, swimming, and what it bumps into. Compiled.
+"""The walker's movement: gravity, jumps, swimming and collisions. Compiled.
 
 A tick is a twentieth of a second. All lengths are in blocks, all speeds in blocks a tick. As in `_look`, the chunks are
 made before.

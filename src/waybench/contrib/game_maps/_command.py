@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._run import prepare_folder
-from waybench.contrib.game_maps import GameMap, Story, map_game, read_commands, read_names
-from waybench.core import UsageError, plural
+from waybench.contrib.game_maps._build import GameMap, map_game
+from waybench.contrib.game_maps._lists import read_commands, read_names
+from waybench.contrib.game_maps._story import Story
+from waybench.core import UsageError, plural, prepare_folder
 from waybench.envs.textmap import MOST_PATHS, NEVER, WriteResult, write_map
 
 _FILE = click.Path(path_type=Path)
@@ -62,13 +63,13 @@ def build(
     chosen = _name(game, name)
     folder = Path(chosen) if out is None else out
     _check_new(folder, chosen)
-    told = None if names is None else read_names(names)
+    names_of_places = None if names is None else read_names(names)
     typed = None if commands is None else read_commands(commands)
     story = Story(game)
     typed = typed or story.walkthrough
     if not typed:
         raise UsageError(f"{game}: jericho has no walkthrough of this game; give --commands, a file with one in a line")
-    found = map_game(story.engine(typed), typed, chosen, steps=steps, names=told)
+    found = map_game(story.engine(typed), typed, chosen, steps=steps, names=names_of_places)
     prepare_folder(folder)
     _report(found, write_map(folder, found.place_map, found.codes, most_paths=paths), folder)
 
@@ -100,11 +101,11 @@ def _report(found: GameMap, written: WriteResult, folder: Path) -> None:
             f"{plural(found.unused, 'command was', 'commands were')} not given"
         )
     if written.destinations is not None and written.routes is not None:
-        asked = [
+        questions = [
             f"{count.easy + count.hard} {kind} ({count.easy} easy, {count.hard} hard)"
             for kind, count in (("destinations", written.destinations), ("routes", written.routes))
         ]
-        click.echo(f"questions: {', '.join(asked)}")
+        click.echo(f"questions: {', '.join(questions)}")
     for line in written.left_out:
         click.echo(line if written.destinations is None else f"{line}; --paths raises it")
     click.echo(f"files in {click.format_filename(folder)}: {', '.join(path.name for path in written.files)}")

@@ -1,0 +1,106 @@
+"""Checks of an environment's presentation: its names, and that its drawings and its board work."""
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+from xml.etree.ElementTree import ParseError, fromstring
+
+from waybench.core import EpisodeRecord, Presentation, TurnRecord, evenly_chosen
+from waybench.testing._require import AnyEnvironment, ContractError, require
+from waybench.testing._walks import items, play_name
+
+_COUNTS = 5  # frames of an episode that are drawn
+_ANOTHER_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # where an "s" at the end makes no plural
+_WIDTHS = (20, 80, 200)  # characters of a terminal
+_BOARD_ID = "contract-board"
+
+
+def check_presentation_declared(environment: AnyEnvironment, family: Sequence[AnyEnvironment] = ()) -> None:
+    """Names have plurals, and every metric and every environment that is named exists.
+
+    Args:
+        environment: What is checked.
+        family: Other environments that share its presentation, whose metrics may be named there too.
+    """
+    presentation = environment.presentation
+    for noun in ("level", "item", "cluster"):
+        one, several = getattr(presentation, noun), getattr(presentation, f"{noun}s")
+        require(one or noun == "cluster", f"presentation: give {noun}, the name of one")
+        require(bool(one) == bool(several), f"presentation: give {noun} beside {noun}s")
+        require(
+            not one or several != f"{one}s" or not _ANOTHER_PLURAL.search(one),
+            f"presentation: {several!r} is not the plural of {one!r}: give {noun}s",
+        )
+    require(
+        not presentation.cluster or environment.cluster is not None,
+        "presentation: cluster has a name, and the environment declares no cluster",
+    )
+    own = _metrics(environment)
+    known = own.union(*map(_metrics, family))
+    for name in chain(
+        presentation.metrics, *presentation.pairs.values(), presentation.by_cluster, [presentation.shared]
+    ):
+        require(not name or name in known, f"presentation: there is no metric {name!r}")
+    require(
+        not presentation.metrics or own.intersection(presentation.metrics),
+        f"presentation: {environment.id} has none of the metrics of its table",
+    )
+    ids = {environment.id, *(each.id for each in family)}
+    for name in chain(*presentation.parts.values(), *presentation.modes.values()):
+        require(name in ids, f"presentation: {name!r} is not an environment with this presentation")
+    drawn = presentation.draw is not None
+    require(drawn or presentation.draw_frames is None, "presentation: draw_frames without draw")
+    require(drawn or not presentation.legend, "presentation: there is a legend and no drawing")
+    require(drawn or not presentation.reference, "presentation: there is a reference and no drawing")
+    for name in ("lead", "legend", "undefined"):
+        text = getattr(presentation, name).strip()
+        require(not text or text.endswith("."), f"presentation: write {name} in whole sentences")
+
+
+def _metrics(environment: AnyEnvironment) -> set[str]:
+    return {one.name for one in (*environment.metrics, *environment.aggregates)}
+
+
+def check_presentation(environment: AnyEnvironment, level: int) -> None:
+    """What draws an episode works on the records of played ones, before the first turn and after the last."""
+    presentation = environment.presentation
+    for item in items(environment, level, 1):
+        for player in ("null", "random", "oracle"):
+            episode = play_name(environment, item, player)
+            try:
+                record = EpisodeRecord.from_json(episode.record().to_json())
+                instance = environment.decode(record.instance)
+                _check_drawings(presentation, instance, record.turns)
+                if presentation.board is not None:
+                    for width in _WIDTHS:
+                        require(presentation.board(episode.state, width).strip(), "presentation: its board is empty")
+            except ContractError:
+                raise
+            except Exception as error:
+                raise ContractError(
+                    f"item {item.id}, {player}: the presentation raised {type(error).__name__}: {error}"
+                ) from error
+
+
+def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[TurnRecord]) -> None:
+    if presentation.draw is None:
+        return
+    for shown in (turns[:0], turns):
+        _require_svg(presentation.draw(instance, shown), "draw")
+        _require_svg(presentation.draw(instance, shown, board_id=_BOARD_ID, reuse=True), "draw with reuse")
+    if presentation.draw_frames is not None:
+        counts = evenly_chosen(range(len(turns) + 1), _COUNTS)
+        frames = list(presentation.draw_frames(instance, turns, counts))
+        require(len(frames) == len(counts), f"draw_frames gave {len(frames)} drawings for {len(counts)} counts")
+        for frame in frames:
+            _require_svg(frame, "draw_frames")
+
+
+def _require_svg(text: object, what: str) -> None:
+    require(isinstance(text, str), "{} gave no text", what)
+    try:
+        tag = fromstring(str(text)).tag
+    except ParseError as error:
+        raise ContractError(f"{what} gave no SVG: {error}") from None
+    require(tag.rpartition("}")[2] == "svg", "{} gave <{}>, not <svg>", what, tag)
