@@ -229,7 +229,7 @@ def _top(number: int, doc: str) -> Metric:
 
     name = ("Top-0", "Top-1", "Top-5")[number]
     per = _from_tally(lambda totals: totals.goals)
-    doc = f"{doc} Of a set it is the share of all objectives."
+    doc = f"{doc} Of a set it is the share of all objectives; times 100, the published percentage."
     return Metric(name=name.lower().replace("-", ""), of=share, title=name, low=0, range=_goals, per=per, doc=doc)
 
 
