@@ -2,12 +2,15 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import waybench
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
+from waybench.cli import main
 from waybench.tasks import load_task
 from waybench.tasks._presets import SMARTPLAY
 
@@ -85,6 +88,43 @@ def test_smartplay_has_every_recorded_setting() -> None:
     assert {head.options["wording"] for head in heads("smartplay", limit=1, wording="chat")} == {"chat"}
 
 
+# shared/specs/smartplay.md, section 2: all goals in Minecraft that the published program registers.
+GOALS = {
+    "voxel_plains": "MinedojoCreative0",
+    "voxel_forest": "MinedojoCreative1",
+    "voxel_ocean": "MinedojoCreative2",
+    "voxel_beach": "MinedojoCreative4",
+    "voxel_taiga": "MinedojoCreative5",
+    "voxel_ice_spikes": "MinedojoCreative7",
+    "voxel_jungle": "MinedojoCreative8",
+    "voxel_desert": "MinedojoCreative9",
+}
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_each_goal_in_minecraft_is_a_task(name: str) -> None:
+    goal = name.removeprefix("voxel_").replace("_", " ")
+    (head, other) = heads(name, limit=2)
+    assert head.instance["goal"] == other.instance["goal"] == goal
+    in_minecraft = replace(head, instance={**head.instance, "engine": "minedojo"})
+    setting = environment_of(name).published_setting
+    assert (setting(in_minecraft), setting(head)) == (GOALS[name], None)
+    (part,) = ENTRIES[name].parts
+    assert part.trials == 20
+    assert [head, other] == heads("voxel_find", goal=goal, limit=2)
+    listed = " ".join(CliRunner().invoke(main, ["list"]).output.split())
+    assert f"{name} after SmartPlay's {GOALS[name]}: find {goal}" in listed
+
+
+def test_a_goal_is_the_engines_own_counterpart() -> None:
+    (part,) = ENTRIES["voxel_ice_spikes"].parts
+    assert [part.follows({"engine": engine}) for engine in ("own", "luanti", "minedojo")] == [
+        {"goal": "ice spikes"},
+        {"goal": "icesheet"},
+        {"goal": "ice spikes"},
+    ]
+
+
 def test_free_parameters() -> None:
     assert {len(head.instance["arms"]) for head in heads("bandit", level=7, drift=0.1, limit=3)} == {7}
     assert {head.instance["opponent"] for head in heads("rps", level=2, opponent="beat_last", limit=2)} == {"beat_last"}
@@ -106,7 +146,7 @@ def test_published_sentences(data_dir: Any, tmp_path: Any) -> None:
     assert {head.item["key"] for head in published} == {"messenger-v1-published-test"}
     assert {head.item["key"] for head in own} == {"messenger-v1"}
     assert "waybench data fetch smartplay" in refused("messenger_l1", source="published", data_dir=str(tmp_path))
-    assert "data_dir: for published" in refused("messenger_l1", data_dir=folder)
+    assert "data_dir: only for published" in refused("messenger_l1", data_dir=folder)
 
 
 def test_the_public_names_of_the_tasks() -> None:

@@ -125,6 +125,7 @@ def report(
     title: str = "waybench",
     prices: Paths | None = None,
     published: bool = False,
+    models: Paths | None = None,
 ) -> Path:
     """Write a report of the runs in some folders: a static site that opens without a server.
 
@@ -134,6 +135,7 @@ def report(
         title: The site's title.
         prices: A file with the prices of models' tokens, for the costs.
         published: Whether the papers' rows are shown beside the results, marked as not run here.
+        models: A TOML file with names, sizes, dates and series of models, for charts against size and date.
 
     Returns:
         The path of the first page.
@@ -144,10 +146,10 @@ def report(
     from waybench.analysis import read_logs as read
     from waybench.analysis.logs import Skipped
     from waybench.papers import papers
-    from waybench.reporting import write_report
+    from waybench.reporting import read_models, write_report
 
     if not folders:
-        raise UsageError("name at least one folder with logs")
+        raise UsageError("give at least one folder with logs")
     passed_over: list[Skipped] = []
     found = read(*map(Path, folders), on_problem=passed_over.append)
     written = write_report(
@@ -155,6 +157,7 @@ def report(
         Path(out) if out is not None else Path(folders[0]) / "site",
         title=title,
         prices=read_prices(Path(prices)) if prices else None,
+        models=read_models(Path(models)) if models else None,
         passed_over=passed_over,
         published=papers() if published else (),
     )

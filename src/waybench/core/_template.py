@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from waybench.core._errors import UsageError, shortened
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._json import is_object
 from waybench.core._options import TEMPLATE_PREFIX, WORDING, Option
-from waybench.core._wording import Field, Invalid, View, Wording
+from waybench.core._wording import Field, Invalid, Message, View, Wording
 
 I = TypeVar("I")  # noqa: E741  the instance
 
@@ -274,6 +274,10 @@ class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
         of = {field.name: field.of for field in self.fields}
         filled = chosen.fill({name: own if name == "observation" else of[name](view) for name in chosen.names})
         return filled if filled.strip() else own
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages in the roles that the base wording gives them."""
+        return self._base.prompt(rules, examples, observation)
 
     def recall(self, state: S) -> int:
         """Return what the base wording returns."""

@@ -16,10 +16,21 @@ from waybench.analysis.comparisons import (
     pairs,
     setting_effect_frame,
     setting_effects,
+    twin_effects,
+    twin_frame,
     wording_effects,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, ledger, ledger_frame, measure, regressions, repeats, spread
+from waybench.analysis.estimates import (
+    agents,
+    attempt_spread,
+    ledger,
+    ledger_frame,
+    measure,
+    regressions,
+    repeats,
+    spread,
+)
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
 from waybench.analysis.logs import Skipped, is_embedded
@@ -32,6 +43,7 @@ from waybench.reporting._agents import agent_report
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
+from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets, templates
@@ -82,6 +94,7 @@ class Report:
         not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
         passed_over: What of the logs is passed over, and why; the site names it, too.
+        unlisted: Models of which nothing is known, where facts of models were given.
     """
 
     index: Path
@@ -90,6 +103,7 @@ class Report:
     unpriced: tuple[str, ...] = ()
     not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
     passed_over: tuple[Skipped, ...] = ()
+    unlisted: tuple[str, ...] = ()
 
 
 def write_report(
@@ -98,6 +112,7 @@ def write_report(
     *,
     title: str = "waybench",
     prices: Mapping[str, Price] | None = None,
+    models: Mapping[str, ModelFacts] | None = None,
     passed_over: Sequence[Skipped] = (),
     published: Sequence[Paper] = (),
 ) -> Report:
@@ -113,6 +128,7 @@ def write_report(
         out: The folder; it is made if need be, and files of the same names are replaced.
         title: The site's title.
         prices: What models' tokens cost.
+        models: Names, sizes, dates and series of models (`read_models`), for charts against these.
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
         published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
 
@@ -135,13 +151,17 @@ def write_report(
                 "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
-        _Site(found, folder, templates(title), published).write(title)
+        _Site(found, folder, templates(title), models or {}, published).write(title)
         folder.finish()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
+        ran = dict.fromkeys(row.group.model for row in found.rows)
+        unlisted = tuple(name for name in ran if models is not None and name not in models and not is_embedded(name))
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
         again = _skipped(found.again)
-        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, again, tuple(found.passed_over))
+        return Report(
+            out / "index.html", len(found.rows), unconfirmed, unpriced, again, tuple(found.passed_over), unlisted
+        )
     finally:
         found.close()
 
@@ -149,8 +169,16 @@ def write_report(
 class _Site:
     """The pages of some episodes."""
 
-    def __init__(self, found: EpisodeStore, folder: Folder, made: Templates, published: Sequence[Paper]) -> None:
-        self.found, self.folder, self.templates, self.published = found, folder, made, published
+    def __init__(
+        self,
+        found: EpisodeStore,
+        folder: Folder,
+        made: Templates,
+        facts: Mapping[str, ModelFacts],
+        published: Sequence[Paper],
+    ) -> None:
+        self.facts, self.published = facts, published
+        self.found, self.folder, self.templates = found, folder, made
         self.estimates, self.totals = by_level(found.rows), overall(found.rows)
         self.names = labels(total.group for total in self.totals)
         self.pages = {group: _page_name(group) for group in self.names}
@@ -171,9 +199,11 @@ class _Site:
         compared = Compared(
             changes=examples_effects(rows),
             repeats=repeats(rows),
+            attempts=attempt_spread(rows),
             pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
             regressions=regressions(rows, self.found.variables),
             wordings=wording_effects(rows),
+            twins=twin_effects(rows),
             curves=success_curves(rows),
         )
         took, changed = ledger(rows), setting_effects(rows)
@@ -196,7 +226,7 @@ class _Site:
             "failures": self.failed.to_json(self.pages),
         }
         self.folder.write("summary.json", _summary(title, self, compared, more))
-        families = _by_family(sections(*given, compared, self.pages))
+        families = _by_family(sections(*given, compared, self.pages, self.facts))
         compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
         for _, own in families:
             for section in own:
@@ -210,7 +240,7 @@ class _Site:
                     published=self._published(section),
                 )
                 self.files(self.charts.of(section.charts))
-        self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
+        self.files(self.charts.of(agent_cards.charts) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
         horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [
@@ -218,9 +248,10 @@ class _Site:
             ledger_frame(took),
             setting_effect_frame(changed),
             wording_frame(compared.wordings),
+            twin_frame(compared.twins),
             *([published_frame(self.published)] if self.published else []),
         ]
-        self.files(exports(rows, given, others, table, self.charts, self.templates))
+        self.files(exports(rows, given, others, table, self.charts, self.templates, self.facts))
         spent = ledger_page(took, changed, self.pages, self.model_pages)
         if spent:
             self.page("ledger/index.html", "ledger.html", ledger=spent)
@@ -406,6 +437,7 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
         ],
         "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(site.estimates)],
+        "attempt_spreads": [each.to_json() for each in compared.attempts],
         "repeats": [each.to_json() for each in compared.repeats],
         # There are many pairs, so models are named by their pages, as in "overall".
         "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
@@ -416,6 +448,7 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
             for each in curve.horizons
         ],
         "wordings": [each.to_json() for each in compared.wordings],
+        "twins": [each.to_json() for each in compared.twins],
         **more,
     }
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"

@@ -102,5 +102,5 @@ def _name_template(parameters: dict[str, Any], entry: TaskEntry) -> None:
 
 
 def _parameter(option: Option) -> Parameter:
-    kind = option.type | None if option.default is None else option.type
+    kind = option.type | None if option.default is None else option.type | int if option.or_number else option.type
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=option.default, annotation=kind)

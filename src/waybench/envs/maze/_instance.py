@@ -97,7 +97,9 @@ def decode(data: Json) -> Maze:
     rows = [[_SIGNS.get(sign, sign) for sign in row] if isinstance(row, str) else row for row in given]
     size = len(rows)
     if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
-        raise DataError(f"maze: it has {plural(size, 'row')}; the dimension is odd and from {SMALLEST} to {LARGEST}")
+        raise DataError(
+            f"maze: the matrix has {plural(size, 'row')}; the dimension is odd and from {SMALLEST} to {LARGEST}"
+        )
     cells = bytearray()
     entrances: list[int] = []
     for y, row in enumerate(rows):

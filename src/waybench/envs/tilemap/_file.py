@@ -48,10 +48,10 @@ class MapFile(Source[TileMap]):
             self._maps.append(case)
             self._names.append(case.id or str(number))
         if not self._maps:
-            raise DataError(f"{path}: it has no record")
+            raise DataError(f"{path}: the file has no records")
         twice = next((name for name, times in Counter(self._names).items() if times > 1), None)
         if twice is not None:
-            raise DataError(f"{path}: experiment_id: {twice[:60]!r} is there twice")
+            raise DataError(f"{path}: experiment_id: {twice[:60]!r} occurs twice")
         self._key, self._prove = key, prove
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ def _records(path: Path) -> list[tuple[str, Json]]:
     """Return the records of a file, each with where it is: "record 0" of a list, or "line 1"."""
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of maps")
+            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of maps")
         text = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; give a file of maps") from None
@@ -88,7 +88,7 @@ def _records(path: Path) -> list[tuple[str, Json]]:
             data: Json = json.loads(text)
             return [(f"record {number}", record) for number, record in enumerate(data if is_array(data) else [])]
     except (ValueError, RecursionError):
-        raise DataError(f"{path}: it is no JSON; give a list of records, or one in each line") from None
+        raise DataError(f"{path}: not JSON; give a list of records, or one record per line") from None
     records: list[tuple[str, Json]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
@@ -96,7 +96,7 @@ def _records(path: Path) -> list[tuple[str, Json]]:
                 record: Json = json.loads(line)
             except (ValueError, RecursionError):
                 raise DataError(
-                    f"{path}: line {number}: it is no JSON; give a list of records, or one in each line"
+                    f"{path}: line {number}: not JSON; give a list of records, or one record per line"
                 ) from None
             records.append(
                 (f"line {number}", record["instance"] if is_object(record) and "instance" in record else record)

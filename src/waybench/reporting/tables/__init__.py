@@ -6,6 +6,7 @@ from waybench.reporting.tables._comparisons import (
     model_table,
     pair_tables,
     setting_table,
+    twin_table,
     wording_table,
 )
 from waybench.reporting.tables._failed import Failed
@@ -39,7 +40,7 @@ from waybench.reporting.tables._table import (
     value_cell,
 )
 from waybench.reporting.tables._tables import files
-from waybench.reporting.tables._variation import attempt_table, repeat_table, spread_table
+from waybench.reporting.tables._variation import attempt_spread_table, attempt_table, repeat_table, spread_table
 
 __all__ = [
     "BLANK",
@@ -54,6 +55,7 @@ __all__ = [
     "RowGroup",
     "Table",
     "TableRow",
+    "attempt_spread_table",
     "attempt_table",
     "averages",
     "by_player",
@@ -90,6 +92,7 @@ __all__ = [
     "side_by_side",
     "slope_tables",
     "spread_table",
+    "twin_table",
     "value_cell",
     "wording_table",
 ]
