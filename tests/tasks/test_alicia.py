@@ -191,7 +191,7 @@ def test_what_a_file_of_mazes_cannot_have_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=message):
             waybench.evaluate("alicia", "waybench/oracle", out=tmp_path / "logs", source=str(path), **given)
     path.write_text(FILE + '["000X0"]\n')
-    with pytest.raises(WaybenchError, match=r"mazes\.jsonl: line 4: maze: it has 1 row; "):
+    with pytest.raises(WaybenchError, match=r"mazes\.jsonl: line 4: maze: the matrix has 1 row; "):
         waybench.evaluate("alicia", "waybench/oracle", out=tmp_path / "logs", source=str(path))
 
 

@@ -178,5 +178,5 @@ def test_a_mistake_in_a_line_is_named_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"maps\.jsonl: line 3 \('test'\): objectives: "):
         MapFile(path, "key", GTB.prove)
     path.write_text(f"{json.dumps(RECORD)}\n{{\n")
-    with pytest.raises(DataError, match=r"maps\.jsonl: line 2: it is no JSON"):
+    with pytest.raises(DataError, match=r"maps\.jsonl: line 2: not JSON"):
         MapFile(path, "key", GTB.prove)
