@@ -184,8 +184,8 @@ def test_what_a_file_of_mazes_cannot_have_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mazes.jsonl"
     path.write_text(FILE)
     for given, message in (
-        ({"key": "k"}, "key: for generated items only"),
-        ({"loops": 0.5}, "loops: for generated items only"),
+        ({"key": "k"}, "key: only for generated items"),
+        ({"loops": 0.5}, "loops: only for generated items"),
         ({"min_dimension": 9}, "its items are of level 5, 7, and none is from min_dimension=9 to max_dimension=101"),
     ):
         with pytest.raises(UsageError, match=message):
