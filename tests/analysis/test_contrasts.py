@@ -272,7 +272,9 @@ def test_how_each_fails() -> None:
         found, left = compare_sides(sides[:1], sides[1:])
         return comparisons_text(found, left, 0.05, ("", ""))
 
-    assert "A fails by illegal moves (12 of 20 failures), B by truncated replies (9 of 14 failures)." in told(illegal, length)
+    assert "A fails by illegal moves (12 of 20 failures), B by truncated replies (9 of 14 failures)." in told(
+        illegal, length
+    )
     assert "A fails in none of 40 attempts, B by truncated replies (9 of 14 failures)." in told({}, length)
     assert "Both fail by truncated replies (A 9 of 14, B 9 of 14 failures)." in told(length, length)
     assert "fail" not in told({}, {})

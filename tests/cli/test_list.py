@@ -51,3 +51,11 @@ def test_json(command: Command) -> None:
 def test_unknown_name(command: Command) -> None:
     assert "did you mean 'alicia'?" in one_line_error(command("list", "alica"))
     assert "use maze/alicia@1" in one_line_error(command("list", "maze@7"))
+
+
+def test_the_fields_of_templates_are_listed(command: Command) -> None:
+    text = command("list", "tilemap/gtb").output
+    assert "Fields of observations in templates (wording=file:PATH)" in text
+    assert "{target}" in text
+    fields = json.loads(command("list", "tilemap/gtb", "--json").output)["fields"]
+    assert {"name": "map", "doc": "The map as it is now, with the agent."} in fields["observations"]

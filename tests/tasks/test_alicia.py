@@ -2,13 +2,16 @@
 
 import asyncio
 import inspect
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import waybench
-from waybench.core import End, Episode, EpisodeRecord, Item, policy
+from waybench.analysis import read_logs
+from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, WaybenchError, policy
 from waybench.eval import Ladder
 from waybench.tasks import TASKS, load_task
 
@@ -148,3 +151,58 @@ def test_bad_input_is_one_line_and_status_2(
     told = capsys.readouterr().err.strip()
     assert stop.value.code == 2
     assert told.startswith("Error: ") and "\n" not in told and says in told
+
+
+FILE = """\
+{"id": "mine", "instance": {"maze": ["000X0", "01110", "01010", "01110", "01000"]}}
+["0X00000", "0111110", "0101010", "0111010", "0100010", "0111110", "0000010"]
+{"maze": [[0,0,0,"X",0], [0,1,0,1,0], [0,1,1,1,0], [0,1,0,1,0], [0,0,0,1,0]]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("player", "given", "wanted"),
+    [
+        ("oracle", {}, ["mine", "2", "1"]),
+        ("oracle", {"limit": 1}, ["mine", "1"]),
+        ("oracle", {"max_dimension": 5}, ["mine", "2"]),
+        ("oracle", {"min_dimension": 6}, ["1"]),
+        ("null", {"attempts": 1}, ["mine", "2"]),
+    ],
+)
+def test_mazes_of_one_s_own_are_climbed(tmp_path: Path, player: str, given: dict[str, int], wanted: list[str]) -> None:
+    path = tmp_path / "mazes.jsonl"
+    path.write_text(FILE)
+    out = tmp_path / "logs"
+    waybench.evaluate("alicia", f"waybench/{player}", out=out, source=str(path), **given)
+    records = [episode.record for episode in read_logs(out)]
+    assert sorted(str(record.item["id"]) for record in records) == sorted(wanted)
+    assert {str(record.item["key"])[:13] for record in records} == {"mazes.jsonl-" + str(records[0].item["key"])[12]}
+
+
+def test_what_a_file_of_mazes_cannot_have_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mazes.jsonl"
+    path.write_text(FILE)
+    for given, message in (
+        ({"key": "k"}, "key: only for generated items"),
+        ({"loops": 0.5}, "loops: only for generated items"),
+        ({"min_dimension": 9}, "its items are of level 5, 7, and none is from min_dimension=9 to max_dimension=101"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            waybench.evaluate("alicia", "waybench/oracle", out=tmp_path / "logs", source=str(path), **given)
+    path.write_text(FILE + '["000X0"]\n')
+    with pytest.raises(WaybenchError, match=r"mazes\.jsonl: line 4: maze: the matrix has 1 row; "):
+        waybench.evaluate("alicia", "waybench/oracle", out=tmp_path / "logs", source=str(path))
+
+
+def test_the_examples_of_the_description_are_mazes() -> None:
+    environment = waybench.load("maze/alicia")
+    lines = environment.about.split("```json\n")[1].split("```")[0].splitlines()
+    mazes = [json.loads(line) for line in lines]
+    assert [
+        environment.item(maze.get("instance", maze) if isinstance(maze, dict) else maze).level for maze in mazes
+    ] == [
+        5,
+        5,
+        7,
+    ]

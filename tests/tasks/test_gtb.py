@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+import waybench
 from tests.envs.tilemap.maps import RECORD
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
+from waybench.core import Episode, play_out, policy, replay
 from waybench.tasks import load_task
 
 
@@ -39,6 +41,44 @@ def test_a_file_of_one_s_own(tmp_path: Path) -> None:
     assert head.item["key"].startswith("mine.json-")
     path.write_text(json.dumps([{**RECORD, "objectives": {"x": ["a", 4, 0]}}]))
     assert "record 0 ('test'): objectives: 'x' is at row 4" in refused("gtb", source=str(path))
+
+
+@pytest.mark.parametrize("name", ["gtb", "gtb_stepwise", "gtb_state"])
+def test_solved_examples(name: str) -> None:
+    alone = heads(name, limit=3, level=1)
+    made = heads(name, limit=3, level=1, icl=1)
+    assert [head.instance_hash for head in made] == [head.instance_hash for head in alone]
+    assert [head.examples for head in alone] == [()] * 3
+    assert [head.examples for head in made[1:]] == [(head.instance,) for head in made[:2]], "the map just before it"
+    environment = waybench.load(ENTRIES[name].envs[0])
+    item = environment.item(made[1].instance, made[1].examples)
+    episode = play_out(environment, item, policy("oracle"))
+    assert episode.end_reason == "solved"
+    example = play_out(environment, environment.item(made[0].instance), policy("oracle"))
+    said = [message.text for message in episode.record().opening if message.role == "assistant"]
+    assert said == [turn.reply for turn in example.turns]
+    opening = [message.text for message in episode.record().opening]
+    assert opening[1] == example.record().opening[1].text
+    assert opening[-1].endswith(Episode(environment, environment.item(made[1].instance)).messages[-1].text)
+    # Each later prompt has them again, for nothing of earlier ones is repeated.
+    assert [message.text for message in episode.messages[:-1]] == opening[:-1]
+    assert replay(environment, episode.record()).record() == episode.record()
+
+
+def test_solved_examples_of_one_s_own_and_in_sound(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([{**RECORD, "experiment_id": name, "story": name} for name in "abc"]))
+    given: dict[str, Any] = {"source": str(path), "icl": 2}
+    assert [[example["story"] for example in head.examples] for head in heads("gtb", **given)] == [
+        ["b", "c"],
+        ["c", "a"],
+        ["a", "b"],
+    ]
+    assert "icl=3: the file has only 3 maps; lower icl" in refused("gtb", source=str(path), icl=3)
+    for head in heads("gtb", **given, protocol="sound"):
+        examples = [waybench.load("tilemap/gtb").decode(example) for example in head.examples]
+        assert len({head.instance_hash, *(example.hash for example in examples)}) == 3
+        assert {example.level for example in examples} == {head.item["level"]}
 
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:

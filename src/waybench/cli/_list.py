@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from waybench.cli._output import dumps
-from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown
+from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, template_fields, unknown
 from waybench.envs import registry
 from waybench.tasks import TaskEntry, all_tasks, environment_names, resolve_environment
 
@@ -77,6 +77,7 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
             (f"{environment.id}@{environment.version}", facts),
             ('Play options (play -O, and "options" of stored replies)', _option_rows(environment.options)),
             ("Item options (generate -S, play -S)", _option_rows(environment.source_options)),
+            *((f"Fields of {part} in templates (wording=file:PATH)", rows) for part, rows in _fields(environment)),
             ("Metrics", [(metric.name, _metric_text(metric)) for metric in environment.metrics]),
             *([("At each step", [(one.name, one.doc) for one in environment.series])] if environment.series else []),
             *([("Of a set of episodes", [(one.name, _metric_text(one)) for one in of_sets])] if of_sets else []),
@@ -114,6 +115,15 @@ def _default(value: Json) -> str:
 
 def _wordings(environment: Environment[Any, Any, Any]) -> list[str]:
     return [choice for option in environment.options if option.name == "wording" for choice in option.choices]
+
+
+def _fields(environment: Environment[Any, Any, Any]) -> list[tuple[str, Rows]]:
+    """Return the fields of templates, for the rules and for observations, as the default wording has them."""
+    defaults = environment.resolve_options({})
+    return [
+        (part, [(f"{{{field.name}}}", field.doc) for field in fields])
+        for part, fields in template_fields(environment.play(defaults).wording).items()
+    ]
 
 
 def _players(environment: Environment[Any, Any, Any]) -> list[str]:
@@ -156,6 +166,9 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
         "smallest_level": environment.smallest_level,
         "sample_levels": environment.sample_levels,
         "wordings": _wordings(environment),
+        "fields": {
+            part: [{"name": name[1:-1], "doc": doc} for name, doc in rows] for part, rows in _fields(environment)
+        },
         "public_key": environment.public_key,
         "players": _players(environment),
         "options": [_option(option) for option in environment.options],

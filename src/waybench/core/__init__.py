@@ -2,11 +2,12 @@
 
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._bounds import JsonBounds, check_json
-from waybench.core._datasets import DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
+from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, replay
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
+from waybench.core._examples import with_examples
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import (
     GENERAL_FAILURES,
@@ -39,7 +40,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import Option, resolve
+from waybench.core._options import WORDING, Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_prices
@@ -56,12 +57,14 @@ from waybench.core._secrets import (
     secrets_in,
     without_credentials,
 )
+from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
 from waybench.core._text import plural, with_article
-from waybench.core._wording import Invalid, Memory, Message, Wording
+from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
 
 __all__ = [
     "EMBEDDED",
     "GENERAL_FAILURES",
+    "GENERATED",
     "HIDDEN",
     "ILLEGAL",
     "LABEL",
@@ -71,10 +74,12 @@ __all__ = [
     "OF_THE_ITEM",
     "REFUSED",
     "SCHEMA",
+    "TEMPLATE",
     "TRUNCATED",
     "TURN_LIMIT",
     "UNPARSED",
     "UNPRODUCTIVE",
+    "WORDING",
     "WRONG",
     "Aggregate",
     "Axis",
@@ -95,6 +100,7 @@ __all__ = [
     "ExplanatoryVariables",
     "Facts",
     "FailureKind",
+    "Field",
     "Game",
     "HorizonSpec",
     "Instance",
@@ -127,13 +133,16 @@ __all__ = [
     "Series",
     "Source",
     "Stream",
+    "TemplateWording",
     "Transition",
     "TurnRecord",
     "Usage",
     "UsageError",
+    "View",
     "WaybenchError",
     "Wording",
     "all_turns",
+    "base_wording",
     "check_json",
     "credentials",
     "evenly_chosen",
@@ -142,6 +151,7 @@ __all__ = [
     "is_array",
     "is_object",
     "is_public_key",
+    "is_template_name",
     "key_for_log",
     "key_label",
     "label_in_log",
@@ -168,8 +178,10 @@ __all__ = [
     "set_hash",
     "shortened",
     "shown",
+    "template_fields",
     "unknown",
     "with_article",
+    "with_examples",
     "without_credentials",
     "without_reasoning",
 ]

@@ -1,7 +1,7 @@
 """An environment: everything that one family of problems consists of, as one value."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -13,10 +13,11 @@ from waybench.core._game import A, End, Game, Json, Limits, S
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
-from waybench.core._options import Option, resolve
+from waybench.core._options import WORDING, Option, resolve
 from waybench.core._presentation import Presentation
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
+from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
 from waybench.core._wording import Wording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -83,7 +84,7 @@ class Environment(Generic[I, S, A]):
         best_of: Whether an item's score is that of its best attempt, and attempts after a perfect one are skipped;
             otherwise it is the mean of all attempts.
         pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
-        play: Resolved options -> game, wording and limits.
+        play: Resolved options -> game, wording and limits. `play_with` also knows templates.
         make_source: (key, level, resolved source options) -> source of items.
         datasets: What a task can play in addition to generated items and files of JSON lines, or in place of them.
         horizon: The levels on which a model's horizon is searched for; None if there is no such search.
@@ -255,10 +256,31 @@ class Environment(Generic[I, S, A]):
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
 
+        If `wording` names a file, the options that are returned have the name of its template in its place, and the
+        template's texts as a further option, `template`: they need the file no more.
+
         Raises:
-            UsageError: For an unknown option or an unfit value.
+            UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
         """
-        return resolve(self.options, values)
+        given = dict(values)
+        stored = given.pop(TEMPLATE, None)
+        resolved = resolve(self.options, given)
+        if resolve_template(self.options, resolved, stored) is not None:
+            self.play_with(resolved)
+        return resolved
+
+    def play_with(self, options: Mapping[str, Json]) -> Play[I, S, A]:
+        """Return how an episode is played with resolved options, with the words of a template if they have one.
+
+        Raises:
+            UsageError: If the template does not fit the wording that it is based on.
+        """
+        if TEMPLATE not in options:
+            return self.play(options)
+        own = next(option for option in self.options if option.name == WORDING)
+        template = stored_template(options[TEMPLATE], str(options[WORDING]), own)
+        played = self.play(without_template(options))
+        return replace(played, wording=template.around(played.wording))
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.

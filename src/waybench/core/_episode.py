@@ -96,7 +96,7 @@ class Episode(Generic[I, S, A]):
         self.environment = environment
         self.item = item
         self.options = environment.resolve_options(options or {})
-        self.play = play = environment.play(self.options)
+        self.play = play = environment.play_with(self.options)
         self.limits = replace(play.limits, turns=play.most_turns(item.instance))
         self.attempt = attempt
         self.player = player

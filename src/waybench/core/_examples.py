@@ -1,18 +1,77 @@
 """In-context examples: the oracle's episodes on other instances, which a player is shown before its own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from waybench.core._environment import Environment, Play
 from waybench.core._errors import UsageError
+from waybench.core._instance import Instance, Item, Source
 from waybench.core._random import Stream
 
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+_FAR = 10**9  # number of the item that the first examples of a source without an end are counted back from
+_TRIES = 1000  # examples that are drawn for one item, at most
 LONGEST_EXAMPLES = 4_000_000  # characters of all examples of an episode, which is more than any model reads
 _MOST_TURNS = 1000  # turns in which a game that can end by itself has done so, whatever the limit on turns is
 
 Chat = tuple[tuple[str, str], ...]
 """Turns of a chat, as (role, text)."""
+
+
+def with_examples(
+    source: Source[I],
+    indices: Iterable[int],
+    count: int,
+    *,
+    size: int | None = None,
+    similar: Callable[[Item[I]], Source[I]] | None = None,
+    items: str = "items",
+) -> Iterator[Item[I]]:
+    """Yield items of a source, each with its in-context examples (the parameter `icl` of tasks).
+
+    As AQA-Bench publishes it, they are the items just before it: the window begins with the last items of a file, or,
+    where there is no last one, with some far beyond those that are played. Where a level has few different items, one
+    of them can be the same as the item. With `similar` each item has examples of its own, all different and none the
+    same as the item.
+
+    Args:
+        source: The source.
+        indices: The numbers of the items.
+        count: Number of examples of each item.
+        size: Number of items, for a file.
+        similar: Item -> a source of items like it; None for the window.
+        items: What the items are called in messages, in the plural.
+
+    Raises:
+        UsageError: If there are not so many different items of an item's level.
+    """
+
+    @lru_cache(maxsize=256)
+    def instance(index: int) -> I:
+        return source.item(index if index >= 0 else (size or _FAR) + index).instance
+
+    for index in indices:
+        item = source.item(index)
+        if not count:
+            yield item
+        elif similar is None:
+            yield replace(item, examples=tuple(instance(before) for before in range(index - count, index)))
+        else:
+            yield replace(item, examples=_own_examples(similar(item), index, item, count, items))
+
+
+def _own_examples(source: Source[I], index: int, item: Item[I], count: int, items: str) -> tuple[I, ...]:
+    chosen: dict[str, I] = {}
+    for number in range(_TRIES):
+        example = source.item(index * _TRIES + number).instance
+        if example.hash != item.instance.hash:
+            chosen.setdefault(example.hash, example)
+        if len(chosen) == count:
+            return tuple(chosen.values())
+    raise UsageError(f"icl={count}: level {item.level} has not so many different {items}; lower icl or raise the level")
 
 
 def solved_examples(

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from waybench.core._errors import UsageError, unknown
 from waybench.core._game import Json
 
+WORDING = "wording"  # the option that every environment has for its words
+TEMPLATE_PREFIX = "file:"  # what a value of it begins with that is no choice but a file of the user's
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
@@ -19,7 +22,7 @@ class Option:
         default: Its value if not given; its type is the option's type. None stands for "the other options decide" or
             "no limit", and then `kind` gives the type.
         doc: One sentence on what it does.
-        choices: The values it can have, if they can be listed.
+        choices: The values it can have, if they can be listed. The option `wording` also takes "file:PATH", a template.
         low: Least value of a number.
         high: Greatest value of a number.
         kind: The type, where the default is None.
@@ -54,7 +57,7 @@ class Option:
         if value is None and self.default is None:
             return None
         value = self._typed(value)
-        if self.choices and value not in self.choices:
+        if self.choices and value not in self.choices and not self._is_template(value):
             raise UsageError(unknown(f"{self.name}", str(value), self.choices))
         if self.or_number and type(value) is bool:  # the bounds are those of its numbers
             return value
@@ -63,6 +66,9 @@ class Option:
             bounds = f"up to {high}" if low is None else f"from {low} " + (f"to {high}" if high else "upwards")
             raise UsageError(f"option {self.name}={str(value)[:40]} is out of range: give a number {bounds}")
         return value
+
+    def _is_template(self, value: Json) -> bool:
+        return self.name == WORDING and value.startswith(TEMPLATE_PREFIX)
 
     def _typed(self, value: Json) -> Json:
         want = self.type

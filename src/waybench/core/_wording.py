@@ -1,11 +1,13 @@
 """The words of an environment: what a player reads, and how a reply is read."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from waybench.core._game import A, I, Outcome, S, Transition
+
+F = TypeVar("F")  # what a field is a piece of: an instance, or a `View`
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,56 @@ class Memory:
     size: int = 0
 
 
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot call Field[...]
+class Field(Generic[F]):
+    """A piece of an environment's messages that templates of users can name (`wording=file:PATH`).
+
+    Attributes:
+        name: Its name, in lower case.
+        doc: What it is, in a sentence.
+        of: The piece, "" where there is none: of the instance for a field of the rules, of a `View` for a field of
+            observations.
+    """
+
+    name: str
+    doc: str
+    of: Callable[[F], str]
+
+
+class View(NamedTuple, Generic[S]):
+    """What an observation is about; see `Wording.observe`.
+
+    Attributes:
+        state: The present state.
+        last: The outcome of the player's last reply; None at the start.
+        turn: How many turns have counted so far.
+    """
+
+    state: S
+    last: "Transition[S] | Invalid | None"
+    turn: int
+
+
 class Wording(ABC, Generic[I, S, A]):
-    """Turns states into text and replies into actions; a small object or data, never a repetition of rules."""
+    """Turns states into text and replies into actions; a small object or data, never a repetition of rules.
+
+    Attributes:
+        name: Its name, a choice of the option `wording`.
+        memory: How much of the episode each prompt repeats.
+        rules_role: The role of the message with the rules.
+        reads_truncated: Whether a reply that was cut off at the output limit is still read.
+        closing_answer: Whether an example ends with an empty answer to its last message.
+        rule_fields: What templates of the rules can name, in addition to {rules}.
+        fields: What templates of observations can name, in addition to {observation} and {turn}.
+    """
 
     name: str
     memory: Memory = Memory()
     rules_role: str = "user"
-    reads_truncated: bool = False  # whether a reply that was cut off at the output limit is still read
-    closing_answer: bool = False  # whether an example ends with an empty answer to its last message
+    reads_truncated: bool = False
+    closing_answer: bool = False
+    rule_fields: "Sequence[Field[I]]" = ()
+    fields: "Sequence[Field[View[S]]]" = ()
 
     @abstractmethod
     def rules(self, instance: I) -> str:

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from waybench.core import End, Episode, Json, resolve
+from waybench.core import End, Episode, Json
 from waybench.envs import registry
 
 TRAINING_KEY = "gymnasium"
@@ -80,7 +80,7 @@ class TextEnv(gymnasium.Env[str, str]):
         **options: Json,
     ) -> None:
         self.environment = registry.load(env_id)
-        self.options = resolve(self.environment.options, options)
+        self.options = self.environment.resolve_options(options)
         self.source = self.environment.source(
             key, level, protocol=str(self.options["protocol"]), **(source_options or {})
         )

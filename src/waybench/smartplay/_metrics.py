@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from math import fsum
 
-from waybench.core import End, EpisodeRecord, Json, Metric, Range, TurnRecord, outcome_metric
+from waybench.core import End, EpisodeRecord, Json, Metric, Range, TurnRecord, base_wording, outcome_metric
 from waybench.smartplay._wording import PROMPT_STYLES
 
 
 def action_turns(record: EpisodeRecord) -> list[TurnRecord]:
     """Return the turns whose replies had to name an action: one for each step, lost ones included, and no thoughts."""
-    thinks = bool(PROMPT_STYLES[record.options["wording"]].think)
+    thinks = bool(PROMPT_STYLES[base_wording(record.options)].think)
     return list(record.turns[thinks :: 1 + thinks])
 
 

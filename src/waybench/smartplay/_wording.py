@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from waybench.core import Invalid, Memory, Message, Transition, Wording
+from waybench.core import Field, Invalid, Memory, Message, Transition, View, Wording
 from waybench.smartplay._game import THOUGHT, AgentState, Choice
 from waybench.smartplay._history import history_text, manual_text
 from waybench.smartplay._match import published_match, sound_match
@@ -73,6 +74,47 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         self.name = style.name
         self.memory = style.memory
         self._rules, self._style, self._published = rules, style, published
+        self.rule_fields = (
+            Field[I]("manual", "The manual of the game, without the list of actions.", rules.manual),
+            Field[I]("actions", "The names of all actions, one in each line.", self._action_lines),
+        )
+        self.fields = (
+            Field[View[AgentState[I, W]]](
+                "history", "The past observations; none after a thought.", lambda view: self._history(view.state)
+            ),
+            Field[View[AgentState[I, W]]](
+                "scene",
+                "The description of the game as it is now; none after a thought.",
+                lambda view: self._scene(view.state),
+            ),
+            Field[View[AgentState[I, W]]](
+                "mistake", "Why the last reply was not carried out.", lambda view: _mistake(view.last)
+            ),
+            Field[View[AgentState[I, W]]](
+                "question", "The question for a thought or an action.", lambda view: self._question(view.state)
+            ),
+            Field[View[AgentState[I, W]]](
+                "actions",
+                "The names of all actions, one in each line.",
+                lambda view: self._action_lines(view.state.instance),
+            ),
+        )
+
+    def _action_lines(self, instance: I) -> str:
+        return "\n".join(self._rules.actions(instance))
+
+    def _chooses(self, state: AgentState[I, W]) -> bool:
+        """Return whether the second question is next, after a thought."""
+        return bool(self._style.think) and not state.thinking
+
+    def _history(self, state: AgentState[I, W]) -> str:
+        return "" if self._chooses(state) or self._style.chats else history_text(state.past)
+
+    def _scene(self, state: AgentState[I, W]) -> str:
+        return "" if self._chooses(state) else self._rules.observe(state.world)
+
+    def _question(self, state: AgentState[I, W]) -> str:
+        return self._style.choose if self._chooses(state) else self._style.think or self._style.choose
 
     def rules(self, instance: I) -> str:
         """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
@@ -84,19 +126,14 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
     def observe(self, state: AgentState[I, W], last: Transition[AgentState[I, W]] | Invalid | None, turn: int) -> str:
         """Return the history, the present observation and the question; after a thought the next question alone."""
         style = self._style
-        if style.think and not state.thinking:
-            return style.choose
-        wrong = last.reason if isinstance(last, Invalid) else ""
-        observation = self._rules.observe(state.world)
+        question = self._question(state)
+        if self._chooses(state):
+            return question
+        wrong, scene = _mistake(last), self._scene(state)
         if style.chats:
-            parts = (wrong, observation, style.choose)
+            parts = (wrong, scene, question)
         else:
-            parts = (
-                history_text(state.past),
-                wrong,
-                f"{_PRESENT}{observation}",
-                style.think or style.choose,
-            )
+            parts = (self._history(state), wrong, f"{_PRESENT}{scene}", question)
         return "\n\n".join(part for part in parts if part)
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
@@ -117,7 +154,7 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
 
     def recall(self, state: AgentState[I, W]) -> int:
         """Return 1 for the second question, so that the thought is shown with it."""
-        return int(bool(self._style.think) and not state.thinking)
+        return int(self._chooses(state))
 
     def takes_truncated(self, state: AgentState[I, W]) -> bool:
         """Return True for a thought, and as published for everything."""
@@ -140,3 +177,7 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
             return "..."
         actions = self._rules.actions(state.instance)
         return actions[action.action] if action.named else "?"
+
+
+def _mistake(last: Transition[Any] | Invalid | None) -> str:
+    return last.reason if isinstance(last, Invalid) else ""

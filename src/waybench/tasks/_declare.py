@@ -10,7 +10,7 @@ from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log s
 from inspect_ai._util.registry import registry_add, registry_info, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
-from waybench.core import Option, resolve
+from waybench.core import WORDING, Option, is_template_name, resolve
 from waybench.envs import registry
 from waybench.eval import episode, one_line_errors, play, to_sample
 from waybench.tasks._entry import TaskEntry
@@ -43,6 +43,7 @@ def declared(entry: TaskEntry) -> Callable[..., Task]:
         # The engine writes both to the log, and knows by the first one which task it is that it resumes.
         for parameters in (registry_params(created), getattr(created, TASK_ALL_PARAMS_ATTR)):
             hide_key(parameters, entry)
+            _name_template(parameters, entry)
         return created
 
     # `inspect eval` finds it by its name.
@@ -91,6 +92,13 @@ def played(dataset: Dataset | SampleSource, version: int) -> Task:
         fail_on_error=True,
         continue_on_fail=True,
     )
+
+
+def _name_template(parameters: dict[str, Any], entry: TaskEntry) -> None:
+    """Put the name of a template in the place of its file's path: with another content it is another task."""
+    if is_template_name(wording := parameters.get(WORDING)):
+        environment = registry.load(entry.envs[0])
+        parameters[WORDING] = environment.resolve_options({WORDING: wording})[WORDING]
 
 
 def _parameter(option: Option) -> Parameter:

@@ -39,11 +39,13 @@ class Climb:
         first: The parameter that names the first level.
         last: The parameter that names the last one.
         step: How far it is to the next level.
+        items: How many generated items of each level are played if the task's `limit` is not given.
     """
 
     first: str
     last: str
     step: int
+    items: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from waybench.core import Dataset, Environment, Item, Json, UsageError
+from waybench.core import Dataset, Environment, Item, Json, Source, UsageError
 from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.tasks._entry import Part
@@ -57,11 +57,7 @@ def _items(
 
     Where there is one item only, that one is attempted as often as trials are asked for.
     """
-    chosen = _chosen(environment, given)
-    folder = given.get("data_dir")
-    source = chosen.open(given, LocalFiles(folder))
-    if given["key"] is not None and "key" in _own(environment, chosen):
-        source = environment.marked(source, given["key"])
+    chosen, source = open_source(environment, given)
     if source.space is not None and any(option.name == "limit" for option in chosen.options):
         return source.head(source.space), given["attempts"]
     wanted = given["limit"] or trials
@@ -70,6 +66,19 @@ def _items(
     count = wanted if source.space is None else min(wanted, source.space)
     repeats = trials and source.space == 1
     return source.head(count), given["attempts"] * (wanted if repeats else 1)
+
+
+def open_source(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> tuple[Dataset, Source[Any]]:
+    """Return the data set that `source` names, and its items.
+
+    Raises:
+        UsageError: If a parameter is unfit, or belongs to other data sets only.
+    """
+    chosen = _chosen(environment, given)
+    source = chosen.open(given, LocalFiles(given.get("data_dir")))
+    if given["key"] is not None and "key" in _own(environment, chosen):
+        source = environment.marked(source, given["key"])
+    return chosen, source
 
 
 def _chosen(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:

@@ -4,15 +4,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from waybench.core import Environment, Item, Json, UsageError
+from waybench.core import GENERATED, Environment, Item, Json, UsageError
 from waybench.envs import registry
 from waybench.eval import Ladder
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._items import Played
+from waybench.tasks._items import Played, open_source
+from waybench.tasks._parameters import parameters
 
 
 def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
     """Return the samples of a task that climbs.
+
+    Of a file the levels are those of its items between the first and the last one, each with its items in their order.
 
     Args:
         entry: The task.
@@ -27,15 +30,35 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
     if first > last:
         raise UsageError(f"{climb.first}={first} is above {climb.last}={last}")
     environment = registry.load(entry.envs[0])
-    options = {option.name: given[option.name] for option in environment.options}
+    options = environment.resolve_options({option.name: given[option.name] for option in environment.options})
+    if given["source"] != GENERATED:
+        by_level = _of_file(environment, given)
+        levels = [level for level in sorted(by_level) if first <= level <= last]
+        if not levels:
+            found = ", ".join(map(str, sorted(by_level)))
+            raise UsageError(
+                f"source={given['source']}: its items are of level {found}, and none is from {climb.first}={first} to "
+                f"{climb.last}={last}"
+            )
+        return _ladder(environment, options, lambda: levels, by_level.__getitem__, given["attempts"])
     style = {option.name: given[option.name] for option in environment.source_options}
 
     @cache
     def items(level: int) -> list[Item[Any]]:
-        return environment.source(given["key"], level, **style).head(given["limit"])
+        return environment.source(given["key"], level, **style).head(given["limit"] or climb.items)
 
     items(first)  # a level that does not exist is refused here, before anything is run
     return _ladder(environment, options, lambda: range(first, last + 1, climb.step), items, given["attempts"])
+
+
+def _of_file(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> dict[int, list[Item[Any]]]:
+    """Return the items of a file by their level, in their order, at most `limit` of each level."""
+    defaults = {name: option.default for name, option in parameters(environment).items()}
+    _, source = open_source(environment, {**defaults, **given, "limit": None})
+    found: dict[int, list[Item[Any]]] = {}
+    for item in source.head(source.space or 0):
+        found.setdefault(item.level, []).append(item)
+    return {level: items[: given["limit"]] for level, items in found.items()}
 
 
 def one_rung(played: Sequence[Played]) -> Ladder:

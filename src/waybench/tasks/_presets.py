@@ -218,19 +218,35 @@ def _alone(name: str, env: str, summary: str, names: str, *changed: Option) -> T
     return TaskEntry(name=name, summary=summary, options=_options(env, names, *changed), parts=(Part(env=env),))
 
 
+_MAZES = 10  # of each dimension, as published
+
 ALICIA = TaskEntry(
     name="alicia",
     summary="AliciaBench: ten mazes per dimension, three attempts each, dimensions 5, 7, 9, ... until the player fails",
     options=(
         *_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
-        Option(name="limit", default=10, low=1, doc="Mazes per dimension."),
+        Option(
+            name="limit",
+            default=None,
+            kind=int,
+            low=1,
+            doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file.",
+        ),
         Option(name="attempts", default=3, low=1, doc="Maximum attempts per maze; a perfect attempt is the last."),
         Option(name="min_dimension", default=5, low=5, doc="First dimension."),
         Option(name="max_dimension", default=101, low=5, high=1001, doc="Last dimension; it limits the cost."),
         *_options("maze/alicia", "*source"),
+        *_options(
+            "maze/alicia",
+            "source",
+            docs={
+                "source": "generated: mazes by key; or the path of a file of JSON lines, a maze in each, whose "
+                "dimensions are played in their order: the next one if an attempt at this one reached the exit."
+            },
+        ),
     ),
     parts=(Part(env="maze/alicia"),),
-    climb=Climb("min_dimension", "max_dimension", 2),
+    climb=Climb("min_dimension", "max_dimension", 2, _MAZES),
 )
 
 PRESETS = (
@@ -250,7 +266,7 @@ PRESETS = (
     _smartplay(),
     *(_small(*line) for line in _SMALL),
     *(
-        _alone(name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source")
+        _alone(name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source icl")
         for name, env, summary in _GTB
     ),
 )

@@ -50,7 +50,7 @@ def ways(environment: AnyEnvironment) -> list[Options]:
     for protocol, wording in product(choices["protocol"], choices["wording"]):
         options: Options = {**environment.check_options, "protocol": protocol, "wording": wording}
         try:
-            environment.play(environment.resolve_options(options))
+            environment.play_with(environment.resolve_options(options))
         except UsageError:
             continue  # an environment may refuse a combination
         offered.append(options)
@@ -62,7 +62,7 @@ def ways(environment: AnyEnvironment) -> list[Options]:
 
 def way_of(environment: AnyEnvironment, options: Options) -> Play[Any, Any, Any]:
     """Return game, wording and limits for some options."""
-    return environment.play(environment.resolve_options(options))
+    return environment.play_with(environment.resolve_options(options))
 
 
 def items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> list[Item[Any]]:

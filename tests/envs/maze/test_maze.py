@@ -13,6 +13,9 @@ from waybench.core import DataError
 Rows = list[list[object]]
 
 
+NO_ROWS = 'instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows'
+
+
 def changed(*changes: tuple[int, int, object]) -> Rows:
     """Return maze 501 with some (row, column, value)."""
     rows: Rows = copy.deepcopy(ROWS_501)
@@ -37,15 +40,15 @@ def test_rows_show_the_player() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (None, 'instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows'),
-        ([], 'instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows'),
-        ({}, 'instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows'),
-        ({"maze": "X"}, 'instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows'),
-        ({"maze": ["000X0"] * 5}, 'instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows'),
-        ({"maze": []}, "maze: it has 0 rows; the dimension is odd and from 5 to 1001"),
-        ({"maze": [[0] * 4] * 4}, "maze: it has 4 rows; the dimension is odd and from 5 to 1001"),
-        ({"maze": [[0] * 3] * 3}, "maze: it has 3 rows; the dimension is odd and from 5 to 1001"),
-        ({"maze": [[]] * 1003}, "maze: it has 1,003 rows; the dimension is odd and from 5 to 1001"),
+        (None, NO_ROWS),
+        ([], "maze: the matrix has 0 rows; the dimension is odd and from 5 to 1001"),
+        ({}, NO_ROWS),
+        ({"maze": "X"}, NO_ROWS),
+        ({"maze": ["000X0"] * 5}, 'maze: it needs exactly one "X", and on the border: the entrance'),
+        ({"maze": []}, "maze: the matrix has 0 rows; the dimension is odd and from 5 to 1001"),
+        ({"maze": [[0] * 4] * 4}, "maze: the matrix has 4 rows; the dimension is odd and from 5 to 1001"),
+        ({"maze": [[0] * 3] * 3}, "maze: the matrix has 3 rows; the dimension is odd and from 5 to 1001"),
+        ({"maze": [[]] * 1003}, "maze: the matrix has 1,003 rows; the dimension is odd and from 5 to 1001"),
         ({"maze": [*ROWS_501[:4], [0, 1, 0, 0]]}, "maze: row 4 has 4 cells, not 5"),
         ({"maze": changed((2, 3, 2))}, 'maze: row 2, column 3: a cell is 0, 1 or "X"'),
         ({"maze": changed((2, 3, "1"))}, 'maze: row 2, column 3: a cell is 0, 1 or "X"'),
@@ -110,3 +113,12 @@ def test_the_proof_of_any_maze(inside: list[list[int]], data: st.DataObject) -> 
     reached = set(far)
     edges = sum(((a + 1, b) in reached) + ((a, b + 1) in reached) for a, b in reached)
     assert item.proof["loops"] == edges - len(reached) + 1
+
+
+def test_rows_can_be_texts_and_stand_alone() -> None:
+    wanted = ALICIA.item({"maze": ROWS_501}).instance
+    texts = ["".join(map(str, row)) for row in ROWS_501]
+    for data in ({"maze": texts}, texts, ROWS_501, [*texts[:2], *ROWS_501[2:]]):
+        assert ALICIA.item(data).instance == wanted
+    with pytest.raises(DataError, match='maze: row 1, column 2: a cell is 0, 1 or "X"'):
+        ALICIA.item([texts[0], "01 10", *texts[2:]])

@@ -1,13 +1,14 @@
 """Reading maps: what is none is refused in one line that names the field."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.envs.tilemap.maps import GTB, RECORD
-from waybench.core import DataError, UsageError
+from waybench.core import DataError, UsageError, play_out, policy
 from waybench.envs.tilemap import MapFile, TileMap, outside, tile_list, tour
 from waybench.envs.tilemap._environment import prove
 
@@ -45,7 +46,7 @@ def test_what_is_no_map(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("field", ["environment", "tile_mapping", "walkable_tiles", "path_length", "objectives"])
+@pytest.mark.parametrize("field", ["environment", "objectives"])
 def test_a_missing_field_is_named(field: str) -> None:
     with pytest.raises(DataError, match=f"^{field}: "):
         GTB.decode({name: value for name, value in RECORD.items() if name != field})
@@ -110,3 +111,72 @@ def test_a_row_of_a_hundred_megabytes(tmp_path: Path) -> None:
     path = file(tmp_path, json.dumps([changed(environment="@" + "a" * 100_000_000)]))
     with pytest.raises(DataError, match="record 0 \\('test'\\): environment: it has 100000001 characters"):
         MapFile(path, "mine", prove)
+
+
+GRID = ["@..#.", ".#...", ".#.#."]
+
+
+def test_a_grid_and_objectives_are_enough() -> None:
+    whole = GTB.decode(
+        {
+            "environment": "\n".join(GRID),
+            "tile_mapping": {},
+            "walkable_tiles": "['.']",
+            "interactive_object_tiles": "[]",
+            "path_length": 13,  # right 2, down, right, right, up: 6 moves; and 9 back around the walls, less 2 to spare
+            "objectives": {"gate": [".", 0, 4], "well": [".", 2, 0]},
+        }
+    )
+    found = GTB.decode({"environment": GRID, "objectives": {"gate": [0, 4], "well": [".", 2, 0]}})
+    assert replace(found, path_length=13) == whole
+    assert found.path_length == 6 + 8
+    assert GTB.decode(found.to_json()) == found, "all that is computed is in the record"
+    for rows in ("\n".join(GRID), [list(row) for row in GRID]):
+        assert GTB.decode({"environment": rows, "objectives": {"gate": [0, 4], "well": [2, 0]}}) == found
+    unnamed = GTB.decode({"environment": GRID, "objectives": [[0, 4], [2, 0]]})
+    assert [objective.name for objective in unnamed.objectives] == ["Objective 1", "Objective 2"]
+    assert [objective[1:] for objective in unnamed.objectives] == [objective[1:] for objective in found.objectives]
+
+
+@pytest.mark.parametrize("tiles", [["g", "a"], "['g', 'a']", "ga"])
+def test_walkable_tiles_are_a_list_or_a_text(tiles: object) -> None:
+    assert GTB.decode({**RECORD, "walkable_tiles": tiles}) == GTB.decode(RECORD)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"environment": ["@a", 3]}, "environment: row 1: give a text, or a list of single characters"),
+        ({"environment": ["@a", ["aa"]]}, "environment: row 1: give a text, or a list of single characters"),
+        ({"environment": []}, "environment: 1 row of 0 characters; give 1 to"),
+        ({"walkable_tiles": ["ga"]}, 'walkable_tiles: give a list of single characters, such as ["a", "b"]'),
+        ({"walkable_tiles": "[g"}, "walkable_tiles: give a list of single characters"),
+        ({"path_length": None}, "path_length: give a whole number of at least 0, or leave it out"),
+        ({"objectives": {"gate": [9, 9]}}, "objectives: 'gate': give [\"tile\", row, column], or the [row, column] of"),
+    ],
+)
+def test_mistakes_in_maps_of_one_s_own(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        GTB.decode({**RECORD, **fields})
+    assert str(caught.value).startswith(message)
+
+
+def test_the_examples_of_the_description_are_maps(tmp_path: Path) -> None:
+    block = GTB.about.split("```json\n")[1].split("```")[0]
+    path = tmp_path / "maps.jsonl"
+    path.write_text(block)
+    [small, whole] = MapFile(path, "key", GTB.prove).head(2)
+    assert (small.id, small.instance.path_length, small.instance.walkable) == ("0", 14, "['.']")
+    assert (whole.id, whole.instance.path_length, whole.proof["minimum"]) == ("mine", 3, 3)
+    for item in (small, whole):
+        assert play_out(GTB, item, policy("oracle")).end_reason == "solved"
+
+
+def test_a_mistake_in_a_line_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "maps.jsonl"
+    path.write_text(f"{json.dumps(RECORD)}\n\n{json.dumps({**RECORD, 'objectives': 3})}\n")
+    with pytest.raises(DataError, match=r"maps\.jsonl: line 3 \('test'\): objectives: "):
+        MapFile(path, "key", GTB.prove)
+    path.write_text(f"{json.dumps(RECORD)}\n{{\n")
+    with pytest.raises(DataError, match=r"maps\.jsonl: line 2: not JSON"):
+        MapFile(path, "key", GTB.prove)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis.logs import SCALARS, LoggedEpisode
 from waybench.analysis.results._ranges import Ranges, record_ranges
-from waybench.core import DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range
+from waybench.core import TEMPLATE, DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range
 from waybench.envs import registry
 
 UNCONFIRMED = "does not replay"
@@ -274,7 +274,7 @@ def row(
         item = dict(record.item)
         options: dict[str, Any] = {
             **_defaults(record.env),
-            **record.options,
+            **{name: value for name, value in record.options.items() if name != TEMPLATE},
             **episode.settings,
             **examples,
             # A task that fixes the setting has no parameter that says so.

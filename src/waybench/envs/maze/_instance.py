@@ -44,6 +44,9 @@ class Maze(Instance):
         return {"maze": self.rows()}
 
 
+_SIGNS: dict[str, int] = {"0": 0, "1": 1}
+
+
 def movements(path: tuple[str, ...]) -> list[list[str | int]]:
     """Join equal directions of a path: ("down", "down", "left") -> [["down", 2], ["left", 1]]."""
     return [[direction, len(list(run))] for direction, run in groupby(path)]
@@ -80,14 +83,18 @@ def prove(maze: Maze) -> dict[str, Json]:
 
 
 def decode(data: Json) -> Maze:
-    """Read {"maze": [[0, 0, 0, "X", 0], ...]}: 1 path, 0 wall, one "X" on the border, one more opening, the exit.
+    """Read a maze: {"maze": rows}, or the rows alone.
+
+    A row is a list, [0, 0, 0, "X", 0], or a text, "000X0": 1 is a path, 0 a wall, and the one "X", on the border, the
+    entrance. The one other opening in the border is the exit.
 
     Raises:
         DataError: If it is no such maze; the message names the row.
     """
-    rows = data.get("maze") if is_object(data) else None
-    if not is_array(rows) or not all(is_array(row) for row in rows):
-        raise DataError('instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
+    given = data.get("maze") if is_object(data) else data
+    if not is_array(given) or not all(is_array(row) or isinstance(row, str) for row in given):
+        raise DataError('instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
+    rows = [[_SIGNS.get(sign, sign) for sign in row] if isinstance(row, str) else row for row in given]
     size = len(rows)
     if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
         raise DataError(

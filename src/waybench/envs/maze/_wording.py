@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.core import Invalid, Transition, Wording, is_array, is_object, last_object, shown
+from waybench.core import Field, Invalid, Transition, View, Wording, is_array, is_object, last_object, shown
 from waybench.envs.maze._game import MazeState, Movement, MovePlan
 from waybench.envs.maze._instance import Maze
 from waybench.spaces import DIRECTIONS
@@ -119,6 +119,35 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         self.name = representation.name
         self._form = representation
         self._exit_hint = exit_hint
+        self.rule_fields = (
+            Field[Maze](
+                "maze",
+                "The maze, as the base wording writes it.",
+                lambda maze: representation.write(maze, maze.entrance),
+            ),
+            Field[Maze]("legend", "How to read it.", lambda maze: representation.legend),
+            Field[Maze]("hint", "A sentence that says where the exit is, if exit_hint is on.", self._hint),
+            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: _place(maze, maze.entrance)),
+            Field[Maze]("exit", "The exit, as [x,y].", lambda maze: _place(maze, maze.exit)),
+            Field[Maze]("dimension", "Number of rows and of columns.", lambda maze: str(maze.size)),
+        )
+        self.fields = (
+            Field[View[MazeState]](
+                "maze",
+                "The maze, with the player where it is now.",
+                lambda view: representation.write(view.state.maze, view.state.at),
+            ),
+            Field[View[MazeState]](
+                "position", "Where the player is, as [x,y].", lambda view: _place(view.state.maze, view.state.at)
+            ),
+            Field[View[MazeState]](
+                "feedback", "What the last reply led to.", lambda view: _feedback(view.state, view.last)
+            ),
+            *(Field(field.name, field.doc, _of_maze(field.of)) for field in self.rule_fields if field.name != "maze"),
+        )
+
+    def _hint(self, maze: Maze) -> str:
+        return f" The exit is located at position {_place(maze, maze.exit)}." if self._exit_hint else ""
 
     def rules(self, instance: Maze) -> str:
         """Return the prompt of the first request, map included."""
@@ -128,29 +157,16 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             legend=self._form.legend,
             x=x,
             y=y,
-            hint=f" The exit is located at position {_place(instance, instance.exit)}." if self._exit_hint else "",
+            hint=self._hint(instance),
         )
 
     def observe(self, state: MazeState, last: Transition[MazeState] | Invalid | None, turn: int) -> str:
         """Return the answer to a reply: what went wrong or is still missing, the map now, and the request for JSON."""
         if last is None:
             return ""
-        here = _place(state.maze, state.at)
-        if isinstance(last, Invalid):
-            feedback = f"I could not follow your directions, so I have not moved. {last.reason}"
-        elif state.at == state.maze.exit:
-            return f"I have reached the exit at {here}."
-        elif blocked := last.events.get("illegal"):
-            obstacle = "it goes through a wall" if blocked["obstacle"] == "wall" else "it leaves the maze"
-            before = "I have not moved" if blocked["movement"] == 1 else "I have made only the movements before it"
-            feedback = (
-                f"Movement {blocked['movement']} (direction: {blocked['direction']}, cells: {blocked['cells']}) is not "
-                f"viable: {obstacle}. {before}, and I am now at position {here}."
-            )
-        else:
-            feedback = (
-                f"I have made all the movements, but I have not reached the exit yet. I am now at position {here}."
-            )
+        feedback = _feedback(state, last)
+        if not isinstance(last, Invalid) and state.at == state.maze.exit:
+            return feedback
         return (
             f"{feedback}\n<Maze map>\n{self._form.write(state.maze, state.at)}\n</Maze map>\n"
             "Give me directions from where I am now to the exit. Return only the JSON, in the same format as before."
@@ -178,6 +194,29 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         """Return the plan as JSON."""
         listed = ", ".join(f'{{"direction": "{direction}", "cells": {cells}}}' for direction, cells in action)
         return f'{{"movements": [{listed}]}}'
+
+
+def _of_maze(of: Callable[[Maze], str]) -> Callable[[View[MazeState]], str]:
+    return lambda view: of(view.state.maze)
+
+
+def _feedback(state: MazeState, last: Transition[MazeState] | Invalid | None) -> str:
+    """Return what the last reply led to; "" before the first one."""
+    if last is None:
+        return ""
+    here = _place(state.maze, state.at)
+    if isinstance(last, Invalid):
+        return f"I could not follow your directions, so I have not moved. {last.reason}"
+    if state.at == state.maze.exit:
+        return f"I have reached the exit at {here}."
+    if blocked := last.events.get("illegal"):
+        obstacle = "it goes through a wall" if blocked["obstacle"] == "wall" else "it leaves the maze"
+        before = "I have not moved" if blocked["movement"] == 1 else "I have made only the movements before it"
+        return (
+            f"Movement {blocked['movement']} (direction: {blocked['direction']}, cells: {blocked['cells']}) is not "
+            f"viable: {obstacle}. {before}, and I am now at position {here}."
+        )
+    return f"I have made all the movements, but I have not reached the exit yet. I am now at position {here}."
 
 
 def _movement(entry: Any) -> Movement | str:

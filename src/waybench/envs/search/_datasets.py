@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from waybench.core import (
     DataFiles,
     Dataset,
     Download,
-    Instance,
     Item,
     ItemList,
     Json,
@@ -25,14 +23,13 @@ from waybench.core import (
     plural,
     read_items,
     resolve,
+    with_examples,
 )
 from waybench.envs.search._source import CaseFile
 
 PUBLIC_KEY = "search-v1"
 _CASES = {"easy": 400, "hard": 1500}  # as many as the published tables are made of
-_FAR = 10**9  # number of the case that a generated set's first examples are counted back from
 _LONGEST_LINE = 1 << 20  # bytes of a first line that is looked at
-_TRIES = 1000  # examples that are drawn for one item, at most
 
 _MODE = Option(
     name="mode",
@@ -60,8 +57,6 @@ _OF_GENERATED = (
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with aqa/dfs_0.json and so on, for published cases."
 )
-
-Examples = Callable[[int, Item[Any]], tuple[Instance, ...]]
 
 
 class PublishedCases(NamedTuple):
@@ -182,50 +177,19 @@ class Cases:
         self, source: Source[Any], options: Mapping[str, Any], count: int, size: int | None = None
     ) -> Iterator[Item[Any]]:
         """Yield the first items of a source, or of a file of some size, with their examples."""
-        examples = self._examples(source, options, size)
-        for index in range(count):
-            item = source.item(index)
-            yield replace(item, examples=examples(index, item))
 
-    def _examples(self, source: Source[Any], options: Mapping[str, Any], size: int | None) -> Examples:
-        """Return the function that chooses an item's in-context examples.
-
-        As published they are the cases just before it; the window begins with the last cases of the file, or, of a
-        generated set, with some far beyond those that are played. Where a level has few cases, one of them can be the
-        same as the item. In "sound" each item has examples of its own, all different and none the same as the item.
-        """
-        count = options["icl"]
-        if not count:
-            return lambda index, item: ()
-
-        @lru_cache(maxsize=256)
-        def case(index: int) -> Instance:
-            return source.item(index if index >= 0 else (size or _FAR) + index).instance
-
-        def window(index: int, item: Item[Any]) -> tuple[Instance, ...]:
-            return tuple(case(before) for before in range(index - count, index))
-
-        def own_examples(index: int, item: Item[Any]) -> tuple[Instance, ...]:
+        def similar(item: Item[Any]) -> Source[Any]:
             try:
                 style = resolve(self.source_options, self.published.similar(item, options))
-                example_source = self.make_source(f"{item.key}/examples", item.level, style)
+                return self.make_source(f"{item.key}/examples", item.level, style)
             except UsageError as error:
                 raise UsageError(
                     f"icl with protocol=sound draws examples similar to case {item.id}, and that cannot be done "
                     f"({error}): use protocol=paper, or remove icl"
                 ) from None
-            chosen: dict[str, Instance] = {}
-            for number in range(_TRIES):
-                example = example_source.item(index * _TRIES + number).instance
-                if example.hash != item.instance.hash:
-                    chosen.setdefault(example.hash, example)
-                if len(chosen) == count:
-                    return tuple(chosen.values())
-            raise UsageError(
-                f"icl={count}: level {item.level} does not have enough different cases; lower icl or raise the level"
-            )
 
-        return window if options["protocol"] == "paper" else own_examples
+        own = None if options["protocol"] == "paper" else similar
+        return with_examples(source, range(count), options["icl"], size=size, similar=own, items="cases")
 
 
 def _holds_lines(path: Path) -> bool:

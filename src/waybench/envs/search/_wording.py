@@ -2,9 +2,10 @@
 
 import re
 import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from waybench.core import Invalid, Outcome, Transition, Wording, without_reasoning
+from waybench.core import Field, Invalid, Outcome, Transition, View, Wording, without_reasoning
 from waybench.envs.search import _texts as texts
 from waybench.envs.search._game_number import Guessing, Number
 from waybench.envs.search._game_walk import Terrain, Walk
@@ -110,6 +111,19 @@ class NumberWording(_Answering):
         self._bigger, self._smaller, self._right = (
             text.replace("{thing}", story.thing) for text in (texts.BIGGER, texts.SMALLER, texts.RIGHT)
         )
+        self.rule_fields = (
+            Field[Number]("min", "The least number of the range.", lambda case: str(case.low)),
+            Field[Number]("max", "The greatest number of the range.", lambda case: str(case.high)),
+        )
+        self.fields = (
+            *(Field(field.name, field.doc, _of_case(field.of)) for field in self.rule_fields),
+            Field[View[Guessing]]("guess", "The last guess, if it was a valid one.", lambda view: _guess(view.last)),
+            Field(
+                "answer",
+                '"bigger", "smaller" or "right", after a valid guess.',
+                lambda view: _answer(view.state, view.last),
+            ),
+        )
 
     def rules(self, instance: Number) -> str:
         """Return the system prompt."""
@@ -122,17 +136,50 @@ class NumberWording(_Answering):
         case = state.case
         if isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL:
             return texts.INVALID_NUMBER.format(min=case.low, max=case.high)
-        guess = last.events["guess"]
-        answer = self._right if guess == case.target else self._bigger if guess < case.target else self._smaller
-        return answer.format(guess=guess)
+        answers = {"right": self._right, "bigger": self._bigger, "smaller": self._smaller}
+        return answers[_answer(state, last)].format(guess=last.events["guess"])
 
     def refuse(self, state: Guessing) -> str:
         """Return what a coach says to a guess that is no bisection."""
         return texts.COACH_NUMBER.format(min=state.case.low, max=state.case.high)
 
 
+def _of_case(of: Callable[[Number], str]) -> Callable[[View[Guessing]], str]:
+    return lambda view: of(view.state.case)
+
+
+def _guess(last: Transition[Guessing] | Invalid | None) -> str:
+    """Return the last guess; "" if it was no valid one."""
+    if last is None or isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL:
+        return ""
+    return str(last.events["guess"])
+
+
+def _answer(state: Guessing, last: Transition[Guessing] | Invalid | None) -> str:
+    """Return how the number lies from the last guess; "" if it was no valid one."""
+    if not (guess := _guess(last)):
+        return ""
+    difference = int(guess) - state.case.target
+    return "right" if difference == 0 else "bigger" if difference < 0 else "smaller"
+
+
 class WalkWording(_Answering):
     """Visiting nodes or caves."""
+
+    def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
+        super().__init__(story, edition, protocol)
+        self.rule_fields = (
+            Field[Terrain]("nodes", "Number of nodes, which the published prompts do not tell.", _nodes),
+        )
+        self.fields = (
+            Field[View[Walk]]("current", "The node that was visited last.", lambda view: str(view.state.at)),
+            Field[View[Walk]]("adjacent", "Its neighbours.", lambda view: _adjacent(view.state)),
+            Field(
+                "visited",
+                "The visited nodes, in the order of their first visits.",
+                lambda view: _listed(view.state.order),
+            ),
+        )
 
     def rules(self, instance: Terrain) -> str:
         """Return the system prompt; of a graph with cycles it does not say that it has none."""
@@ -145,11 +192,22 @@ class WalkWording(_Answering):
             return texts.INVALID_NODE.format(thing=story.thing, beside=story.beside)
         if len(state.order) == state.graph.size:
             return texts.DONE.format(end=story.end, steps=turn)
-        listed = ", ".join(map(str, state.graph.neighbours[state.at]))
-        return texts.ADJACENT.format(places=story.places, listed=listed)
+        return texts.ADJACENT.format(places=story.places, listed=_adjacent(state))
 
     def refuse(self, state: Walk) -> str:
         """Return what a coach says to a visit that the algorithm would not make."""
         story = self._story
         algorithm = "depth" if story.beside == "current" else "breadth"
         return texts.COACH_NODE.format(algorithm=algorithm, thing=story.thing, beside=story.beside)
+
+
+def _adjacent(state: Walk) -> str:
+    return _listed(state.graph.neighbours[state.at])
+
+
+def _listed(nodes: Iterable[int]) -> str:
+    return ", ".join(map(str, nodes))
+
+
+def _nodes(instance: Terrain) -> str:
+    return str(instance.graph.size)

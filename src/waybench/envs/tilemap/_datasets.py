@@ -1,11 +1,24 @@
 """Data sets of the tasks: maps by key, the published ones and those of a file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from waybench._package_data import read_toml
-from waybench.core import DataFiles, Dataset, Download, ItemList, Option, Source, UsageError, file_key
+from waybench.core import (
+    DataFiles,
+    Dataset,
+    Download,
+    Item,
+    ItemList,
+    Json,
+    Option,
+    Source,
+    UsageError,
+    file_key,
+    plural,
+    with_examples,
+)
 from waybench.envs.tilemap._file import MapFile, Prove
 from waybench.envs.tilemap._instance import TileMap
 from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
@@ -24,6 +37,7 @@ _OF_ALL = (
         doc="Number of maps; by default 150 generated maps, or all maps of a file.",
     ),
     Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per map (repeats of the whole benchmark)."),
+    Option(name="icl", default=0, low=0, high=100, doc="Number of in-context examples: other maps, solved."),
 )
 _OF_GENERATED = (
     Option(name="key", default=None, kind=str, doc="Key of generated maps; by default the public set."),
@@ -51,16 +65,16 @@ def datasets(prove: Prove) -> tuple[Dataset, ...]:
     def generated(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
         key = PUBLIC_KEY if options["key"] is None else options["key"]
         level = _LEVEL if options["level"] is None else options["level"]
-        style = {option.name: options[option.name] for option in WORLD_OPTIONS}
-        return ItemList(WorldSource(key, level, style, prove).head(options["limit"] or _MAPS))
+        source = WorldSource(key, level, _style(options), prove)
+        return ItemList(_with_examples(source, range(options["limit"] or _MAPS), options, prove))
 
     def published(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
         key = f"gtb-without-{options['skip']}" if options["skip"] else "gtb"
-        return _limited(MapFile(files("gtb", _FILE), key, prove, published=True), options)
+        return _limited(MapFile(files("gtb", _FILE), key, prove, published=True), options, prove)
 
     def from_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
         path = Path(options["source"])
-        return _limited(MapFile(path, file_key(path, "maps"), prove), options)
+        return _limited(MapFile(path, file_key(path, "maps"), prove), options, prove)
 
     def dataset(name: str, doc: str, open_: Any, *options: Option) -> Dataset:
         download = Download.from_table(read_toml(__file__, "published.toml")) if name == "published" else None
@@ -73,9 +87,33 @@ def datasets(prove: Prove) -> tuple[Dataset, ...]:
     )
 
 
-def _limited(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
+def _style(options: Mapping[str, Any]) -> dict[str, Json]:
+    return {option.name: options[option.name] for option in WORLD_OPTIONS}
+
+
+def _with_examples(
+    source: Source[TileMap], numbers: Iterable[int], options: Mapping[str, Any], prove: Prove, size: int | None = None
+) -> Iterator[Item[TileMap]]:
+    """Yield maps of a source, each with other maps that are shown solved: in "sound" generated ones of its size."""
+
+    def similar(item: Item[TileMap]) -> Source[TileMap]:
+        try:
+            return WorldSource(f"{item.key}/examples", item.level, _style(options), prove)
+        except UsageError as error:
+            raise UsageError(
+                f"icl with protocol=sound draws examples of the size of map {item.id}, and that cannot be done "
+                f"({error}): use protocol=paper, or leave icl out"
+            ) from None
+
+    own = None if options["protocol"] == "paper" else similar
+    return with_examples(source, numbers, options["icl"], size=size, similar=own, items="maps")
+
+
+def _limited(source: MapFile, options: Mapping[str, Any], prove: Prove) -> ItemList[TileMap]:
     numbers = range(options["skip"], len(source))
-    items = [source.item(index) for index in numbers[: options["limit"]]]
+    if options["icl"] >= len(source) and options["protocol"] == "paper":
+        raise UsageError(f"icl={options['icl']}: the file has only {plural(len(source), 'map')}; lower icl")
+    items = list(_with_examples(source, numbers[: options["limit"]], options, prove, len(source)))
     if not items:
         raise UsageError(f"skip={options['skip']}: the number of maps is {len(source)}; lower skip")
     # "sound" leaves out objectives that cannot be reached; a map without any other has nothing to play.

@@ -23,7 +23,7 @@ from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
 from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
-from waybench.envs.tilemap._metrics import METRICS, STATE_METRICS
+from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
 from waybench.envs.tilemap._players import PLAYERS
 from waybench.envs.tilemap._protocol import PROTOCOLS
 from waybench.envs.tilemap._wording import TileWording
@@ -171,6 +171,7 @@ def _environment(
         level_of=lambda case: case.level,
         prove=prove,
         metrics=metrics,
+        aggregates=AGGREGATES,
         failures=FAILURES,
         failure=failure,
         axes=(

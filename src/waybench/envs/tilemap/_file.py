@@ -31,9 +31,9 @@ class MapFile(Source[TileMap]):
     def __init__(self, path: Path, key: str, prove: Prove, *, published: bool = False) -> None:
         self._maps: list[TileMap] = []
         self._names: list[str] = []
-        for number, record in enumerate(_records(path)):
+        for number, (place, record) in enumerate(_records(path)):
             name = record.get("experiment_id") if is_object(record) else None
-            position = f"{path}: record {number}" + (f" ({name[:60]!r})" if isinstance(name, str) else "")
+            position = f"{path}: {place}" + (f" ({name[:60]!r})" if isinstance(name, str) else "")
             try:
                 case = decode(record)
             except DataError as error:
@@ -75,7 +75,8 @@ class MapFile(Source[TileMap]):
         return Item(case, self._names[index], case.level, self._key, index, self._prove(case))
 
 
-def _records(path: Path) -> list[Json]:
+def _records(path: Path) -> list[tuple[str, Json]]:
+    """Return the records of a file, each with where it is: "record 0" of a list, or "line 1"."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of maps")
@@ -85,8 +86,19 @@ def _records(path: Path) -> list[Json]:
     try:
         if text.lstrip()[:1] == b"[":
             data: Json = json.loads(text)
-            return data if is_array(data) else []
-        lines = [json.loads(line) for line in text.splitlines() if line.strip()]
+            return [(f"record {number}", record) for number, record in enumerate(data if is_array(data) else [])]
     except (ValueError, RecursionError):
         raise DataError(f"{path}: not JSON; give a list of records, or one record per line") from None
-    return [line["instance"] if is_object(line) and "instance" in line else line for line in lines]
+    records: list[tuple[str, Json]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                record: Json = json.loads(line)
+            except (ValueError, RecursionError):
+                raise DataError(
+                    f"{path}: line {number}: not JSON; give a list of records, or one record per line"
+                ) from None
+            records.append(
+                (f"line {number}", record["instance"] if is_object(record) and "instance" in record else record)
+            )
+    return records

@@ -1,7 +1,8 @@
 """Tile maps: the instance, in the form of GameTraversalBenchmark's records, and what can be proved of it."""
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from waybench.core import DataError, Instance, Json, is_array, is_object, plural
@@ -11,6 +12,7 @@ LARGEST = 100_000  # cells
 LONGEST_LIST = 100_000  # characters of a list of tiles
 MOST_OBJECTIVES = 1000
 PLAYER = "@"
+WALL = "#"  # what cannot be walked on where a map does not say which tiles can
 
 
 class Objective(NamedTuple):
@@ -124,16 +126,18 @@ def tile_list(text: str) -> str:
 
 
 def decode(data: Json) -> TileMap:
-    """Read a record of the published form; what only the published program's own tools use may be left out.
+    """Read a map in the form of the published records; all but "environment" and "objectives" may be left out.
 
-    An objective outside the map is taken, for the published records have four of them; see `outside`.
+    Left out, "walkable_tiles" are all characters of the map but "#", "path_length" is that of the shortest tour, and
+    the others are empty. An objective outside the map is accepted, because the published records have four of them;
+    see `outside`.
 
     Raises:
         DataError: If it is no such record; the message names the field.
     """
     if not is_object(data):
         raise DataError('instance: give a record, {"environment": "...", "objectives": {...}, ...}')
-    rows = tuple(_text(data, "environment", LARGEST + 10_000).split("\n"))
+    rows = _rows(data)
     width = len(rows[0])
     if not width or len(rows) * width > LARGEST:
         raise DataError(
@@ -147,28 +151,59 @@ def decode(data: Json) -> TileMap:
     players = sum(row.count(PLAYER) for row in rows)
     if players != 1:
         raise DataError(f'environment: it has {players} players; give exactly one "@"')
-    tiles = _pairs(data.get("tile_mapping"))
+    tiles = _pairs(data.get("tile_mapping", {}))
     if tiles is None or not all(isinstance(sign, str) and len(sign) == 1 for _, sign in tiles):
         raise DataError('tile_mapping: give an object of single characters, such as {"Grass": "g"}')
     _text({"tile_mapping": "".join(name + sign for name, sign in tiles)}, "tile_mapping", LONGEST_LIST)
-    for name in ("walkable_tiles", "interactive_object_tiles"):
-        try:
-            tile_list(_text(data, name, LONGEST_LIST))
-        except DataError as error:
-            raise DataError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from None
-    length = data.get("path_length")
+    every_tile = [sign for sign in dict.fromkeys("".join(rows)) if sign not in (PLAYER, WALL)]
+    length = data.get("path_length", 0)
     if type(length) is not int or not 0 <= length <= LARGEST * MOST_OBJECTIVES:
-        raise DataError("path_length: give a whole number of at least 0")
-    return TileMap(
+        raise DataError("path_length: give a whole number of at least 0, or leave it out")
+    case = TileMap(
         rows=rows,
         tiles=tuple((name, str(sign)) for name, sign in tiles),
-        walkable=data["walkable_tiles"],
-        interactive=data["interactive_object_tiles"],
-        objectives=_objectives(data.get("objectives")),
+        walkable=_listed(data, "walkable_tiles", every_tile),
+        interactive=_listed(data, "interactive_object_tiles", []),
+        objectives=_objectives(data.get("objectives"), rows),
         path_length=length,
         id=_text(data, "experiment_id", 1000) if "experiment_id" in data else "",
         story=_text(data, "story", LARGEST) if "story" in data else "",
     )
+    if "path_length" in data:
+        return case
+    return replace(case, path_length=sum(leg or 0 for leg in tour(case, tile_list(case.walkable))))
+
+
+def _rows(data: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the rows of a map: from a text with a line for each, from a list of texts, or from lists of characters."""
+    given = data.get("environment")
+    if not is_array(given):
+        return tuple(_text(data, "environment", LARGEST + 10_000).split("\n"))
+    rows: list[str] = []
+    for number, row in enumerate(given[: LARGEST + 1]):
+        if is_array(row) and all(isinstance(sign, str) and len(sign) == 1 for sign in row):
+            row = "".join(row)
+        if not isinstance(row, str) or "\n" in row:
+            raise DataError(f"environment: row {number}: give a text, or a list of single characters")
+        rows.append(row)
+    return tuple(_text({"environment": "\n".join(rows)}, "environment", LARGEST + 10_000).split("\n"))
+
+
+def _listed(data: Mapping[str, Json], name: str, default: list[str]) -> str:
+    """Return a list of tiles as the text that a record has: of a text of a Python list, a list, or plain characters."""
+    given = data.get(name, default)
+    if is_array(given):
+        if not all(isinstance(sign, str) and len(sign) == 1 for sign in given):
+            raise DataError(f'{name}: give a list of single characters, such as ["a", "b"]')
+        given = repr([str(sign) for sign in given])
+    elif isinstance(given, str) and given and not set(given) & set("[](){},'\"# \n\t"):
+        given = repr(list(given))
+    text = _text({name: given}, name, LONGEST_LIST)
+    try:
+        tile_list(text)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    return text
 
 
 def _text(data: Any, name: str, most: int) -> str:
@@ -200,19 +235,31 @@ def _pairs(data: Json) -> list[tuple[str, Json]] | None:
     return pairs if len({name for name, _ in pairs}) == len(pairs) else None
 
 
-def _objectives(data: Json) -> tuple[Objective, ...]:
+def _objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]:
+    """Read objectives: {"name": ["tile", row, column]}, pairs of these, or [row, column] without a tile or a name."""
+    if is_array(data) and all(is_array(each) and each and type(each[0]) is int for each in data):
+        data = [[f"Objective {number}", each] for number, each in enumerate(data, start=1)]
     pairs = _pairs(data)
     if pairs is None or not 1 <= len(pairs) <= MOST_OBJECTIVES:
-        raise DataError(f'objectives: give from 1 to {MOST_OBJECTIVES}, as {{"name": ["tile", row, column]}}')
+        raise DataError(
+            f'objectives: give from 1 to {MOST_OBJECTIVES}, as {{"name": ["tile", row, column]}} or [[row, column]]'
+        )
     objectives: list[Objective] = []
     for name, value in pairs:
+        match value:
+            case [int(row), int(column)] if 0 <= row < len(rows) and 0 <= column < len(rows[0]):
+                value = [rows[row][column], row, column]
+            case _:
+                pass
         match value:
             case [str(tile), int(row), int(column)] if bool not in map(type, value) and len(name) <= 1000:
                 if not (abs(row) <= LARGEST and abs(column) <= LARGEST and len(tile) <= 100):
                     raise DataError(f"objectives: {name[:40]!r} is too far away, or its tile too long")
                 objectives.append(Objective(name, tile, row, column))
             case _:
-                raise DataError(f'objectives: {name[:40]!r}: give ["tile", row, column]')
+                raise DataError(
+                    f'objectives: {name[:40]!r}: give ["tile", row, column], or the [row, column] of a cell of the map'
+                )
     for objective in objectives:
         _text({"objectives": objective.name + objective.tile}, "objectives", 2000)
     return tuple(objectives)

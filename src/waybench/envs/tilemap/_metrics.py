@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import fsum
+from math import exp, fsum, log, log1p, sqrt
 
-from waybench.core import OF_THE_ITEM, End, EpisodeRecord, Metric, Range, outcome_metric
+from waybench.core import OF_THE_ITEM, Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric
 from waybench.envs.tilemap._board import board, style_of
 from waybench.envs.tilemap._instance import decode
 from waybench.envs.tilemap._protocol import GIVEN_UP, PROTOCOLS, Protocol, moves_per_point
@@ -229,9 +229,27 @@ def _top(number: int, doc: str) -> Metric:
 
     name = ("Top-0", "Top-1", "Top-5")[number]
     per = _from_tally(lambda totals: totals.goals)
-    doc = f"{doc} Of a set it is the share of all objectives."
+    doc = f"{doc} Of a set it is the share of all objectives; times 100, the published percentage."
     return Metric(name=name.lower().replace("-", ""), of=share, title=name, low=0, range=_goals, per=per, doc=doc)
 
+
+def _length_error(name: str, title: str, error: Callable[[int], float], doc: str) -> Metric:
+    of = _from_tally(lambda counted: error(counted.moves - counted.length))
+    return Metric(name=name, of=of, title=title, low=0, unbounded=ANY_LENGTH, better="lower", doc=doc)
+
+
+def _log_cosh(difference: int) -> float:
+    """Return log(cosh(x)), also where cosh(x) is too large for a float."""
+    size = abs(difference)
+    return size + log1p(exp(-2 * size)) - log(2)
+
+
+LENGTH_SQUARED = _length_error(
+    "length_mse",
+    "Length MSE",
+    lambda difference: float(difference**2),
+    "Square of the difference between the moves of all plans (MPL) and the path length that the score is scaled by.",
+)
 
 METRICS = (
     Metric(
@@ -279,6 +297,14 @@ METRICS = (
         "",
     ),
     _metric("actions", "MAT", _from_tally(lambda counted: counted.actions), "Names in all plans.", ""),
+    LENGTH_SQUARED,
+    _length_error(
+        "length_log_cosh",
+        "Length log-cosh",
+        _log_cosh,
+        "Logarithm of the hyperbolic cosine of the same difference. The published program adds it up over all maps: it "
+        "is this mean times the number of maps.",
+    ),
     _top(0, "Objectives at which the plan ended."),
     _top(1, 'Objectives with a plan that ended on a cell next to them; in "sound" including Top-0.'),
     _top(
@@ -317,5 +343,18 @@ STATE_METRICS = (
         high=1,
         doc="The same for cells that change on the map or in the prediction (the others can be copied); undefined if "
         "none does.",
+    ),
+)
+
+AGGREGATES = (
+    Aggregate(
+        name="length_rmse",
+        metrics=(LENGTH_SQUARED,),
+        of=lambda means: sqrt(means[0]),
+        title="Length RMSE",
+        doc="Root of the mean of length_mse over maps: the published program's error of the path length.",
+        part="Error",
+        low=0,
+        better="lower",
     ),
 )

@@ -1,11 +1,12 @@
 """The words: everything that a planner needs to know, in one prompt for each goal. They are our own."""
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 
-from waybench.core import Invalid, Memory, Transition, Wording, plural
+from waybench.core import Field, Invalid, Memory, Transition, View, Wording, plural
 from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, Style
-from waybench.envs.tilemap._instance import TileMap
+from waybench.envs.tilemap._instance import Objective, TileMap
 from waybench.envs.tilemap._protocol import GIVEN_UP
 from waybench.envs.tilemap._reply import published_plan, sound_plan
 
@@ -46,6 +47,10 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
         self._style = style
         self._literal = style.protocol.literal and not style.single and not style.predicts
         self._request_text = self._request()
+        self.fields = (
+            *_FIELDS,
+            Field[View[Location]]("request", "The request for a plan, with its form.", lambda view: self._request_text),
+        )
 
     def rules(self, instance: TileMap) -> str:
         """Return who the player is."""
@@ -53,27 +58,24 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
 
     def observe(self, state: Location, last: Transition[Location] | Invalid | None, turn: int) -> str:
         """Return the prompt for the next goal; a reply that could not be read gets the same one again."""
-        case = state.board.case
-        if state.goal >= len(state.board.goals) or state.over:
+        objective = _objective(state)
+        if objective is None:
             return f"The map is over. {_feedback(state)}".strip()
-        objective = case.objectives[state.board.numbers[state.goal]]
         explains = self._style.protocol.explains
-        target = [objective.tile, objective.row, objective.column]
         parts = [
-            "The map:\n" + "\n".join(state.rows()),
+            f"The map:\n{_map_text(state)}",
             _constant(state.board),
             *_beings(state),
         ]
         if explains:
             parts.append(_TERMS)
-        parts.append(f"The agent is at ({state.row}, {state.column}).")
-        rewards = _REWARDS[True].format(cost=1 / state.board.per_point) if explains else _REWARDS[False]
-        parts.append(f"Rewards: {rewards}")
-        parts.append(_feedback(state) or "This is the first objective.")
+        parts.append(f"The agent is at {_position(state)}.")
+        parts.append(f"Rewards: {_rewards(state)}")
+        parts.append(_feedback_or_first(state))
         if explains:
             parts.append(f"The target is the tile {objective.tile!r} at ({objective.row}, {objective.column}).")
         else:
-            parts.append(f"The target is {target}.")
+            parts.append(f"The target is {_target(state)}.")
         parts.append(self._request_text)
         return "\n\n".join(parts)
 
@@ -134,18 +136,58 @@ def _beings(state: Location) -> list[str]:
 @lru_cache(maxsize=1024)
 def _constant(map_board: Board) -> str:
     """Return the part of the prompt that stays the same for a whole map."""
-    case = map_board.case
-    objectives = {case.objectives[number].name: list(case.objectives[number][1:]) for number in map_board.numbers}
-    listed = case.walkable if map_board.style.protocol.substring else json.dumps(list(map_board.walkable))
     return "\n\n".join(
         (
-            f"What the characters stand for:\n{json.dumps(dict(case.tiles), ensure_ascii=False)}",
-            f"Objectives, to be reached in this order:\n{json.dumps(objectives, ensure_ascii=False)}",
-            f"Tiles that can be walked on:\n{listed}",
-            f"Tiles of interactive objects:\n{case.interactive}",
+            f"What the characters stand for:\n{_tiles(map_board)}",
+            f"Objectives, to be reached in this order:\n{_objectives(map_board)}",
+            f"Tiles that can be walked on:\n{_walkable(map_board)}",
+            f"Tiles of interactive objects:\n{map_board.case.interactive}",
             "The agent is the tile @.",
         )
     )
+
+
+def _tiles(map_board: Board) -> str:
+    return json.dumps(dict(map_board.case.tiles), ensure_ascii=False)
+
+
+def _objectives(map_board: Board) -> str:
+    listed = (map_board.case.objectives[number] for number in map_board.numbers)
+    return json.dumps({objective.name: list(objective[1:]) for objective in listed}, ensure_ascii=False)
+
+
+def _walkable(map_board: Board) -> str:
+    return map_board.case.walkable if map_board.style.protocol.substring else json.dumps(list(map_board.walkable))
+
+
+def _map_text(state: Location) -> str:
+    return "\n".join(state.rows())
+
+
+def _position(state: Location) -> str:
+    return f"({state.row}, {state.column})"
+
+
+def _objective(state: Location) -> Objective | None:
+    """Return the next objective; None where the map is over."""
+    if state.goal >= len(state.board.goals) or state.over:
+        return None
+    return state.board.case.objectives[state.board.numbers[state.goal]]
+
+
+def _target(state: Location) -> str:
+    objective = _objective(state)
+    return "" if objective is None else str([objective.tile, objective.row, objective.column])
+
+
+def _rewards(state: Location) -> str:
+    if state.board.style.protocol.explains:
+        return _REWARDS[True].format(cost=1 / state.board.per_point)
+    return _REWARDS[False]
+
+
+def _feedback_or_first(state: Location) -> str:
+    return _feedback(state) or "This is the first objective."
 
 
 def _feedback(state: Location) -> str:
@@ -162,3 +204,31 @@ def _feedback(state: Location) -> str:
         return f"Your {plural(last.actions, 'action')} for {objective} reached it."
     away = f"{plural(last.rows, 'row')} and {plural(last.columns, 'column')} away from it"
     return f"Your {plural(last.actions, 'action')} for {objective} ended {away}."
+
+
+def _field(name: str, doc: str, of: Callable[[Location], str]) -> Field[View[Location]]:
+    return Field[View[Location]](name, doc, lambda view: of(view.state))
+
+
+def _of_target(part: Callable[[Objective], object]) -> Callable[[Location], str]:
+    return lambda state: "" if (objective := _objective(state)) is None else str(part(objective))
+
+
+_FIELDS = (
+    _field("map", "The map as it is now, with the agent.", _map_text),
+    _field("tiles", "What the characters stand for, as JSON.", lambda state: _tiles(state.board)),
+    _field("objectives", "All objectives in their order, as JSON.", lambda state: _objectives(state.board)),
+    _field("walkable", "The tiles that can be walked on.", lambda state: _walkable(state.board)),
+    _field("interactive", "The tiles of interactive objects.", lambda state: state.board.case.interactive),
+    _field("beings", "What is to be known of walkers, enemies and hazards.", lambda state: "\n\n".join(_beings(state))),
+    _field("position", "Where the agent is, as (row, column).", _position),
+    _field("rewards", "What an end near the target is worth.", _rewards),
+    _field("feedback", "How the last plan ended, or that this is the first objective.", _feedback_or_first),
+    _field("target", "The next objective, as ['tile', row, column].", _target),
+    _field("target_name", "The name of the next objective.", _of_target(lambda objective: objective.name)),
+    _field("target_tile", "The tile of the next objective.", _of_target(lambda objective: objective.tile)),
+    _field("target_row", "Its row, from 0 at the top.", _of_target(lambda objective: objective.row)),
+    _field("target_column", "Its column, from 0 on the left.", _of_target(lambda objective: objective.column)),
+    _field("height", "Number of rows.", lambda state: str(state.board.case.height)),
+    _field("width", "Number of columns.", lambda state: str(state.board.case.width)),
+)

@@ -4,7 +4,7 @@ Its 20 items in our own world, of the public set: level 1 in `paper`, level 3 in
 a minute, which is too long for every report. tests/envs/voxel/test_recorded.py plays them again.
 """
 
-from waybench.core import EpisodeRecord, ReferenceScores
+from waybench.core import EpisodeRecord, ReferenceScores, base_wording
 from waybench.envs.voxel._wording import ACTIONS
 from waybench.envs.voxel.engines import OWN
 
@@ -67,5 +67,5 @@ def reference_scores(record: EpisodeRecord) -> ReferenceScores | None:
     rates = _SUCCESS_RATES[options["protocol"]].get(record.instance_hash[:_HASHED])
     if rates is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
         return None
-    nothing, *directions, oracle = (float(rate) for rate in rates[_THINKING[options["wording"]]])
+    nothing, *directions, oracle = (float(rate) for rate in rates[_THINKING[base_wording(options)]])
     return ReferenceScores(nothing, dict(zip(ACTIONS, directions, strict=True)), oracle)

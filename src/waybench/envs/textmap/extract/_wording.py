@@ -3,7 +3,7 @@
 import json
 from functools import lru_cache
 
-from waybench.core import Invalid, Memory, Transition, Wording, last_object
+from waybench.core import Field, Invalid, Memory, Transition, View, Wording, last_object
 from waybench.envs.textmap.extract._game import ExtractionState
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
 from waybench.envs.textmap.map import Step, all_names, seen_names, walkthrough
@@ -30,6 +30,29 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
     def __init__(self, mode: str, lists: str) -> None:
         self.memory = Memory("fresh") if mode == "steps" else Memory()
         self._mode, self._lists = mode, lists
+        self.rule_fields = (
+            Field[Extraction]("places", "The list of places, as JSON.", lambda task: _places(task, lists)),
+            Field[Extraction](
+                "walkthrough",
+                "The steps: with mode=steps those that are examples, otherwise all that are shown.",
+                lambda task: walkthrough(task.map.steps, EXAMPLES if mode == "steps" else task.cutoff),
+            ),
+            Field[Extraction]("examples", "With mode=steps, the first steps with their triplets.", self._examples),
+        )
+        self.fields = (
+            Field[View[ExtractionState]](
+                "last_step", "The step before the one that is asked for.", lambda view: _step(view.state, -1)
+            ),
+            Field[View[ExtractionState]](
+                "step", "The step whose triplet is asked for.", lambda view: _step(view.state, 0)
+            ),
+            Field[View[ExtractionState]](
+                "place", "The place before it, as JSON.", lambda view: "" if view.state.end else _place(view.state)
+            ),
+        )
+
+    def _examples(self, instance: Extraction) -> str:
+        return "\n\n".join(_example_texts(instance)) if self._mode == "steps" else ""
 
     def rules(self, instance: Extraction) -> str:
         """Return the task, with the examples or the whole walkthrough."""
@@ -41,10 +64,9 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
             return last.reason if self._mode == "whole" and isinstance(last, Invalid) else "That was the last step."
         if self._mode == "whole":
             return ""
-        steps = state.task.map.steps
         return (
-            f"The last step:\n{_block(steps[state.step - 1])}\n\nThe step to be told:\n{_block(steps[state.step])}\n\n"
-            f"The place before it: {json.dumps(state.place, ensure_ascii=False)}\n"
+            f"The last step:\n{_step(state, -1)}\n\nThe step to be told:\n{_step(state, 0)}\n\n"
+            f"The place before it: {_place(state)}\n"
             f"Answer with its triplet, a JSON object: {_ANSWER}"
         )
 
@@ -73,11 +95,32 @@ def _block(step: Step) -> str:
     return walkthrough((step,)).strip()
 
 
-@lru_cache(maxsize=64)
-def _rules(instance: Extraction, mode: str, lists: str) -> str:
+def _step(state: ExtractionState, after: int) -> str:
+    """Return the step that is asked for, or one before it; "" where none is."""
+    if state.mode == "whole" or state.end is not None:
+        return ""
+    return _block(state.task.map.steps[state.step + after])
+
+
+def _place(state: ExtractionState) -> str:
+    return json.dumps(state.place, ensure_ascii=False) if state.mode == "steps" else ""
+
+
+def _places(instance: Extraction, lists: str) -> str:
     known_names = seen_names(instance.map, instance.cutoff) if lists == "seen" else all_names(instance.map)
     names = known_names.places or all_names(instance.map).places
-    task = _TASK.replace("{places}", json.dumps(list(names), ensure_ascii=False))
+    return json.dumps(list(names), ensure_ascii=False)
+
+
+def _example_texts(instance: Extraction) -> list[str]:
+    steps = instance.map.steps
+    solved = zip(steps[1:], instance.truth[:EXAMPLES], strict=False)
+    return [_block(steps[0]), *(f"{_block(step)}\n{_row(hop)}" for step, hop in solved)]
+
+
+@lru_cache(maxsize=64)
+def _rules(instance: Extraction, mode: str, lists: str) -> str:
+    task = _TASK.replace("{places}", _places(instance, lists))
     steps = instance.map.steps
     if mode == "whole":
         return (
@@ -85,5 +128,4 @@ def _rules(instance: Extraction, mode: str, lists: str) -> str:
             f"Answer with the triplets of the steps from 1 to {instance.cutoff}, in their order and one for each step, "
             f"as a JSON array: [{_ANSWER}, ...]"
         )
-    shown = [f"{_block(step)}\n{_row(hop)}" for step, hop in zip(steps[1:], instance.truth[:EXAMPLES], strict=False)]
-    return "\n\n".join([f"{task}The first steps, as examples:\n{_block(steps[0])}", *shown])
+    return f"{task}The first steps, as examples:\n" + "\n\n".join(_example_texts(instance))

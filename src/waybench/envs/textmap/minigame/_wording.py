@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from waybench.core import Invalid, without_reasoning
+from waybench.core import Field, Invalid, without_reasoning
 from waybench.envs.textmap.map import Edge, walkthrough
 from waybench.envs.textmap.minigame._instance import Minigame
 from waybench.envs.textmap.minigame._valid_actions import plain
@@ -78,12 +78,24 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
     def __init__(self, form: Form, *, local_map: bool, search_reply: bool) -> None:
         self.name = form.name
         self._form, self._local_map, self._searched = form, local_map, search_reply
+        self.rule_fields = (
+            Field[Minigame]("walkthrough", "The walkthrough up to the present.", _walkthrough),
+            Field[Minigame](
+                "nearby", "With local_map, the known moves from here.", lambda it: self._nearby(it).strip("\n")
+            ),
+            Field[Minigame](
+                "actions", "The actions to choose from, one in each line.", lambda it: "\n".join(it.actions)
+            ),
+            Field[Minigame]("question", "The question, with the actions.", lambda it: form.question(it.actions)),
+        )
+
+    def _nearby(self, instance: Minigame) -> str:
+        return self._form.nearby(instance.nearby) if self._local_map else ""
 
     def rules(self, instance: Minigame) -> str:
         """Return the whole prompt."""
-        text = walkthrough(instance.map.steps, instance.cutoff)
-        known = self._form.nearby(instance.nearby) if self._local_map else ""
-        return f"{self._form.opening}{text}\n{known}{self._form.question(instance.actions)}"
+        known = self._nearby(instance)
+        return f"{self._form.opening}{_walkthrough(instance)}\n{known}{self._form.question(instance.actions)}"
 
     def parse(self, reply: str, state: AnswerState[Minigame]) -> str | Invalid:
         """Parse an action: the whole reply, up to case, spaces, quotes and punctuation.
@@ -109,3 +121,7 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
     def render(self, action: str, state: AnswerState[Minigame]) -> str:
         """Return the action."""
         return action
+
+
+def _walkthrough(instance: Minigame) -> str:
+    return walkthrough(instance.map.steps, instance.cutoff)

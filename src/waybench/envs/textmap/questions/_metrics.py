@@ -1,6 +1,6 @@
 """Metrics of route and destination questions (MANGO, sections 2.3, A.6, B.2 and C.1)."""
 
-from waybench.core import EpisodeRecord, Json, Metric
+from waybench.core import TEMPLATE, EpisodeRecord, Json, Metric
 from waybench.envs.textmap.map import DIFFICULTIES, MetricFunction, event, share
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._prompts import TEMPLATES, question_text
@@ -63,8 +63,13 @@ def _invented_share(record: EpisodeRecord) -> float | None:
     return event(record, "invented") / moves if moves else None
 
 
-def _shared_prefix(record: EpisodeRecord) -> float:
-    """Return the share of the prompt's characters that all questions about the same prefix share."""
+def _shared_prefix(record: EpisodeRecord) -> float | None:
+    """Return the share of the prompt's characters that all questions about the same prefix begin with.
+
+    None where the prompt is a template of the user's, which can have the question anywhere.
+    """
+    if TEMPLATE in record.options:
+        return None
     prompt = sum(len(message.text) for message in record.opening)
     question = _RecordedQuestion(record)
     return 1 - len(question_text(TEMPLATES[record.options["wording"]], question)) / prompt if prompt else 0.0

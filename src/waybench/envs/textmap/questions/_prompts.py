@@ -97,20 +97,24 @@ def opening(template: Template, walkthrough: str, names: Names) -> str:
         walkthrough: The text of the prefix.
         names: The lists to show: `all_names` as published, `seen_names` to show nothing from after the prefix.
     """
-    lists = {"actions": _format_names(names.actions, template), "places": _format_names(names.places, template)}
+    lists = {"actions": format_names(names.actions, template), "places": format_names(names.places, template)}
     return _fill(template.opening, walkthrough=walkthrough, **lists)
 
 
 def question_text(template: Template, question: Question) -> str:
     """Return the text that follows the opening."""
-    names = {"source": question.source, "target": question.target}
-    if template.lists == "json":
-        names = {key: json.dumps(name, ensure_ascii=False) for key, name in names.items()}
+    names = {"source": format_name(question.source, template), "target": format_name(question.target, template)}
     text = template.destination if question.actions else template.route
-    return _fill(text, **names, actions=_format_names(question.actions, template))
+    return _fill(text, **names, actions=format_names(question.actions, template))
 
 
-def _format_names(names: Sequence[str], template: Template) -> str:
+def format_name(name: str, template: Template) -> str:
+    """Return the name of a place as the template's questions write it."""
+    return json.dumps(name, ensure_ascii=False) if template.lists == "json" else name
+
+
+def format_names(names: Sequence[str], template: Template) -> str:
+    """Return names of places or actions as the template's lists write them."""
     if template.lists == "python":
         return repr(list(names))
     return json.dumps(list(names), ensure_ascii=False) if template.lists == "json" else ", ".join(names)

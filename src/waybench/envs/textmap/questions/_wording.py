@@ -3,12 +3,12 @@
 import json
 from functools import lru_cache
 
-from waybench.core import Invalid
+from waybench.core import Field, Invalid
 from waybench.envs.textmap.map import Names, PlaceMap, all_names, seen_names, simplified, walkthrough
 from waybench.envs.textmap.questions._answer import Trajectory, published_answer, sound_answer
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._one_answer import AnswerState, OneAnswerWording
-from waybench.envs.textmap.questions._prompts import Template, opening, question_text
+from waybench.envs.textmap.questions._prompts import Template, format_name, format_names, opening, question_text
 
 OBSERVATIONS = ("full", "names")
 
@@ -29,6 +29,40 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         self.reads_truncated = published  # as in the published runs, where a complete list counted
         self._template, self._observations, self._lists = template, observations, lists
         self._published = published
+        self.rule_fields = (
+            Field[MapQuestion]("walkthrough", "The part of the walkthrough that is shown.", self._walkthrough),
+            Field[MapQuestion](
+                "places", "The list of places.", lambda it: format_names(self._names(it).places, template)
+            ),
+            Field[MapQuestion](
+                "actions", "The list of actions.", lambda it: format_names(self._names(it).actions, template)
+            ),
+            Field[MapQuestion](
+                "question", "The question, with the form of the answer.", lambda it: question_text(template, it)
+            ),
+            Field[MapQuestion](
+                "start", "The place where the question begins.", lambda it: format_name(it.source, template)
+            ),
+            Field[MapQuestion](
+                "destination",
+                "In questions for a route, the place to be reached.",
+                lambda it: "" if it.actions else format_name(it.target, template),
+            ),
+            Field[MapQuestion](
+                "moves",
+                "In questions for a destination, the moves to be made.",
+                lambda it: format_names(it.actions, template) if it.actions else "",
+            ),
+            Field[MapQuestion](
+                "lead", "What the answer goes on from, if the base wording has that.", lambda it: template.lead
+            ),
+        )
+
+    def _names(self, instance: MapQuestion) -> Names:
+        return _listed(instance.map, instance.cutoff, self._lists)
+
+    def _walkthrough(self, instance: MapQuestion) -> str:
+        return _shown(instance.map, instance.cutoff, self._observations)
 
     def opening(self, place_map: PlaceMap, cutoff: int) -> str:
         """Return the beginning of all prompts about a prefix."""
@@ -57,9 +91,16 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
 
 @lru_cache(maxsize=256)
 def _opening(place_map: PlaceMap, cutoff: int, template: Template, observations: str, lists: str) -> str:
+    return opening(template, _shown(place_map, cutoff, observations), _listed(place_map, cutoff, lists))
+
+
+def _shown(place_map: PlaceMap, cutoff: int, observations: str) -> str:
     steps = place_map.steps if observations == "full" else simplified(place_map, min(cutoff, place_map.last_step))
-    names = all_names(place_map) if lists == "all" else _known_names(place_map, cutoff)
-    return opening(template, walkthrough(steps, cutoff), names)
+    return walkthrough(steps, cutoff)
+
+
+def _listed(place_map: PlaceMap, cutoff: int, lists: str) -> Names:
+    return all_names(place_map) if lists == "all" else _known_names(place_map, cutoff)
 
 
 def _known_names(place_map: PlaceMap, cutoff: int) -> Names:

@@ -1,0 +1,305 @@
+"""Wordings from a file: templates of messages, for every environment."""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from waybench.core._errors import UsageError, shortened
+from waybench.core._game import A, Json, S, Transition
+from waybench.core._json import is_object
+from waybench.core._options import TEMPLATE_PREFIX, WORDING, Option
+from waybench.core._wording import Field, Invalid, Message, View, Wording
+
+I = TypeVar("I")  # noqa: E741  the instance
+
+TEMPLATE = "template"  # the option of play that has the content of the file, in records
+LARGEST_TEMPLATE = 1 << 20  # bytes
+_PARTS = ("rules", "first", "observation")
+_FIELD = re.compile(r"\{\{([a-z][a-z_]*)\}\}|\{([a-z][a-z_]*)\}")
+_BASE = "base"
+_RULES = Field[Any]("rules", "The rules as the base wording has them.", lambda instance: "")
+_GENERAL = (
+    Field[Any]("observation", "The message of this turn as the base wording has it.", lambda view: ""),
+    Field[Any]("turn", "Number of turns that have counted so far.", lambda view: str(view.turn)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The texts of a file, which replace those of one of an environment's own wordings.
+
+    Attributes:
+        name: Its name as a wording: "file:", the file's name, and the beginning of a SHA-256 of its content.
+        base: The wording whose parser, memory and roles it has, and whose texts stand where it has none.
+        rules: The template of the rules; None for the base wording's.
+        first: That of the first observation; None for `observation`, where the base wording has a first observation.
+        observation: That of each observation; None for the base wording's.
+    """
+
+    name: str
+    base: str
+    rules: str | None = None
+    first: str | None = None
+    observation: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return its content, without the name."""
+        texts = {part: getattr(self, part) for part in _PARTS}
+        return {_BASE: self.base, **{part: text for part, text in texts.items() if text is not None}}
+
+    def around(self, wording: Wording[Any, Any, Any]) -> "TemplateWording[Any, Any, Any]":
+        """Return the wording that has these texts.
+
+        Args:
+            wording: The base wording.
+
+        Raises:
+            UsageError: If a template names a field that the wording does not have, or the problem would be in no
+                message.
+        """
+        return _around(self, wording)
+
+
+def _hash(content: Mapping[str, Json]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def is_template_name(value: object) -> bool:
+    """Return whether a value of the option `wording` names a file, or a template that was read from one."""
+    return isinstance(value, str) and value.startswith(TEMPLATE_PREFIX)
+
+
+def read_template(reference: str, own: Option) -> Template:
+    """Read a template.
+
+    Args:
+        reference: "file:" and the path of a text file, the template of the rules, or of a TOML file with "rules",
+            "first", "observation" and "base".
+        own: The option `wording` of the environment, which lists the wordings that it can be based on.
+
+    Raises:
+        UsageError: If the file cannot be read, or has something else in it.
+    """
+    path = Path(reference.removeprefix(TEMPLATE_PREFIX)).expanduser()
+    what = f"{WORDING}={TEMPLATE_PREFIX}{shortened(str(path))}"
+    try:
+        if not path.is_file():
+            raise UsageError(f"{what}: there is no such file; give the path of a text or TOML file")
+        if path.stat().st_size > LARGEST_TEMPLATE:
+            raise UsageError(f"{what}: larger than {LARGEST_TEMPLATE >> 20} MiB, so it is no template")
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise UsageError(f"{what}: cannot be read ({error.strerror})") from None
+    except (UnicodeDecodeError, ValueError):
+        raise UsageError(f"{what}: it is no text in UTF-8") from None
+    content: Mapping[str, Json] = {"rules": text}
+    if path.suffix.lower() == ".toml":
+        try:
+            content = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise UsageError(f"{what}: it is no TOML: {error}") from None
+    content = {_BASE: own.default, **content}
+    return _template(content, f"{path.stem[:60]}", own, what)
+
+
+def stored_template(content: Json, name: str, own: Option) -> Template:
+    """Return the template of a record.
+
+    Args:
+        content: What `Template.to_json` returned.
+        name: Its name as a wording.
+        own: The option `wording` of the environment.
+
+    Raises:
+        UsageError: If it is no template, or not the one of this name.
+    """
+    if not is_object(content):
+        raise UsageError(f"option {TEMPLATE}: give an object with the texts of a template")
+    stem = name.removeprefix(TEMPLATE_PREFIX).rpartition("-")[0]
+    found = _template(content, stem, own, f"option {TEMPLATE}")
+    if found.name != name:
+        raise UsageError(f"option {TEMPLATE}: its text is not that of {WORDING}={name[:80]}: one of them was changed")
+    return found
+
+
+def _template(content: Mapping[str, Json], stem: str, own: Option, what: str) -> Template:
+    for name, value in content.items():
+        if name != _BASE and name not in _PARTS:
+            raise UsageError(f"{what}: unknown key {name[:40]!r}: choose from {', '.join((_BASE, *_PARTS))}")
+        if not isinstance(value, str):
+            raise UsageError(f"{what}: {name} must be a text")
+    base = str(content[_BASE]) if _BASE in content else ""
+    if is_template_name(base) or (own.choices and base not in own.choices):
+        raise UsageError(f"{what}: unknown base {base[:40]!r}: choose from {', '.join(own.choices)}")
+    texts: dict[str, str] = {part: str(content[part]).strip("\r\n") for part in _PARTS if part in content}
+    if not texts:
+        raise UsageError(f"{what}: it has no template: give at least one of {', '.join(_PARTS)}")
+    return Template(f"{TEMPLATE_PREFIX}{stem}-{_hash({_BASE: base, **texts})}", base, **texts)
+
+
+def resolve_template(options: Iterable[Option], resolved: dict[str, Json], stored: Json) -> Template | None:
+    """Return the template that resolved options of play name, and put its name and its texts into them.
+
+    Args:
+        options: The declared options.
+        resolved: Their values; changed if `wording` names a file.
+        stored: The value of the option `template`, which records have; None if it was not given.
+
+    Raises:
+        UsageError: If it cannot be read, or does not fit.
+    """
+    named = resolved.get(WORDING)
+    if not is_template_name(named):
+        if stored is not None:
+            raise UsageError(f"option {TEMPLATE}: for {WORDING}={TEMPLATE_PREFIX}... only; leave it out")
+        return None
+    own = next(option for option in options if option.name == WORDING)
+    found = read_template(str(named), own) if stored is None else stored_template(stored, str(named), own)
+    resolved[WORDING], resolved[TEMPLATE] = found.name, found.to_json()
+    return found
+
+
+def without_template(options: Mapping[str, Json]) -> dict[str, Json]:
+    """Return options of play as they would be with the base wording in place of a template."""
+    values = dict(options)
+    template: Any = values.pop(TEMPLATE, None)
+    return values | ({WORDING: template[_BASE]} if template else {})
+
+
+def base_wording(options: Mapping[str, Json]) -> str:
+    """Return the name of the environment's own wording that resolved options of play name or base a template on."""
+    return str(without_template(options)[WORDING])
+
+
+def template_fields(wording: Wording[Any, Any, Any]) -> dict[str, tuple[Field[Any], ...]]:
+    """Return what templates can name, for "rules" and for "observations", the general fields first."""
+    return {"rules": (_RULES, *wording.rule_fields), "observations": (*_GENERAL, *wording.fields)}
+
+
+class _Text:
+    """A template as pieces: line by line, texts and fields in turn."""
+
+    def __init__(self, text: str) -> None:
+        self.names: dict[str, None] = {}
+        self._lines: list[list[str]] = []  # texts at even positions, names of fields at odd ones
+        for line in text.split("\n"):
+            pieces, end = [""], 0
+            for match in _FIELD.finditer(line):
+                pieces[-1] += line[end : match.start()]
+                end = match.end()
+                if match[1]:
+                    pieces[-1] += match[0][1:-1]
+                else:
+                    pieces += (match[2], "")
+                    self.names[match[2]] = None
+            pieces[-1] += line[end:]
+            self._lines.append(pieces)
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """Return the text with values in place of its fields.
+
+        A line of fields only, all of them empty, is left out, and with it one of two empty lines around it.
+        """
+        lines: list[str] = []
+        after_empty = has_empty = False
+        for pieces in self._lines:
+            line = "".join(values[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+            if len(pieces) > 1 and not line.strip():
+                after_empty = has_empty = True
+                continue
+            if not (after_empty and not line.strip() and (not lines or not lines[-1].strip())):
+                lines.append(line)
+            after_empty = False
+        text = "\n".join(lines)
+        return text.strip("\n") if has_empty else text
+
+
+class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
+    """A wording of an environment with some of its texts from a template.
+
+    Args:
+        template: The template.
+        base: The environment's own wording, which does everything else: it parses, remembers and renders.
+
+    Raises:
+        UsageError: If a template names a field that the wording does not have, or the problem would be in no message.
+    """
+
+    def __init__(self, template: Template, base: Wording[I, S, A]) -> None:
+        self.name = template.name
+        self.memory, self.rules_role = base.memory, base.rules_role
+        self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
+        self.rule_fields, self.fields = template_fields(base).values()
+        self._base = base
+        self._rules = self._text("rules", template.rules, self.rule_fields, bool(base.rule_fields))
+        self._later = self._text("observation", template.observation, self.fields, bool(base.fields))
+        self._first = self._text("first", template.first, self.fields, needs_field=False)
+        self._has_first = template.first is not None
+
+    def _text(self, part: str, text: str | None, fields: Iterable[Field[Any]], needs_field: bool) -> _Text | None:
+        if text is None:
+            return None
+        found, known = _Text(text), [field.name for field in fields]
+        listed = f"choose from {', '.join(sorted(known))}"
+        for name in found.names:
+            if name not in known:
+                raise UsageError(
+                    f"{self.name}: {part}: unknown field {{{name}}}: {listed}; write {{{{{name}}}}} for the text "
+                    f"{{{name}}}"
+                )
+        if needs_field and not found.names.keys() - {"turn"}:
+            raise UsageError(f"{self.name}: {part}: no field in it says what the problem is: {listed}")
+        return found
+
+    def rules(self, instance: I) -> str:
+        """Return the template's rules, filled, or the base wording's."""
+        if self._rules is None:
+            return self._base.rules(instance)
+        of = {field.name: field.of for field in self.rule_fields} | {"rules": self._base.rules}
+        return self._rules.fill({name: of[name](instance) for name in self._rules.names})
+
+    def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
+        """Return the template of this turn, filled; the base wording's text where that has no text in it."""
+        own = self._base.observe(state, last, turn)
+        chosen = self._first if last is None and self._has_first else self._later
+        if chosen is None or not (own or (last is None and self._has_first)):
+            return own
+        view = View(state, last, turn)
+        of = {field.name: field.of for field in self.fields}
+        filled = chosen.fill({name: own if name == "observation" else of[name](view) for name in chosen.names})
+        return filled if filled.strip() else own
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages in the roles that the base wording gives them."""
+        return self._base.prompt(rules, examples, observation)
+
+    def recall(self, state: S) -> int:
+        """Return what the base wording returns."""
+        return self._base.recall(state)
+
+    def takes_truncated(self, state: S) -> bool:
+        """Return what the base wording returns."""
+        return self._base.takes_truncated(state)
+
+    def parse(self, reply: str, state: S) -> A | Invalid:
+        """Read a reply as the base wording does."""
+        return self._base.parse(reply, state)
+
+    def remember(self, reply: str, parsed: A | Invalid) -> str:
+        """Return what the base wording returns."""
+        return self._base.remember(reply, parsed)
+
+    def render(self, action: A, state: S) -> str:
+        """Return a reply as the base wording does."""
+        return self._base.render(action, state)
+
+
+@lru_cache(maxsize=64)  # examples that are solved once for all episodes are known by their wording
+def _around(template: Template, wording: Wording[Any, Any, Any]) -> TemplateWording[Any, Any, Any]:
+    return TemplateWording(template, wording)
