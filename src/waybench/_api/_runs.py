@@ -91,7 +91,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     """Read the logs of some folders. Every episode is simulated again, as for a report.
 
     Args:
-        *folders: Folders with logs, in any depth.
+        *folders: Folders with logs, in any depth, and files of records (`waybench play --record`).
         prices: A file with the prices of models' tokens, for the costs.
 
     Returns:
@@ -122,7 +122,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     """Write a report of the runs in some folders: a static site that opens without a server.
 
     Args:
-        *folders: Folders with logs, in any depth.
+        *folders: Folders with logs, in any depth, and files of records (`waybench play --record`).
         out: The folder for the site; the folder ``site`` in the first folder by default.
         title: The site's title.
         prices: A file with the prices of models' tokens, for the costs.
@@ -143,7 +143,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     found = read(*map(Path, folders), on_problem=passed_over.append)
     written = write_report(
         found,
-        Path(out) if out is not None else Path(folders[0]) / "site",
+        Path(out) if out is not None else _site_beside(Path(folders[0])),
         title=title,
         prices=read_prices(Path(prices)) if prices else None,
         passed_over=passed_over,
@@ -151,3 +151,7 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     for one in written.passed_over:
         print(f"waybench: {one}", file=sys.stderr)
     return written.index
+
+
+def _site_beside(first: Path) -> Path:
+    return (first.parent if first.is_file() else first) / "site"

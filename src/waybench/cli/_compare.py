@@ -19,6 +19,7 @@ waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench
 waybench compare gpt-4o gpt-4o-mini --in monday --in tuesday
 waybench compare before after                             each model in both folders, with itself
 waybench compare before/gpt-4o after/gpt-4o               one model, before and after a change
+waybench compare ada.jsonl openai/gpt-4o                  a person and a model
 waybench compare null random --metric solved --json -     shares of solved items, as JSON"""
 
 
@@ -60,8 +61,9 @@ def compare(
 ) -> None:
     """Say whether A and B differ: the same items, paired.
 
-    A and B are folders of logs, or models. A folder stands for all models in it; what is no folder is the name of a
-    model, with or without its provider, in the folders given with --in; and FOLDER/MODEL is a model in that folder.
+    A and B are folders of logs, files of records of `waybench play --record`, or models. A folder or a file stands for
+    all models and people in it; anything else is the name of a model, with or without its provider, or of a person
+    (human/Ada), in what is given with --in; and FOLDER/MODEL is a model in that folder.
     Logs may be of any Inspect task, ours or not: of others each score is compared, sample by sample.
 
     For each task: both means, what a single attempt gives; their difference with its 95 % interval; an exact test
@@ -87,7 +89,7 @@ def compare(
         raise UsageError(
             _nothing(left[0].why if left else "", [one.task for some in known.values() for one in some], tasks)
         )
-    if any(one.first.logs & one.second.logs for one in found):
+    if any(one.first.model == one.second.model and one.first.logs & one.second.logs for one in found):
         raise same
     if out is not None:
         with lines(out) as write:
@@ -103,20 +105,20 @@ def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:
 
 
 def _side(text: str, folders: tuple[Path, ...]) -> Side:
-    """Read what A or B says: a folder, a folder with logs and a model in it, or a model.
+    """Read what A or B says: a folder, a file of records, a folder with logs and a model in it, or a model.
 
     Raises:
         UsageError: If it is no folder, and there are none to look for a model in.
     """
     path = Path(text)
-    if os.path.isdir(path):  # False also for a name that is too long to be one
+    if os.path.isdir(path) or os.path.isfile(path):  # False also for a name that is too long to be one
         return Side((path.resolve(),), "")
     # Models' names have slashes, too, and no other folder than one with logs is searched for them.
     for parent in path.parents:
         if next(parent.glob("*.eval"), None) and parent != Path():
             return Side((parent.resolve(),), path.relative_to(parent).as_posix())
     for folder in folders:
-        if not os.path.isdir(folder):
+        if not os.path.isdir(folder) and not os.path.isfile(folder):
             raise UsageError(
                 f"{text!r} is no folder, and there is none {str(folder)!r} to look for a model in: use --in"
             )

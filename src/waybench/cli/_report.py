@@ -20,16 +20,24 @@ PROCESSES = min(3, os.cpu_count() or 1)
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
-@click.option("--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default.")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR|FILE...")
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default, or beside FILE."
+)
 @click.option("--title", default="waybench", show_default=True, help="The site's title.")
 @PRICES
 def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path | None) -> None:
-    """Write a site of the runs in some folders.
+    """Write a site of the runs in some folders, and of what people played.
 
-    It opens from a folder, with no server and no network.
+    DIR is a folder of logs. FILE has records of `waybench play --record`, one JSON object a line; such files (*.jsonl,
+    *.jsonl.gz) are also found in the folders. The site opens from a folder, with no server and no network.
     """
-    click.echo(f"report: {build(folders, out or folders[0] / 'site', title, prices)}")
+    click.echo(f"report: {build(folders, out or site_beside(folders[0]), title, prices)}")
+
+
+def site_beside(first: Path) -> Path:
+    """Return where a site goes if the user does not say: into the first folder, or beside the first file."""
+    return (first.parent if first.is_file() else first) / "site"
 
 
 def build(
@@ -44,7 +52,7 @@ def build(
     """Read the logs of some folders and write the site; return its first page.
 
     Args:
-        folders: The folders.
+        folders: The folders, and files of records.
         out: Where the site goes.
         title: The site's title.
         prices: A file with the prices of models' tokens.
@@ -74,6 +82,8 @@ def build(
             f"warning: {made.unconfirmed} of {episodes} left out of all numbers, for a new simulation of the records "
             "does not agree; the models' pages say why"
         )
+    if made.unfinished:
+        tell(f"note: {made.unfinished} of {episodes} excluded (unfinished): the player quit, or the replies ran out")
     for reason, count in made.not_simulated.items():
         tell(
             f"note: {count} of {episodes} not simulated again ({reason}); their recorded values count, and the pages "

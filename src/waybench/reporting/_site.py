@@ -22,8 +22,8 @@ from waybench.analysis.comparisons import (
 from waybench.analysis.estimates import agents, ledger, ledger_frame, measure, regressions, repeats, spread
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
-from waybench.analysis.logs import Skipped, is_embedded
-from waybench.analysis.results import Group, Simulated, chosen, grouped, labels, setting
+from waybench.analysis.logs import Skipped, is_embedded, is_human
+from waybench.analysis.results import UNFINISHED, Group, Simulated, chosen, grouped, labels, setting
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
 from waybench.reporting._agents import agent_report
@@ -78,6 +78,7 @@ class Report:
         not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
         passed_over: What of the logs is passed over, and why; the site names it, too.
+        unfinished: Episodes without an end, which count in no number.
     """
 
     index: Path
@@ -86,6 +87,7 @@ class Report:
     unpriced: tuple[str, ...] = ()
     not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
     passed_over: tuple[Skipped, ...] = ()
+    unfinished: int = 0
 
 
 def write_report(
@@ -135,7 +137,9 @@ def write_report(
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
         again = _skipped(found.again)
-        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, again, tuple(found.passed_over))
+        passed_over = tuple(found.passed_over)
+        unfinished = sum(row.exclusion_reason == UNFINISHED for row in found.rows)
+        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, again, passed_over, unfinished)
     finally:
         found.close()
 
@@ -327,7 +331,8 @@ def _about(site: _Site) -> dict[str, Any]:
     """Return what the first page's lead is made of."""
     groups = [total.group for total in site.totals]
     return {
-        "models": len({group.model for group in groups if not group.embedded}),
+        "models": len({group.model for group in groups if not group.embedded and not is_human(group.model)}),
+        "people": len({group.model for group in groups if is_human(group.model)}),
         "players": len({group.model for group in groups if group.embedded}),
         "environments": len({group.env for group in groups}),
         "families": len({family_of(group.env) for group in groups}),

@@ -14,7 +14,7 @@ from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 I = TypeVar("I", bound=Instance)  # noqa: E741
 Bounds = tuple[float, float]
 
-_TYPED_HELP = "Type a thought or the name of an action, as you are asked; in protocol=sound its number will do, too."
+_TYPED_HELP = "Type the name of an action; in protocol=sound its number will do, too."
 
 
 class MakeRules(Protocol):

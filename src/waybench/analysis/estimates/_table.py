@@ -75,7 +75,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
             for group, cells in groups.items():
                 shown = [cells.get(level) for level in levels] + ([over_all[group]] if pooled else [])
                 lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
-                marks.append("embedded" if group.embedded else "model")
+                marks.append("embedded" if group.embedded else "person" if is_human(group.model) else "model")
             tables += [aligned(block, marks) for block in _blocks(lines, columns)]
             between += [
                 line
