@@ -44,6 +44,7 @@ class ItemChoices:
         source_options: Texts of -S.
         options: Texts of -O.
         parameters: Texts of -T, the task's parameters. Without any, the items are those of the environment's source.
+        protocol: The protocol for which that source generates items; the one that is played if None.
 
     Raises:
         UsageError: If a name or a value is unfit.
@@ -57,6 +58,7 @@ class ItemChoices:
         source_options: Sequence[str],
         options: Sequence[str],
         parameters: Sequence[str],
+        protocol: str | None = None,
     ) -> None:
         if parameters:
             self.task = _task(name)
@@ -69,11 +71,17 @@ class ItemChoices:
             self.task = _task(name)
             self._environment = environment
             self._options = environment.resolve_options(assignments(options, "-O"))
-            self._source = source_of(environment, key, level, source_options, str(self._options["protocol"]))
+            played = str(self._options["protocol"]) if protocol is None else protocol
+            self._source = source_of(environment, key, level, source_options, played)
             self._settings = {
                 **{option.name: option.default for option in environment.source_options},
                 **resolve(environment.source_options, assignments(source_options, "-S"), "source option"),
             }
+
+    @property
+    def is_list(self) -> bool:
+        """Whether there are no more items than `space`; a source repeats them instead."""
+        return self._source is None
 
     @property
     def space(self) -> int | None:

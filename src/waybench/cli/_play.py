@@ -125,8 +125,11 @@ def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
 
 def _without_thoughts(episode: Episode[Any, Any, Any], message: str) -> str:
     """Reply to requests for a thought with nothing, and return a message with the request for an action instead."""
-    while not episode.done and (question := episode.play.wording.thought_question(episode.state)):
-        message = f"{message.removesuffix(question).rstrip()}\n\n{episode.step(Reply('')).message}"
+    while question := episode.play.wording.thought_question(episode.state):
+        message = message.removesuffix(question).rstrip()
+        if episode.done:
+            break
+        message = f"{message}\n\n{episode.step(Reply('')).message}"
     return message
 
 

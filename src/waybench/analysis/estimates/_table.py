@@ -6,6 +6,7 @@ from typing import Any
 from waybench.analysis.estimates._estimates import Estimate
 from waybench.analysis.estimates._measures import Measure, measures, merit
 from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, width
+from waybench.analysis.logs import is_human
 from waybench.analysis.results import Group, grouped, labels, settings_order
 from waybench.core import Environment, plural
 from waybench.envs import registry

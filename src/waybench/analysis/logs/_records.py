@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from waybench.analysis.logs._episodes import LoggedEpisode
-from waybench.analysis.logs._guard import MOST_BYTES, MOST_VALUES, Skipped, skipped
+from waybench.analysis.logs._guard import LINE, MOST_BYTES, MOST_VALUES, Skipped, skipped
 from waybench.analysis.logs._settings import SCALARS, of_record
 from waybench.core import DataError, EpisodeRecord, Json, WaybenchError, check_json
 from waybench.envs import registry
@@ -46,7 +46,7 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
                     continue
                 episode = _episode(data, path, number)
             except (WaybenchError, RecursionError) as error:
-                problems.append(skipped(str(path), error, f"line {number}"))
+                problems.append(skipped(str(path), error, f"{LINE}{number}"))
                 continue
             found = True
             record = episode.record
@@ -79,12 +79,12 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
             while line := stream.readline(MOST_BYTES):
                 number += 1
                 if len(line) == MOST_BYTES and not line.endswith(b"\n"):
-                    problems.append(skipped(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"line {number}"))
+                    problems.append(skipped(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"{LINE}{number}"))
                     return
                 if line.strip():
                     yield number, line
     except (OSError, EOFError, zlib.error) as error:
-        problems.append(skipped(str(path), error, f"line {number + 1}"))
+        problems.append(skipped(str(path), error, f"{LINE}{number + 1}"))
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -118,7 +118,7 @@ def _episode(data: dict[str, Json], path: Path, number: int) -> LoggedEpisode:
         record=record,
         settings=of_record(record, {name: value for name, value in settings.items() if isinstance(value, SCALARS)}),
         log=str(path.absolute()),
-        sample=f"line {number}",
+        sample=f"{LINE}{number}",
         run=RUN,
     )
 
