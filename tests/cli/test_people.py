@@ -149,7 +149,7 @@ def test_a_person_is_asked_for_actions_alone(command: Command, tmp_path: Path, w
     assert "step by step" not in result.stdout
     assert result.stdout.count("Choose the best executable action") == 2
     record = EpisodeRecord.from_json(json.loads((tmp_path / "r").read_text()))
-    assert [turn.reply for turn in record.turns] == ["", "Pull slot machine 1", "", "Pull slot machine 2"]
+    assert [turn.reply for turn in record.turns] == ["", "Pull slot machine 1.", "", "Pull slot machine 2."]
     environment = waybench.load("bandit/arms")
     assert replay(environment, record).done
     assert [turn.usage is not None for turn in environment.action_turns(record)] == [True, True]
