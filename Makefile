@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all games crash check bench docs playthroughs screenshots wheel-test lock clean
+.PHONY: help demo test test-slow test-all games crash reproduce check bench docs playthroughs screenshots wheel-test lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -42,6 +42,9 @@ crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to
 	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/eval/test_crash.py
 
 # The variable keeps pyright from asking a registry whether there is a newer one.
+reproduce: $(VENV)/.stamp ## Check what docs/reproduce.md says of the papers' tables, as far as it needs no model
+	@$(PYTEST) tests/papers
+
 check: $(VENV)/.stamp ## Check format, lint and types
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check

@@ -1,14 +1,16 @@
-"""Write docs/environments/*.md from the catalogue: `make docs`; `--check` only says whether they are up to date."""
+"""Write docs/environments/*.md and docs/reproduce.md: `make docs`; `--check` only says whether they are up to date."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from waybench.core import Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
 from waybench.envs import registry
+from waybench.papers import Paper, PaperTable, papers
 from waybench.spaces import TREES
 
 FOLDER = Path(__file__).parent / "environments"
@@ -120,22 +122,75 @@ def maze_difficulty() -> str:
     )
 
 
+def reproduce_page() -> str:
+    """Return the page on reproducing the papers' tables and figures."""
+    parts = [
+        "# Reproducing the papers",
+        "For each table and figure of the five papers: the command that makes it, where the result is in the report, "
+        "how far it can agree with the published one and why, and what embedded players come to.",
+        "`waybench reproduce PAPER TABLE --model MODEL` runs the commands and prints the results beside the published "
+        "rows; `--dry-run` prints the commands, `--limit` asks fewer items. `waybench report DIR --published` shows "
+        "the published rows on the pages of the report, marked as not run here, and writes all of them to "
+        "`data/published.csv`. No published number is in any estimate, comparison or chart. Parts that cannot be made "
+        "yet say so.",
+        "`make reproduce` computes all values of embedded players again from the published data and checks that they "
+        "agree with this page to four decimals. A value is the mean over the items of the command, with the parameters "
+        "in parentheses.",
+    ]
+    for paper in papers():
+        parts.append(f"## {paper.title}\n\n{paper.source}; `waybench reproduce {paper.name}`\n\n{paper.about}")
+        parts += [_reproduced(paper, one) for one in paper.tables]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _reproduced(paper: Paper, one: PaperTable) -> str:
+    lines = [f"# not yet: {each.not_yet}" if each.not_yet and not each.text else each.text for each in one.commands]
+    parts = [
+        f"### {paper.name} {one.id}\n\n{one.shows}",
+        "```sh\n" + "\n".join(lines) + "\n```",
+        f"* In the report: {one.report}\n* Agreement: {one.agreement}",
+    ]
+    published = sum(len(block.rows) for block in one.published) + sum(len(each.rows) for each in one.numbers)
+    if published:
+        parts[-1] += f"\n* Published rows that are entered: {published}"
+    if one.embedded:
+        rows = (
+            (
+                f"`waybench/{each.player}`",
+                f"`{each.env}`" + (f" ({_given(each.parameters)})" if each.parameters else ""),
+                ", ".join(f"{name} {value:g}" for name, value in each.values.items()),
+                each.published or "none",
+                each.why,
+            )
+            for each in one.embedded
+        )
+        parts.append(table(("player", "environment", "came out", "published", "why they differ, if they do"), rows))
+    return "\n\n".join(parts)
+
+
+def _given(parameters: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
 def main() -> None:
     """Write the pages, or check them."""
     check = "--check" in sys.argv[1:]
+    pages = {
+        FOLDER / (entry.id.replace("/", "-") + ".md"): partial(page, registry.load(entry.id))
+        for entry in registry.entries
+        if entry.target.startswith("waybench.")  # and not an environment of some installed package
+    }
+    pages[FOLDER.parent / "reproduce.md"] = reproduce_page
     stale: list[str] = []
-    for entry in registry.entries:
-        if not entry.target.startswith("waybench."):
-            continue  # an environment of some installed package
-        path = FOLDER / (entry.id.replace("/", "-") + ".md")
-        text = page(registry.load(entry.id))
+    for path, write in pages.items():
+        text = write()
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(path.name)
             if not check:
                 path.write_text(text, encoding="utf-8")
     if check and stale:
         sys.exit(f"out of date: {', '.join(stale)}; run `make docs`")
-    print("docs/environments:", "up to date" if not stale else f"wrote {', '.join(stale)}")
+    print("docs:", "up to date" if not stale else f"wrote {', '.join(stale)}")
 
 
 if __name__ == "__main__":

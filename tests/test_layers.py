@@ -39,17 +39,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "envs": BOTTOM | {"_compile", "_svg", "spaces", "smartplay"},
     "testing": BOTTOM,
     "data": PLAYED,
+    "papers": BOTTOM,
     "stats": BOTTOM,
     "gym": PLAYED,
     "eval": PLAYED | {"stats"},
     "tasks": PLAYED | {"eval", "data", "stats"},
     "contrib": PLAYED | {"eval"},
-    "analysis": PLAYED | {"stats"},
-    "reporting": PLAYED | {"analysis", "stats"},
+    "analysis": PLAYED | {"papers", "stats"},
+    "reporting": PLAYED | {"analysis", "papers", "stats"},
     "view": BOTTOM,
     "cli": PLAYED
-    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "reporting", "view", "testing"},
-    "_api": PLAYED | {"data", "eval", "tasks", "analysis", "reporting"},
+    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "papers", "reporting", "view"}
+    | {"testing"},
+    "_api": PLAYED | {"data", "eval", "tasks", "analysis", "papers", "reporting"},
     "__main__": {"cli"},
     "": BOTTOM | {"_api"},  # waybench/__init__.py
 }
@@ -302,9 +304,9 @@ _FAMILY = re.compile(  # "search" is a common word: it is the family's name in a
 _LAYER = re.compile(r"waybench\.smartplay")  # a protocol that third parties can use as well
 
 # Where they are named by right: environments and contributions to one family, the catalogue, and the published
-# benchmarks as data.
+# benchmarks and their papers as data.
 OWN_FAMILY = re.compile(r"envs/[a-z]+/|contrib/")
-PRESETS = {"envs/_index.py", "tasks/_presets.py"}
+PRESETS = {"envs/_index.py", "tasks/_presets.py", "papers/_papers.py"}
 
 
 def names_of_families(text: str) -> Counter[str]:

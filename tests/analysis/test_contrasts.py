@@ -218,7 +218,7 @@ def test_what_a_verdict_says() -> None:
     assert "a tie within ±0.050 takes 60 items" in verdict_sentence(close)
     unbounded = one([3.0] * 9, [3.0] * 9, metric=replace(SHARE, high=None))
     assert (unbounded.margin, unbounded.verdict) == (None, Verdict.NOT_SHOWN)
-    assert verdict_sentence(unbounded) == "no difference shown (by how much is not known)"
+    assert verdict_sentence(unbounded) == "no difference shown (the size is unknown)"
 
 
 def test_which_answers_belong_together() -> None:
@@ -243,7 +243,7 @@ def test_nothing_in_common() -> None:
     other = replace(other, values={key(n + 10): 1.0 for n in range(3)})
     found, (left,) = compare_sides([made([1.0] * 3)], [other])
     assert found == []
-    assert left.why == "they have no item in common"
+    assert left.why == "no items in common"
 
 
 def test_what_is_left_out_is_counted() -> None:
@@ -253,9 +253,9 @@ def test_what_is_left_out_is_counted() -> None:
     assert found[0].difference.n == 8
     text = comparisons_text(found, left, 0.05, ("", "out"))
     assert "B: b in out" in text
-    assert "Left out: 3 items that only B was given." in text
-    assert "Left out: 2 items missing due to infrastructure errors (A 1, B 1)." in text
-    assert "Left out: 2 items without a value, for example because no answer could be read (A 1, B 1)." in text
+    assert "Excluded: 3 items that only B was given." in text
+    assert "Excluded: 2 items missing due to infrastructure errors (A 1, B 1)." in text
+    assert "Excluded: 2 items without a value, for example because no answer could be read (A 1, B 1)." in text
     assert "inf" not in text.replace("infrastructure", "")
 
 
@@ -309,7 +309,7 @@ def test_an_environments_kinds_are_told_apart() -> None:
     assert "A fails by plans that end elsewhere (1 of 1 failure), B by moves into obstacles (1 of 1 failure)." in text
     assert [listed[side]["failures"] for side in ("first", "second")] == [{"strategic": 1}, {"blocked": 1}]
     text, listed = told(maps("a", *[move("jump")] * 2), maps("b", *["I cannot answer."] * 20))
-    assert "A fails by names that are no action (1 of 1 failure), B by replies that could not be read (1 of 1" in text
+    assert "A fails by names that are not actions (1 of 1 failure), B by unreadable replies (1 of 1" in text
     assert [listed[side]["failures"] for side in ("first", "second")] == [{"wrong_name": 1}, {"unparsed": 1}]
     assert (
         "Both fail by plans that end elsewhere (A 1 of 1, B 1 of 1 failures)."
@@ -327,9 +327,9 @@ def test_real_episodes() -> None:
     assert (found.difference.n, found.difference.value, found.name) == (3, 100, "Mazes (AliciaBench)")
     assert found.verdict is Verdict.TOO_FEW
     text = comparisons_text([found], left, 0.05, ("", ""))
-    assert "Left out: 4 items that only A was given, level 7." in text
-    assert "Left out: 1 item missing due to infrastructure errors (A 0, B 1)." in text
-    assert "A fails in none of 3 attempts, B by replies that could not be read (3 of 3 failures)." in text
+    assert "Excluded: 4 items that only A was given, level 7." in text
+    assert "Excluded: 1 item missing due to infrastructure errors (A 0, B 1)." in text
+    assert "A fails in none of 3 attempts, B by unreadable replies (3 of 3 failures)." in text
     told = json.loads(json.dumps(comparisons_json([found], left, 0.05), allow_nan=False))
     (listed,) = told["comparisons"]
     assert (listed["verdict"], listed["items"], listed["second"]["missing"]) == ("too_few", 3, 1)

@@ -287,7 +287,7 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
     first, rule, *lines, solved = table.splitlines()
-    assert solved == "Solved, regardless of the score: the exit is reached, in whatever way."
+    assert solved == "Solved, regardless of the score: the exit is reached, by any path."
     assert first.split("  ")[0] == "Mazes (AliciaBench): horizons, by dimension"
     assert first.split()[-4:] == ["50", "%", "80", "%"]
     assert set(rule) == {"-"}

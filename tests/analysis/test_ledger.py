@@ -171,7 +171,7 @@ def test_a_setting_that_changed_nothing_to_the_letter() -> None:
     some = [*rows_of(LOW, [500] * 40), *rows_of(HIGH, [500] * 40)]
     (found,) = setting_effects(some)
     assert (found.verdict, found.p, found.counted) == ("no effect", 1.0, "output")
-    assert found.text == "no effect seen: replies the same on 40 of 40 items"
+    assert found.text == "no effect seen: identical replies on 40 of 40 items"
     assert found.values == ("reasoning effort: low", "reasoning effort: high")
 
 
@@ -213,7 +213,7 @@ def test_without_tokens_replies_alone_tell() -> None:
     assert (found.verdict, found.change, found.p, found.adjusted) == ("no effect", None, None, None)
     (found,) = setting_effects([*rows_of(LOW, [None] * 12), *rows_of(HIGH, [None] * 12, replies=["y"] * 12)])
     assert found.verdict == "cannot tell"
-    assert found.text == "cannot tell: replies the same on 0 of 12 items"
+    assert found.text == "cannot tell: identical replies on 0 of 12 items"
 
 
 def test_only_what_is_the_same_but_for_one_setting_is_compared() -> None:

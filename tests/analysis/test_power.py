@@ -132,7 +132,7 @@ def test_too_few_for_anything() -> None:
     [
         (lambda: items_needed(assume_shares(0.5), 0.8), "beyond 0 and 1: choose another --rate"),
         (lambda: items_needed(assume_shares(0.5, disagree=0.1), 0.2), "disagree on 0.2 to 0.8 of the items, not 0.1"),
-        (lambda: assume_shares(0.5, disagree=0.1, attempts=2), "give a correlation with several attempts"),
+        (lambda: assume_shares(0.5, disagree=0.1, attempts=2), "use --correlation with several attempts"),
         (lambda: assume_shares(0.5, correlation=0.6, attempts=2, repeat=0.3), "raise --repeat"),
     ],
 )
@@ -182,5 +182,5 @@ def test_a_pilots_clusters() -> None:
 
 def test_a_small_pilot_says_so() -> None:
     ((plan,), _) = pilots([made([1.0, 0.0] * 4, "a"), made([1.0] * 8, "b")], 0.5)
-    assert plan.description.endswith("a rough guess from so few")
+    assert plan.description.endswith("a rough guess from few items")
     assert pilots([made([1.0] * 4, "a")], 0.5)[1] == ["t: Share: fewer than 5 items are too few"]

@@ -139,14 +139,14 @@ def test_what_is_no_table_is_told_in_a_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "prices.json"
     path.write_text(text, encoding="utf-8")
     told = failure(tmp_path, path)
-    assert f"{path} is no " in told
+    assert f"{path} is not " in told
     assert told.endswith(f"it should be {SHAPE}\n")
 
 
 def test_bytes_that_are_no_text_are_told_in_a_line(tmp_path: Path) -> None:
     path = tmp_path / "prices.json"
     path.write_bytes(b'{"\xff": {}}')
-    assert f"{path} is no JSON" in failure(tmp_path, path)
+    assert f"{path} is not JSON" in failure(tmp_path, path)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def test_prices_that_are_none_are_told_in_a_line(tmp_path: Path, given: str) -> 
     path = tmp_path / "prices.json"
     path.write_text(f'{{"fine": {{"input": 1, "output": 1}}, "vendor/m\\n\\u001b": {given}}}', encoding="utf-8")
     told = failure(tmp_path, path)
-    assert told == f"Error: {path}: the prices of 'vendor/m\\n\\x1b' are not understood: they should be as in {SHAPE}\n"
+    assert told == f"Error: {path}: the prices of 'vendor/m\\n\\x1b' are invalid: they should be as in {SHAPE}\n"
 
 
 def test_a_file_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
     missing = tmp_path / "none.json"
     assert failure(tmp_path, missing) == (
-        f"Error: cannot read {missing} (No such file or directory): give a file of prices\n"
+        f"Error: cannot read {missing} (No such file or directory): give a price table, see `waybench prices`\n"
     )
     assert "(Is a directory)" in failure(tmp_path, tmp_path)
 

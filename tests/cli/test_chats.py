@@ -83,7 +83,7 @@ def test_a_task_s_parameters_choose_the_items(command: Command) -> None:
     [
         (["maze", "--prompts", "--solutions"], "choose one"),
         (["maze", "-O", "wording=ascii"], "add --prompts or --solutions"),
-        (["tilemap", "--prompts", "--model", "openai/x"], "leave them out with --model"),
+        (["tilemap", "--prompts", "--model", "openai/x"], "do not work with --model"),
         (["horizon_hanoi", "-T", "key=k"], "chooses its items while it runs"),
         (["aqa"], "plays several environments"),
     ],

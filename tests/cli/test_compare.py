@@ -43,14 +43,14 @@ def test_two_models_of_a_folder(command: Command, ours: Path) -> None:
     # is 7 / 9 - 1.96 sqrt((1 - (7 / 9)^2) / 9), up to all.
     row = next(line for line in out.splitlines() if line.startswith("Mazes (AliciaBench): Score "))
     assert row.split()[3:] == ["7", "100.0", "0.0", "+100.0", "+36.7", "to", "+100.0", "0.0156", "A", "better"]
-    assert "A fails in none of 7 attempts, B by replies that could not be read (7 of 7 failures)." in out
+    assert "A fails in none of 7 attempts, B by unreadable replies (7 of 7 failures)." in out
 
 
 def test_one_model_in_two_folders(command: Command, sums: Path) -> None:
     out = command("compare", sums / "before", sums / "after").stdout
     assert out.count("\nB: mockllm/") == 2
     assert "A: mockllm/m in " in out and "A: mockllm/n in " in out
-    assert "Left out: 1 item missing due to infrastructure errors (A 1, B 1)." in out
+    assert "Excluded: 1 item missing due to infrastructure errors (A 1, B 1)." in out
     alone = command("compare", sums / "before" / "m", sums / "after" / "mockllm" / "m").stdout
     assert "mockllm/n" not in alone
     assert "A − B" in alone and "−0.250" in alone
@@ -81,7 +81,7 @@ def test_json(command: Command, ours: Path, tmp_path: Path) -> None:
 def test_other_items_are_told(command: Command, ours: Path, tmp_path: Path) -> None:
     run(tmp_path, "oracle", max_dimension=5, limit=5, attempts=1)
     out = command("compare", ours / "null", tmp_path).stdout
-    assert "Left out: 2 items that only A was given, level 5." in out
+    assert "Excluded: 2 items that only A was given, level 5." in out
     assert "too few" in out
 
 
@@ -96,8 +96,8 @@ def test_errors(command: Command, ours: Path, sums: Path, tmp_path: Path) -> Non
     assert "are the same" in error("null", "waybench/null", "--in", ours)
     assert "are the same" in error(before, before)
     assert "are the same" in error(before, before / "m")
-    assert "nothing to compare: the other side has no such task and settings" in error(ours, before)
-    assert "there is none 'waybench-out' to look for a model in" in error("nowhere", "null")
+    assert "nothing to compare: the other side has no such task with these settings" in error(ours, before)
+    assert "'waybench-out' does not exist to look up a model" in error("nowhere", "null")
     assert "no scores in" in error(tmp_path, before)
     assert "unknown task 'sum': did you mean 'sums'" in error("m", "n", "--in", before, "--task", "sum")
     assert "unknown metric 'x': choose from match" in error("m", "n", "--in", before, "--metric", "x")
@@ -111,3 +111,16 @@ def test_an_ambiguous_name(command: Command, tmp_path: Path) -> None:
     ask(tmp_path, "null", lambda number: RIGHT, count=2)
     message = one_line_error(command("compare", "null", "x", "--in", tmp_path))
     assert "'null' is ambiguous: give one of mockllm/null, waybench/null" in message
+
+
+def test_a_story_against_its_plain_twin(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "oracle", task="guessnum", limit=4)
+    run(tmp_path, "oracle", "null", task="coin", limit=6)
+    out = command("compare", tmp_path, "--twins").stdout
+    assert "Coins in a chest (AQA-Bench) against Number guessing (AQA-Bench): Err_min" in out
+    assert "waybench/null" not in out
+    assert "Left out: 2 items" in out
+    found = json.loads(command("compare", tmp_path / "oracle", "--twins", "--json", "-").stdout)
+    assert [one["items"] for one in found["comparisons"]] == [4]
+    assert "leave 'other' out" in one_line_error(command("compare", tmp_path, "other", "--twins"))
+    assert "give B" in one_line_error(command("compare", tmp_path))

@@ -28,7 +28,7 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
 def test_list(command: Command, cache: Path, tmp_path: Path) -> None:
     aqa = "aqa  AQA-Bench test cases: MIT, 6 files, 1.0 MB, https://github.com/UCSC-VLAA/AQA-Bench\n     "
     toy = "toy  Toys: MIT, 3 files, 200.0 kB, https://toys.invalid\n     "
-    not_here = "not here, or not all of it\n"
+    not_here = "missing or incomplete\n"
     nothing = command("data", "list").stdout
     assert nothing.startswith(aqa + not_here)
     assert nothing.endswith(toy + not_here)
@@ -49,7 +49,7 @@ def test_fetch(command: Command, cache: Path, mirror: FileServer) -> None:
     assert command("data", "path", "toy").stdout == f"{cache}/toy\n"
     (cache / "toy" / "one.json").unlink()
     result = command("data", "fetch", "toy", "toy")
-    assert result.stdout == f"toy: 3 files, 200.0 kB in {cache}/toy; 2 of them were there\n"
+    assert result.stdout == f"toy: 3 files, 200.0 kB in {cache}/toy; 2 of them existed already\n"
     assert result.stderr == "toy/one.json (0.0 kB)\n"
     assert len(mirror.asked) == 4
 
@@ -74,7 +74,7 @@ def test_failed_downloads_are_one_line(command: Command, cache: Path, mirror: Fi
 
 def test_path_of_what_is_not_there(command: Command, cache: Path) -> None:
     error = one_line_error(command("data", "path", "aqa"))
-    assert error.startswith(f"Error: aqa/bfs_0.json is not in {cache}: run `waybench data fetch aqa`, or name")
+    assert error.startswith(f"Error: aqa/bfs_0.json is not in {cache}: run `waybench data fetch aqa`, or set")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names that are not valid text")

@@ -171,7 +171,7 @@ def test_the_same_world_again_is_none(command: Command, of_model: tuple[object, 
             *("generate", "tilemap", *of_model, "--model-base-url", server.url, "--count", 2, "--max-connections", 1)
         )
     assert (result.exit_code, len(lines_of(result))) == (1, 1)
-    assert result.stderr == "1: it is the same as number 0: try another temperature or theme\n"
+    assert result.stderr == "1: it is identical to number 0: try another temperature or theme\n"
 
 
 def test_theme_and_level(command: Command, of_model: tuple[object, ...]) -> None:
@@ -197,11 +197,11 @@ def test_a_provider_s_errors_are_one_line(command: Command, of_model: tuple[obje
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
-        (["maze", "--model", MODEL], "no model writes instances of maze/alicia: leave out --model, or choose from"),
-        (["tilemap", "--model", "waybench/oracle"], "waybench/oracle: the embedded players write no worlds"),
+        (["maze", "--model", MODEL], "models cannot write instances of maze/alicia: remove --model, or choose from"),
+        (["tilemap", "--model", "waybench/oracle"], "waybench/oracle: embedded players cannot write worlds"),
         (["tilemap", "--model", "gpt"], "model 'gpt': "),
-        (["tilemap", "--model", MODEL, "--key", "k"], "--key and --start are for items that are drawn"),
-        (["tilemap", "--model", MODEL, "--start", 1], "--key and --start are for items that are drawn"),
+        (["tilemap", "--model", MODEL, "--key", "k"], "--key and --start have no effect on items that a model writes"),
+        (["tilemap", "--model", MODEL, "--start", 1], "--key and --start have no effect on items that a model writes"),
         (["tilemap", "--model", MODEL, "--level", 0], "level 0: a model writes worlds of levels 1 to 9"),
         (["tilemap", "--model", MODEL, "--level", 10], "level 10: a model writes worlds of levels 1 to 9"),
         (["tilemap", "--model", MODEL, "-S", "objectives=0"], "objectives=0 is out of range"),
@@ -209,8 +209,8 @@ def test_a_provider_s_errors_are_one_line(command: Command, of_model: tuple[obje
         (["tilemap", "--model", MODEL, "-S", f"theme={'x' * 201}"], "the theme has 201 characters"),
         (["tilemap", "--model", MODEL, "-M", "x"], "key=value"),
         (["tilemap", "--model", MODEL, "--temperature", -1], "--temperature"),
-        (["tilemap", "--temperature", 1], "name it with --model"),
-        (["maze", "-M", "x=1"], "name it with --model"),
+        (["tilemap", "--temperature", 1], "add --model"),
+        (["maze", "-M", "x=1"], "add --model"),
     ],
 )
 def test_bad_input_for_a_model(

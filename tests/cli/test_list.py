@@ -24,7 +24,7 @@ def test_an_environments_page(command: Command) -> None:
 
 def test_an_environment_without_options_of_items(command: Command) -> None:
     page = command("list", "crafter/survival").stdout
-    assert "Options of items" not in page
+    assert "Item options" not in page
     assert "crafter_score  " in page.partition("Of a set of episodes:")[2]
     (told,) = json.loads(command("list", "crafter/survival", "--json").stdout)["aggregates"]
     assert (told["name"], len(told["metrics"]), told["high"]) == ("crafter_score", 22, 100)

@@ -123,7 +123,7 @@ def test_a_person_is_compared_with_a_model(ada: Path, command: Command, tmp_path
     assert (tmp_path / "model" / "index.html").is_file()
     result = command("compare", ada, tmp_path / "model" / "records.jsonl", "--json", "-")
     [found] = json.loads(result.stdout)["comparisons"]
-    assert (found["a"]["model"], found["b"]["model"], found["pairs"]["items"]) == ("human/Ada", "mine", 2)
+    assert (found["first"]["model"], found["second"]["model"], found["items"]) == ("human/Ada", "mine", 2)
 
 
 def test_stored_replies_have_a_model(command: Command, tmp_path: Path) -> None:

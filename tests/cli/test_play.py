@@ -48,7 +48,7 @@ def test_a_game_from_start_to_end(command: Command, tmp_path: Path, solution: li
     assert "I have reached the exit at [" in shown
     minimum = sum(cells for _, cells in solution)
     assert f"Solved.\n  Score          {(1 - 2 / minimum) * 100:g} %\n" in shown
-    assert f"A shortest way: {way} {cells}, " in shown
+    assert f"A shortest solution: {way} {cells}, " in shown
     record = record_in(tmp_path / "r")
     assert (record.end, record.player, len(record.turns)) == ("solved", "human", 2)
     assert record.turns[0].reply == plan((way, cells))
@@ -107,7 +107,7 @@ def test_hints_are_given_only_where_asked_for(
 
 def test_a_slip_of_the_keyboard_is_not_counted(command: Command) -> None:
     shown = command("play", "maze", stdin="dwon 3\nquit\n").stdout
-    assert "Not understood, and not counted." in shown
+    assert "Not understood (it does not count as a reply)." in shown
     assert "2 requests left" not in shown
 
 

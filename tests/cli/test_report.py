@@ -18,7 +18,7 @@ def test_it_warns_of_episodes_that_count_in_no_number(tmp_path: Path, monkeypatc
     done = CliRunner().invoke(main, ["report", str(tmp_path)])
     assert done.exit_code == 0
     assert done.stdout.strip() == f"report: {tmp_path / 'site' / 'index.html'}"
-    assert done.stderr.startswith(f"warning: 1 of {len(listed)} episodes left out of all numbers")
+    assert done.stderr.startswith(f"warning: 1 of {len(listed)} episodes excluded from all results")
     assert len(done.stderr.splitlines()) == 1
     monkeypatch.setattr("waybench.analysis.read_logs", lambda *folders, **told: iter(episodes))
     assert CliRunner().invoke(main, ["report", str(tmp_path)]).stderr == ""

@@ -67,18 +67,18 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["-T", "=k"], "write it as key=value"),
         (["-T", "limit=many"], "option limit='many': give a whole number"),
         (["-T", "limt=3"], "did you mean 'limit'"),
-        (["-T", "key=\udcff"], "it has bytes that are no UTF-8"),
-        (["-T", "\udcff=k"], "it has bytes that are no UTF-8"),
-        (["-M", "x=\udcff"], "it has bytes that are no UTF-8"),
+        (["-T", "key=\udcff"], "this is not valid UTF-8"),
+        (["-T", "\udcff=k"], "this is not valid UTF-8"),
+        (["-M", "x=\udcff"], "this is not valid UTF-8"),
         (["--limit", 2, "-T", "limit=3"], "--limit and -T limit are the same parameter: give one of them"),
         (["--attempts", 2, "-T", "attempts=2"], "--attempts and -T attempts are the same parameter: give one of them"),
-        (["alicia", "--each", "wording=matrix,"], "an empty value"),
+        (["alicia", "--each", "wording=matrix,"], "a value is empty"),
         (["alicia", "--each", "wording"], "write it as key=value"),
         (["alicia", "--each", "wording=matrix", "-T", "wording=ascii"], "give one of them"),
         (["alicia", "--each", "wording=matrix,runes"], "runes"),
-        (["alicia", "--quote"], "the horizon_ tasks"),
+        (["alicia", "--quote"], "--quote needs a horizon_ task"),
         (["alicia", "--precision", 0.1], "unknown parameter of alicia 'precision'"),
-        (["horizon_maze", "--budget", "5USD"], "needs prices=FILE"),
+        (["horizon_maze", "--budget", "5USD"], "add prices=FILE"),
         (["horizon_maze", "--budget", "much"], "as in 5USD or 200k tokens"),
         (["horizon_maze", "--prices", "nowhere.json"], "cannot read nowhere.json"),
         (["horizon_maze", "-T", "easiest=19", "-T", "hardest=20"], "at least two of the levels"),
@@ -139,7 +139,7 @@ def test_a_record_that_cannot_be_measured_is_named_and_counted(command: Command,
     assert result.exit_code == 0, result.output
     named, counted = result.stderr.splitlines()
     assert named.startswith(f"waybench: skipped {log}, sample 501-1: the record of maze/alicia, item '501', cannot be")
-    assert counted == "warning: 1 sample or file of the logs could not be read and left out of all numbers"
+    assert counted == "warning: 1 sample or file of the logs could not be read and are excluded from all results"
     # The other episode of that log counts, and so do those of the run.
     (null,) = (line for line in result.stdout.splitlines() if line.startswith("waybench/null"))
     (oracle,) = (line for line in result.stdout.splitlines() if line.startswith("waybench/oracle"))

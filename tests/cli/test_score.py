@@ -109,7 +109,7 @@ def test_a_bad_line_has_its_place_and_the_others_are_scored(
     (tmp_path / "in.jsonl").write_bytes(b"\n".join([good, b"", b"{", b"\xff\xfe", b"  ", b'{"id": "x"}', good]))
     result = command("score", tmp_path / "in.jsonl", "--out", tmp_path / "out.jsonl")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "3 of 5 lines could not be scored: their results say why\n"
+    assert result.stderr == "3 of 5 lines could not be scored: see 'error' in the output\n"
     first, *bad, last = [json.loads(text) for text in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert first == last and first["end"] == "solved"
     assert bad == [

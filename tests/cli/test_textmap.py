@@ -72,13 +72,13 @@ def test_names_that_were_written_can_be_changed_and_given(command: Command, home
 def test_what_is_left_out_is_said(command: Command, home: Path) -> None:
     result = command(*BUILD, "--paths", "3")
     assert "table.all2all.jsonl not written: it would have " in result.stdout
-    assert "the limit is 3; --paths raises it\n" in result.stdout
+    assert "the limit is 3; raise --paths to include them\n" in result.stdout
     assert not Path("table/table.all2all.jsonl").exists() and Path("table/table.all_pairs.jsonl").exists()
 
 
 def test_the_end_of_the_game_is_said(command: Command, home: Path) -> None:
     Path("walk.txt").write_text("n\nn\neast\nwait\nwait\n")
-    assert "the game was over at step 3: 2 commands were not given\n" in command(*BUILD).stdout
+    assert "the game ended at step 3: 2 commands were not used\n" in command(*BUILD).stdout
 
 
 def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,9 +92,9 @@ def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypa
         (("table.z5",), "jericho has no walkthrough of this game; give --commands"),
         (("none.z5", "--commands", "walk.txt"), "cannot read none.z5"),
         (("table.z5", "--commands", "none"), "cannot read none: No such file or directory"),
-        (("table.z5", "--commands", "table.z5"), "it has no command; write one in a line"),
-        (("table.z5", "--commands", "walk.txt", "--names", "walk.txt"), "walk.txt: it is no JSON"),
-        (("table.z5", "--commands", "walk.txt", "--name", "../up"), "cannot be a map's name"),
+        (("table.z5", "--commands", "table.z5"), "the file has no commands; write one per line"),
+        (("table.z5", "--commands", "walk.txt", "--names", "walk.txt"), "walk.txt: the file is not JSON"),
+        (("table.z5", "--commands", "walk.txt", "--name", "../up"), "is not a valid map name"),
         (("table.z5", "--commands", "walk.txt", "--out", "walk.txt"), "choose another folder with --out"),
         (("table.z5", "--commands", "walk.txt", "--steps", "0"), "--steps"),
     ],
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said_in_one_line(args: tuple[str, ...], message: str, 
 def test_no_map_is_overwritten(command: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert command(*BUILD).exit_code == 0
     monkeypatch.setattr("waybench.contrib.game_maps._command.Story", None)  # the check comes before the game is played
-    assert "is there already: choose another folder with --out, or another --name" in one_line_error(command(*BUILD))
+    assert "exists already: choose another folder with --out, or another --name" in one_line_error(command(*BUILD))
 
 
 def test_without_jericho_the_extra_is_named(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ def test_it_says_what_a_build_comes_to(log: Path, tmp_path: Path) -> None:
     (tmp_path / log.name.replace("alicia", "broken")).write_bytes(b"no log")
     note, total = build_once((tmp_path,), site, "title").notes
     assert note.startswith("waybench: skipped ") and "broken" in note and "\n" not in note
-    assert "summary.json names all" in total and "\n" not in total
+    assert "summary.json lists them all" in total and "\n" not in total
     assert "<title>title</title>" in (site / "index.html").read_text()
     broken = build_once((tmp_path / "nowhere",), site, "title")
     assert (broken.empty, broken.problem.startswith(f"no folder {tmp_path / 'nowhere'}")) == (False, True)
@@ -91,7 +91,7 @@ def test_wrong_usage(
 def test_a_port_that_is_taken(command: Command, tmp_path: Path) -> None:
     with listen(0) as taken:
         port = taken.getsockname()[1]
-        assert f"port {port} cannot be had" in one_line_error(command("view", tmp_path, "--port", port))
+        assert f"port {port} is not available" in one_line_error(command("view", tmp_path, "--port", port))
 
 
 @pytest.mark.parametrize("found", [True, False])
@@ -110,7 +110,7 @@ def test_the_browser_is_opened(command: Command, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("waybench.cli._view.serve", serve)
     said = command("view", tmp_path, "--open")
     (url,) = opened
-    assert said.stdout == f"view: {url} (Ctrl-C ends it)\n"
+    assert said.stdout == f"view: {url} (press Ctrl-C to stop)\n"
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", url, re.ASCII)
 
 
@@ -132,7 +132,7 @@ def test_a_folder_becomes_a_run_and_ctrl_c_ends_it(log: Path, tmp_path: Path) ->
         assert asked(port, "/", token=None)[0].status == 403
         assert asked(port, f"/?token={token}", token=None)[0].status == 303
 
-        until(lambda: shown("No episodes yet; this page reloads when there are some."))
+        until(lambda: shown("No episodes yet; this page reloads when there are."))
         assert shown(f"waybench run alicia --model waybench/noisy-0.3 --out {tmp_path}")
         appear(log, tmp_path)
         until(lambda: shown("data/index.html"))

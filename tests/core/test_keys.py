@@ -31,9 +31,9 @@ def test_a_key_is_given_as_it_is_or_by_where_it_is(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("env:NO_SUCH_KEY", "no environment variable"),
-        ("env:EMPTY_KEY", "it is empty"),
-        ("env:SET_KEY#00000000", f"is not that of the set private-00000000, but of {LABEL}"),
+        ("env:NO_SUCH_KEY", "this environment variable is not set"),
+        ("env:EMPTY_KEY", "empty; it should contain the key"),
+        ("env:SET_KEY#00000000", f"does not belong to the set private-00000000, but to {LABEL}"),
         ("file:no-such-file", "cannot be read"),
         (LABEL, "give the key itself"),
     ],

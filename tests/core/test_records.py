@@ -166,7 +166,7 @@ TAMPERED = {
     "hash": (replace(SOLVED, instance_hash="0" * 64), "instance_hash: the record has"),
     "instance": (replace(SOLVED, instance=[5, 7, 10]), "instance_hash: the record has"),
     "level": (replace(SOLVED, item={**SOLVED.item, "level": 9}), "level: the record has '9', the simulation '10'"),
-    "item": (replace(SOLVED, item={**SOLVED.item, "mood": 9}), "item: the record has 'mood'"),
+    "item": (replace(SOLVED, item={**SOLVED.item, "mood": 9}), "item: the record has the unknown field 'mood'"),
     "proof": (replace(SOLVED, proof={"minimum": 4}), "proof: the record has"),
     "opening": (replace(SOLVED, opening=(SOLVED.opening[0]._replace(text="Hello"),)), "opening: the record has"),
     "options": (replace(SOLVED, options={**SOLVED.options, "rules_role": "system"}), "opening: the record has"),
@@ -186,7 +186,7 @@ TAMPERED = {
     "no end": (replace(SOLVED, end=None), "end: the record has 'None', the simulation 'solved'"),
     "end too early": (replace(SOLVED, turns=SOLVED.turns[:2]), "end: the record has 'solved', the simulation 'None'"),
     "failed too early": (replace(played("up"), end=End.FAILED), "end: the record has 'failed'"),
-    "turn too many": (replace(SOLVED, turns=SOLVED.turns + SOLVED.turns[:1]), "the record goes on after turn 3"),
+    "turn too many": (replace(SOLVED, turns=SOLVED.turns + SOLVED.turns[:1]), "the record continues after turn 3"),
     "turn limit for a solved one": (replace(SOLVED, end=End.TURN_LIMIT), "end: the record has 'turn_limit'"),
     "error for a solved one": (
         replace(SOLVED, end=End.INFRASTRUCTURE, error="no answer"),
@@ -275,7 +275,7 @@ def test_a_record_is_bounded_before_it_is_parsed() -> None:
     record = played("up")
     deep = "[" * 100_000 + "]" * 100_000
     for text in (deep, '{"x": "]", "y": ' + deep + "}"):
-        with pytest.raises(DataError, match="too many brackets"):
+        with pytest.raises(DataError, match="too many nested brackets"):
             EpisodeRecord.assemble(text)
-        with pytest.raises(DataError, match="too many brackets"):
+        with pytest.raises(DataError, match="too many nested brackets"):
             EpisodeRecord.assemble(record.head(), {"turns": [text], "end": None})

@@ -141,7 +141,7 @@ def test_a_file_that_is_not_there_is_asked_for_once(server: FileServer, status: 
         fetch("toy")
     assert one_line(caught) == (
         f"cannot download {server.url}/source/one.json: the server answered {words}; "
-        "try again later, or name the folder of a copy with WAYBENCH_DATA"
+        "try again later, or set WAYBENCH_DATA to the folder of a copy"
     )
     assert len(server.asked) == 1
 
@@ -163,7 +163,7 @@ def test_a_truncated_body_is_not_kept(server: FileServer, cache: Path, waits: li
     server.answers["/source/deep/er/two.txt"] = [Answer(body, missing=10)]
     with pytest.raises(UsageError) as caught:
         fetch("toy")
-    assert "two.txt: the connection broke, or the answer was not complete; try again" in one_line(caught)
+    assert "two.txt: the connection broke, or the answer was incomplete; try again" in one_line(caught)
     assert files_below(cache) == {"toy/one.json": CONTENTS["one.json"]}
     server.answers["/source/deep/er/two.txt"] = [Answer(body, missing=10), Answer(body)]
     fetch("toy")
@@ -179,7 +179,7 @@ def test_a_server_that_refuses_connections(monkeypatch: pytest.MonkeyPatch, cach
         except FileNotFoundError:
             with pytest.raises(UsageError) as caught:
                 fetch("toy")
-    assert "/one.json: Connection refused; try again later, or name" in one_line(caught)
+    assert "/one.json: Connection refused; try again later, or set" in one_line(caught)
     assert files_below(cache) == {}
 
 
@@ -239,7 +239,9 @@ def test_a_mirror_that_is_no_address(mirror: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("WAYBENCH_DATA_MIRROR", mirror)
     with pytest.raises(UsageError) as caught:
         fetch("toy")
-    assert one_line(caught).startswith("WAYBENCH_DATA_MIRROR is no address: set it to one such as https://host/prefix")
+    assert one_line(caught).startswith(
+        "WAYBENCH_DATA_MIRROR is not an address: set it to one such as https://host/prefix"
+    )
 
 
 def test_a_file_in_the_folders_place(server: FileServer, tmp_path: Path) -> None:
@@ -248,7 +250,7 @@ def test_a_file_in_the_folders_place(server: FileServer, tmp_path: Path) -> None
         fetch("toy", tmp_path / "file")
     assert one_line(caught) == (
         f"cannot store {tmp_path / 'file' / 'toy' / 'one.json'}: Not a directory; "
-        "name another folder with --to or WAYBENCH_CACHE"
+        "choose another folder with --to or WAYBENCH_CACHE"
     )
     assert server.asked == []
     assert (tmp_path / "file").read_text() == "mine"
@@ -281,7 +283,7 @@ def test_a_store_that_takes_nothing(
     monkeypatch.setattr("pooch.utils.tempfile", SimpleNamespace(NamedTemporaryFile=full))
     with pytest.raises(UsageError) as caught:
         fetch("toy")
-    assert f"one.json: {error.strerror}; name another folder with --to or WAYBENCH_CACHE" in one_line(caught)
+    assert f"one.json: {error.strerror}; choose another folder with --to or WAYBENCH_CACHE" in one_line(caught)
 
 
 def test_a_read_only_copy_that_is_whole_needs_nothing(

@@ -102,6 +102,6 @@ def test_a_name_of_ours_stays_ours_and_a_broken_package_takes_no_other_data_set_
         found = downloads()
     assert found["gtb"].title == "GameTraversalBenchmark maps" and "toy" in found
     assert [str(each.message) for each in caught] == [
-        "the data sets of environment a/broken are left out: ModuleNotFoundError: No module named 'tests.nowhere'",
-        "environment a/clash: there is a data set gtb already; its own is left out",
+        "the data sets of environment a/broken are skipped: ModuleNotFoundError: No module named 'tests.nowhere'",
+        "environment a/clash: a data set gtb exists already; this one is skipped",
     ]

@@ -69,7 +69,7 @@ def test_what_is_missing_is_told_with_what_to_do(
     find: Callable[[], Path], tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_toys(cache, DEEP)
-    told = "run `waybench data fetch toy`, or name the folder of a copy with WAYBENCH_DATA"
+    told = "run `waybench data fetch toy`, or set WAYBENCH_DATA to the folder of a copy"
     with pytest.raises(UsageError) as caught:
         find()
     assert one_line(caught) == f"toy/one.json is not in {cache}: {told}"

@@ -297,7 +297,7 @@ def test_sizes_that_cannot_be(given: dict[str, Any], expected: str) -> None:
 
 def test_embedded_players_are_no_authors() -> None:
     model: Any = get_model("waybench/oracle", memoize=False)
-    with pytest.raises(UsageError, match="waybench/oracle: the embedded players write no worlds"):
+    with pytest.raises(UsageError, match="waybench/oracle: embedded players cannot write worlds"):
         asyncio.run(write_world(model, rows=ROWS, columns=COLUMNS, objectives=3))
 
 

@@ -72,7 +72,7 @@ def test_ctrl_c_is_no_worse(tmp_path: Path, uninterrupted: Callable[[Family], Ou
     found = play(BY_NAME["smartplay"], tmp_path / "interrupted", [-11.5, -17.5])
     assert found.stops == 2
     same(found, uninterrupted(BY_NAME["smartplay"]), tmp_path / "interrupted")
-    assert printed(tmp_path / "interrupted").count("Run the same command again to go on") == 2
+    assert printed(tmp_path / "interrupted").count("To resume, run the same command again") == 2
 
 
 @pytest.mark.parametrize("full", [full_journal, full_log, full_buffer])
@@ -85,7 +85,7 @@ def test_a_full_disk_loses_nothing(
     found = play(BY_NAME["aqa"], tmp_path / "full", full=disks)
     same(found, uninterrupted(BY_NAME["aqa"]), tmp_path / "full")
     said = re.findall(
-        r"Error: no room left to write: .+\. Make room and run the same command again", printed(tmp_path / "full")
+        r"Error: no space left to write: .+\. Free some space and run the same command", printed(tmp_path / "full")
     )
     assert len(said) == found.stops == 2
 

@@ -140,7 +140,7 @@ def test_other_settings_are_another_journal(folder: Folder, other: dict[str, Any
     keep(folder.journal(), "left")
     assert known(turns(folder.journal(other))) == []
     (warning,) = folder.warnings
-    assert "ignored, for it is of other settings" in warning
+    assert "ignored, because its settings differ" in warning
     assert folder.path.with_suffix(".ignored").exists() and not folder.path.exists()
 
 

@@ -94,7 +94,7 @@ def test_interrupted(tmp_path: Path) -> None:
                 time.sleep(0.01)
             os.kill(process.pid, signal.SIGINT)
             assert process.wait(PATIENCE) == 130
-    assert "Run the same command again" in process.stderr and "Traceback" not in process.stderr
+    assert "run the same command again" in process.stderr and "Traceback" not in process.stderr
 
 
 def test_same_ladder_one_at_a_time(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_embedded_players_which_cost_nothing_have_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a#b", "a?b", "a%20b", "a\nb", "a\tb", "a#b/out"])
 def test_a_folder_whose_logs_could_not_be_read_again_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="choose another one") as refused:
+    with pytest.raises(UsageError, match="choose another folder") as refused:
         check_folder(tmp_path / name)
     assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())
@@ -96,7 +96,7 @@ def test_a_folder_whose_logs_could_not_be_read_again_is_refused(tmp_path: Path, 
 
 @pytest.mark.parametrize("address", ["s3://bucket/logs", "gs://bucket", "file:///tmp/logs", "hf://x"])
 def test_an_address_is_refused(address: str) -> None:
-    with pytest.raises(UsageError, match="is an address"):
+    with pytest.raises(UsageError, match="is a URL"):
         check_folder(Path(address))
 
 
@@ -160,6 +160,6 @@ def test_what_is_full_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("waybench.eval._room.shutil.disk_usage", usage)
     message = full_message(tmp_path)
     assert message.startswith(
-        f"no room left to write: {tmp_path} (4,096 bytes left). Make room and run the same command"
+        f"no space left to write: {tmp_path} (4,096 bytes left). Free some space and run the same command"
     )
     assert "or a quota there" in full_message(tmp_path / "elsewhere")

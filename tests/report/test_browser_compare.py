@@ -98,8 +98,8 @@ def test_the_verdict_turns_with_the_models(visit: Visits, site: Path) -> None:
     assert before[0].startswith("No difference shown (could be −")
     assert before[0] != after[0]
     assert before[0].split(";")[1] == after[0].split(";")[1]
-    assert before[1].startswith("A fails by replies that could not be read (2 of 2 failures), B by ")
-    assert after[1].endswith(", B by replies that could not be read (2 of 2 failures).")
+    assert before[1].startswith("A fails by unreadable replies (2 of 2 failures), B by ")
+    assert after[1].endswith(", B by unreadable replies (2 of 2 failures).")
     choose(page, sites.STEADY, sites.STEADY)
     assert page.locator("#verdict").is_hidden()
     assert page.locator("#reasons").is_hidden()

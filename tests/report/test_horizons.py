@@ -24,7 +24,7 @@ from waybench.analysis.horizons import (
 from waybench.analysis.horizons._horizon import ALTERNATIVES
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
 
-SOLVED = "Solved, regardless of the score: the exit is reached, in whatever way."
+SOLVED = "Solved, regardless of the score: the exit is reached, by any path."
 FAR, NEAR, LOST = "vendor/far", "vendor/near", "vendor/lost"
 EPISODES = [
     *climbed("noisy-0.1", (5, 9, 17, 33), NEAR),

@@ -67,7 +67,7 @@ def test_what_each_took_and_settings_without_effect(tmp_path: Path) -> None:
     # One maze for 1,100 tokens, and 12 for 0.024 dollars.
     assert first[8].split()[0] == "0.909"
     assert first[9].split()[0] == "500"
-    assert "reasoning effort: high: no effect seen: replies the same on 12 of 12 items (against low)" in second[1]
+    assert "reasoning effort: high: no effect seen: identical replies on 12 of 12 items (against low)" in second[1]
     assert "no effect" not in first[1]
     (effect,) = page.table("Effects of settings.")[1:]
     assert effect[1:5] == ["reasoning effort: low", "reasoning effort: high", "12", "12"]

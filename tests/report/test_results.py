@@ -141,7 +141,7 @@ def test_a_living_world_is_taken_for_what_it_says(tmp_path: Path, monkeypatch: p
     made = site(tmp_path, looked_for("oracle", "own", count=1))
     (page,) = made.replays
     for told in (page.text, made.result.text):
-        assert "ot re-simulated: it was played in a world that is alive." in told
+        assert "ot re-simulated: it was played in a live world." in told
         assert "does not" not in told.split("Made by waybench")[0]
     # Anything may stand in its record, so that nothing of it is drawn.
     assert not page.all("svg")
@@ -150,7 +150,7 @@ def test_a_living_world_is_taken_for_what_it_says(tmp_path: Path, monkeypatch: p
 
 
 def _living(*record: Any, **watch: Any) -> None:
-    raise LiveError("it was played in a world that is alive")
+    raise LiveError("it was played in a live world")
 
 
 def test_large_boards_stay_small(tmp_path: Path) -> None:

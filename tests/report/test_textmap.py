@@ -79,7 +79,7 @@ def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -
     episodes = answered("null", MAPS, model="vendor/mute")
     made = site(tmp_path, episodes)
     for shown in (made.home, made.task, made.result):
-        assert "only answers that could be read do" in shown.text
+        assert "only readable answers count" in shown.text
         assert not re.search(r"missing or have fewer attempts", shown.text)
     table = text_table(estimate(episodes), totals=overall(rows(episodes)))
     assert [line.split() for line in table.splitlines() if "mute" in line] == [["vendor/mute", "–", "–", "–"]]

@@ -44,10 +44,10 @@ def test_the_verdict_stands_on_the_page_in_both_directions(tmp_path: Path) -> No
     first, failing = told["verdicts"]["0 1"]
     assert first.startswith("A is better: A − B is +100.0 (")
     assert first.endswith("; exact p 0.0078 by McNemar's test over 8 items, level 5.")
-    assert failing == "A fails in none of 8 attempts, B by replies that could not be read (8 of 8 failures)."
+    assert failing == "A fails in none of 8 attempts, B by unreadable replies (8 of 8 failures)."
     turned, failing = told["verdicts"]["1 0"]
     assert turned.startswith("B is better: A − B is −100.0 (−")
-    assert failing == "A fails by replies that could not be read (8 of 8 failures), B in none of 8 attempts."
+    assert failing == "A fails by unreadable replies (8 of 8 failures), B in none of 8 attempts."
     # Without scripts the table is there all the same.
     _, (*cells, verdict) = page.table("Pairwise comparisons.")
     assert cells[:5] == ["a", "b", "8", "100.0", "0.0"]
@@ -142,7 +142,7 @@ def test_failed_attempts_are_counted_by_kind(tmp_path: Path) -> None:
     ]
     made = site(tmp_path, episodes)
     page = next(page for page in made.results if "Dimension 7" in page.text)
-    heads = ["By length", "By replies that could not be read", "By movements out of the maze"]
+    heads = ["By truncated replies", "By unreadable replies", "By movements out of the maze"]
     assert page.table("How attempts failed.") == [
         ["Dimension", "Attempts", "Failed", *heads],
         ["5", "3", "1", "–", "1 100.0 %", "–"],
@@ -152,7 +152,7 @@ def test_failed_attempts_are_counted_by_kind(tmp_path: Path) -> None:
     # Environments have kinds of their own, so that each row lists those that occurred.
     head, *lines = page.table("How attempts failed.")
     assert head == ["Task", "Attempts", "Failed", "Failed by"]
-    causes = "2 movements out of the maze 50.0 % 1 length 25.0 % 1 replies that could not be read 25.0 %"
+    causes = "2 movements out of the maze 50.0 % 1 truncated replies 25.0 % 1 unreadable replies 25.0 %"
     assert sorted(lines) == [
         ["Depth-first search (AQA-Bench)", "2", "0", "–"],
         ["Mazes (AliciaBench)", "6", "4", causes],
@@ -177,7 +177,7 @@ def test_one_environments_kinds_are_columns_on_a_models_page(tmp_path: Path) -> 
         for number, each in enumerate(episodes[2:], start=1)
     ]
     (page,) = site(tmp_path, episodes).models
-    heads = ["By names that are no action", "By moves into obstacles", "By plans that end elsewhere"]
+    heads = ["By names that are not actions", "By moves into obstacles", "By plans that end elsewhere"]
     assert page.table("How attempts failed.") == [
         ["Task", "Attempts", "Failed", *heads],
         ["Tile maps (GameTraversalBenchmark) protocol: paper", "1", "1", "–", "–", "1 100.0 %"],

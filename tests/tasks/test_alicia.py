@@ -133,7 +133,7 @@ def test_a_retried_task_is_told_again_of_what_is_finished_and_the_ladder_begins_
         (("alicia", "--model", "waybench/oracle", "--out", "/proc/nothing"), "cannot write"),
         (("alicia", "--model", "waybench/oracle", "--reasoning-effort", "silly"), "reasoning_effort='silly'"),
         (("alicia", "--model", "waybench/oracle", "--temperature", "-1"), "--temperature"),
-        (("alicia", "--model", "hf/local", "-M", "model_path=./nowhere"), "there is no folder ./nowhere"),
+        (("alicia", "--model", "hf/local", "-M", "model_path=./nowhere"), "folder ./nowhere does not exist"),
         (("alicia",), "--model"),
     ],
 )

@@ -118,7 +118,7 @@ def test_what_a_task_fixes_is_the_default_of_its_environment() -> None:
 
 
 def test_a_task_of_several_environments_names_them() -> None:
-    with pytest.raises(UsageError, match=r"aqa plays several environments: name one of search/guessnum, search/coin, "):
+    with pytest.raises(UsageError, match=r"aqa plays several environments: choose one of search/guessnum, "):
         resolve_environment("aqa")
     with pytest.raises(UsageError, match=r"unknown environment 'alica': did you mean 'alicia'\?"):
         waybench.load("alica")
@@ -137,7 +137,7 @@ def test_another_package_s_environment_has_a_task_and_a_search(others: Registry)
         names = [task.name for task in all_tasks()][len(TASKS) :]
     assert names == ["hanoi/dial", "turned", "horizon_turned"]
     assert [str(each.message) for each in told] == [
-        "environment hanoi/dial: there is a task gtb already; run it as hanoi/dial"
+        "environment hanoi/dial: a task gtb exists already; this one is named hanoi/dial"
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it is said once
@@ -174,9 +174,9 @@ def test_what_another_package_s_task_plays(others: Registry, tmp_path: Path) -> 
 def test_parameters_of_other_data_sets_are_refused(others: Registry) -> None:
     from waybench.eval._errors import PrerequisiteError
 
-    with pytest.raises(PrerequisiteError, match="level, key: for generated items only; leave it out, or leave source"):
+    with pytest.raises(PrerequisiteError, match="level, key: only for generated items; remove it, or remove source"):
         _samples("turned", source="published", hands=2, level=4, key="k")
-    with pytest.raises(PrerequisiteError, match="hands: for published dials only; add source=published"):
+    with pytest.raises(PrerequisiteError, match="hands: only for published dials; add source=published"):
         _samples("turned", hands=2)
 
 
@@ -207,4 +207,4 @@ def test_smartplay_with_published_sentences_in_a_folder(data_dir: Any) -> None:
     found = heads("smartplay", source="published", data_dir=folder, limit=1)
     assert {head.item["key"] for head in found if head.env == "messenger/roles"} == {"messenger-v1-published-test"}
     assert len(ids("smartplay", source="published", data_dir=folder, limit=1)) == 7
-    assert "cast: for generated" in refused("messenger", source="published", data_dir=folder, cast="both")
+    assert "cast: only for generated" in refused("messenger", source="published", data_dir=folder, cast="both")

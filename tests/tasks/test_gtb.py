@@ -43,11 +43,11 @@ def test_a_file_of_one_s_own(tmp_path: Path) -> None:
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     assert "a file of maps" in refused("gtb", source="gnerated")
-    assert "level: for generated maps only" in refused("gtb", source="published", level=3)
+    assert "level: only for generated maps" in refused("gtb", source="published", level=3)
     assert "waybench data fetch gtb" in refused("gtb", source="published", data_dir=str(tmp_path))
     path = tmp_path / "one.json"
     path.write_text(json.dumps([RECORD]))
-    assert "skip=1: there is no map after the first 1" in refused("gtb", source=str(path), skip=1)
+    assert "skip=1: the number of maps is 1; lower skip" in refused("gtb", source=str(path), skip=1)
 
 
 def test_the_public_names_of_the_tasks() -> None:

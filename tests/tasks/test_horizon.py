@@ -149,15 +149,15 @@ def test_what_is_no_budget(text: str) -> None:
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="needs prices=FILE"):
+    with pytest.raises(UsageError, match="add prices=FILE"):
         horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", budget="5USD"))
     with pytest.raises(UsageError, match="at least two of the levels 5, 7, 9"):
         horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", easiest=21, hardest=21))
     prices = tmp_path / "prices.json"
     prices.write_text('{"a/b": {"input": 1, "output": 1}}')
-    with pytest.raises(UsageError, match="no price of c/d"):
+    with pytest.raises(UsageError, match="no price for c/d"):
         horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze", budget="5USD", prices=str(prices)), "c/d")
-    with pytest.raises(UsageError, match="take more; raise it"):
+    with pytest.raises(UsageError, match="cost more; raise it"):
         horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze", budget="10 tokens"), "c/d")
 
 
@@ -180,5 +180,7 @@ def test_a_model_that_costs_nothing_has_no_budget_in_dollars(tmp_path: Path) -> 
     assert [plan.budget(model) for model in ("a/free", "waybench/oracle", "a/paid")] == [None, None, 1.0]
     assert plan.price("a/free") is None
     assert plan.price("a/paid") is not None
-    with pytest.raises(PrerequisiteError, match="no price of oracle"):  # found out after the first round, at the latest
+    with pytest.raises(
+        PrerequisiteError, match="no price for oracle"
+    ):  # found out after the first round, at the latest
         play(search(plan), "oracle")

@@ -111,19 +111,19 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, data_dir: Any) -> None:
     published = {"source": "published", "data_dir": folder}
     assert "did you mean 'zork3'" in refused("mango_route", games="zork9", **published)
     assert "name each game once" in refused("mango_route", games="zork1,zork1", **published)
-    assert "games: for published maps or your own" in refused("mango_route", games="zork1")
-    assert "level: for generated worlds only" in refused("mango_route", level=3, **published)
-    assert "doors: for generated worlds only" in refused("mango_route", doors=0.5, **published)
+    assert "games: only for published maps or your own" in refused("mango_route", games="zork1")
+    assert "level: only for generated worlds" in refused("mango_route", level=3, **published)
+    assert "doors: only for generated worlds" in refused("mango_route", doors=0.5, **published)
     assert "the published files have no ids" in refused("mango_route", names="ids", **published)
     assert "waybench data fetch mango" in refused("mango_route", source="published", data_dir=str(tmp_path))
     assert "a folder with maps" in refused("mango_route", source=str(tmp_path))
-    assert "data_dir: for published" in refused("mango_route", data_dir=folder)
-    assert "60 tokens do not hold one step" in refused("mango_route", games="zork1", prefix_tokens=60, **published)
+    assert "data_dir: only for published" in refused("mango_route", data_dir=folder)
+    assert "60 tokens are too few for one step" in refused("mango_route", games="zork1", prefix_tokens=60, **published)
     assert "no answerable question of this kind" in refused(
         "mango_route", games="zork1", prefix_steps=1, difficulty="hard", **published
     )
     for task in ("mango_route", "mango_minigames", "mango_extract"):
-        assert "the published maps do not tell" in refused(task, games="zork1", prefix_steps=71, **published)
+        assert "the published maps have no positions" in refused(task, games="zork1", prefix_steps=71, **published)
     # After 70 steps of zork1 every pair of places is easy.
     assert "or choose other questions" in refused("mango_route", games="zork1", difficulty="hard", **published)
 

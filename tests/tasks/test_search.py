@@ -95,7 +95,7 @@ def test_examples_of_sound_belong_to_their_item_alone() -> None:
     assert [head.examples for head in three] == [head.examples for head in five[:3]]
     for head in five:
         assert len({json.dumps(example) for example in [*head.examples, head.instance]}) == 4
-    assert "has not so many different cases" in refused("guessnum", icl=9, limit=1, protocol="sound", level=3)
+    assert "does not have enough different cases" in refused("guessnum", icl=9, limit=1, protocol="sound", level=3)
 
 
 def test_examples_of_sound_have_the_range_of_a_published_case(data_dir: Any) -> None:
@@ -118,9 +118,9 @@ def test_a_file_of_one_s_own(tmp_path: Path) -> None:
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     assert "give generated, published or a file of cases" in refused("dfs", source="gnerated")
-    assert "sets: for generated cases only" in refused("dfs", source="published", sets=2)
-    assert "shape: for generated cases only" in refused("dfs", source="published", shape="star")
-    assert "data_dir: for published cases only" in refused("dfs", data_dir=str(tmp_path))
+    assert "sets: only for generated cases" in refused("dfs", source="published", sets=2)
+    assert "shape: only for generated cases" in refused("dfs", source="published", shape="star")
+    assert "data_dir: only for published cases" in refused("dfs", data_dir=str(tmp_path))
     assert "waybench data fetch aqa" in refused("dfs", source="published", data_dir=str(tmp_path))
     assert "is of level 9, not 15" in refused("guessnum", span=1000)
     assert [head.instance["max"] for head in heads("guessnum", span=1000, level=9, lowest=0, limit=1)] == [1000]

@@ -106,7 +106,7 @@ def test_published_sentences(data_dir: Any, tmp_path: Any) -> None:
     assert {head.item["key"] for head in published} == {"messenger-v1-published-test"}
     assert {head.item["key"] for head in own} == {"messenger-v1"}
     assert "waybench data fetch smartplay" in refused("messenger_l1", source="published", data_dir=str(tmp_path))
-    assert "data_dir: for published" in refused("messenger_l1", data_dir=folder)
+    assert "data_dir: only for published" in refused("messenger_l1", data_dir=folder)
 
 
 def test_the_public_names_of_the_tasks() -> None:

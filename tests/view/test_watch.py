@@ -116,8 +116,8 @@ def test_what_goes_wrong_is_told_once_and_leaves_the_last_site(site: Site, tmp_p
     lines = kept(partial(told, site.folder), site, tmp_path, act)
     assert lines[:3] == ["empty", "log x: broken", "Error: log x: broken"]
     assert lines[3].startswith("Traceback") and lines[3].strip().endswith("ZeroDivisionError: a bug")
-    assert lines[4] == "Error: building the report has failed, which is a bug of waybench's"
-    assert lines[5:] == ["Error: the process that builds the report has ended; it is tried again when a log changes"]
+    assert lines[4] == "Error: building the report failed; this is a bug in waybench"
+    assert lines[5:] == ["Error: the process that builds the report ended; it starts again when a log changes"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="asks for a process as POSIX does")

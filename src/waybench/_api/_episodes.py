@@ -86,7 +86,7 @@ class _Replies(Policy):
         """Return what the function makes of the prompt."""
         said = cast(object, self._function(Prompt(episode.messages)))
         if not isinstance(said, str):
-            raise UsageError(f"the player returned {type(said).__name__}: return the reply as a text")
+            raise UsageError(f"the player returned {type(said).__name__}: return the reply as a string")
         return said
 
 

@@ -93,6 +93,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     Args:
         *folders: Folders with logs, in any depth, and files of records (`waybench play --record`).
         prices: A file with the prices of models' tokens, for the costs.
+        published: Whether the papers' rows are shown beside the results, marked as not run here.
 
     Returns:
         The results as tables.
@@ -118,7 +119,14 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     )
 
 
-def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", prices: Paths | None = None) -> Path:
+def report(
+    *folders: Paths,
+    out: Paths | None = None,
+    title: str = "waybench",
+    prices: Paths | None = None,
+    published: bool = False,
+    models: Paths | None = None,
+) -> Path:
     """Write a report of the runs in some folders: a static site that opens without a server.
 
     Args:
@@ -126,6 +134,8 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
         out: The folder for the site; the folder ``site`` in the first folder by default.
         title: The site's title.
         prices: A file with the prices of models' tokens, for the costs.
+        published: Whether the papers' rows are shown beside the results, marked as not run here.
+        models: A TOML file with names, sizes, dates and series of models, for charts against size and date.
 
     Returns:
         The path of the first page.
@@ -135,10 +145,11 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
     """
     from waybench.analysis import read_logs as read
     from waybench.analysis.logs import Skipped
-    from waybench.reporting import write_report
+    from waybench.papers import papers
+    from waybench.reporting import read_models, write_report
 
     if not folders:
-        raise UsageError("name at least one folder with logs")
+        raise UsageError("give at least one folder with logs")
     passed_over: list[Skipped] = []
     found = read(*map(Path, folders), on_problem=passed_over.append)
     written = write_report(
@@ -146,7 +157,9 @@ def report(*folders: Paths, out: Paths | None = None, title: str = "waybench", p
         Path(out) if out is not None else _site_beside(Path(folders[0])),
         title=title,
         prices=read_prices(Path(prices)) if prices else None,
+        models=read_models(Path(models)) if models else None,
         passed_over=passed_over,
+        published=papers() if published else (),
     )
     for one in written.passed_over:
         print(f"waybench: {one}", file=sys.stderr)

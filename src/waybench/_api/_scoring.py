@@ -72,9 +72,9 @@ def score_and_record(line: bytes, number: int, model: str = "") -> tuple[dict[st
     except WaybenchError as error:
         why = shortened(" ".join(str(error).split()))
     except RecursionError:
-        why = "the line has too many brackets within each other"
+        why = "the line has too many nested brackets"
     except UnicodeEncodeError:
-        why = "the line has half a surrogate pair (\\ud800 to \\udfff alone) in a text that must be whole"
+        why = "the line has an unpaired surrogate (\\ud800 to \\udfff) in a string"
     return {"line": number, **place, "error": why}, None
 
 
@@ -112,7 +112,7 @@ def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
     examples: list[Json] = _typed(data, "examples", list) if "examples" in data else []
     item = environment.item(_whole(environment, data["instance"]), examples)
     if data.get("hash", item.instance.hash) != item.instance.hash:
-        raise DataError('"hash" is not the hash of this instance: one of them was changed')
+        raise DataError('"hash" does not match this instance: one of them was changed')
     episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
     told = 0
     for reply in replies:
@@ -121,7 +121,7 @@ def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
         told += len(episode.step(reply).message)
         if told > MOST_TOLD:
             raise DataError(
-                f"the messages to the player come to more than {MOST_TOLD >> 20} Mi characters: score fewer "
+                f"the messages to the player have more than {MOST_TOLD >> 20} Mi characters: score fewer "
                 'replies, or with a shorter "history"'
             )
     return episode
@@ -225,7 +225,7 @@ def _read(line: bytes) -> dict[str, Json]:
     except UnicodeDecodeError as error:
         raise DataError(f"the line is not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
-        raise DataError(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
+        raise DataError(f"the line is not JSON: {error.msg} at character {error.pos + 1}") from None
     except ValueError:  # more digits than Python converts
         raise DataError("the line has a number with too many digits") from None
     if not isinstance(data, dict):
@@ -241,7 +241,7 @@ def _bound(line: bytes) -> None:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise DataError(f"the line has {name}, which is no JSON")
+    raise DataError(f"the line has {name}, which is not valid JSON")
 
 
 def _no_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -16,7 +16,7 @@ _STATISTICS = {
     "the same as single",
     "rescaled": "the same, normalised on the same items: 0 is the better of empty replies and the best constant "
     "reply (chosen on other items), 1 is the oracle; null where the two do not differ significantly",
-    "single": "what a single attempt gives on average, over items",
+    "single": "the mean of a single attempt over items",
     "attempts": "the plain mean of the headline metric over all attempts",
     "clusters": "the same as single, as a mean over clusters such as maps, each with the same weight",
     "set": "a number computed for the set as a whole",

@@ -20,13 +20,20 @@ COMMANDS = {
     "run": ("waybench.cli._run:run", "Evaluate models on tasks."),
     "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
     "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
-    "prices": ("waybench.cli._prices:prices", "Print a table of prices to fill in, for the cost of a run."),
-    "compare": ("waybench.cli._compare:compare", "Say whether two models differ, at the same items."),
-    "power": ("waybench.cli._power:power", "Say how many items a comparison takes, before money is spent."),
-    "view": ("waybench.cli._view:view", "Show the report of a run in the browser while it goes on."),
-    "demo": ("waybench.cli._demo:demo", "Run the embedded players on the tasks and report; needs no key or network."),
+    "reproduce": (
+        "waybench.cli._reproduce:reproduce",
+        "Reproduce a table or figure of a paper, next to its published numbers.",
+    ),
+    "prices": ("waybench.cli._prices:prices", "Print a price table for the models of a run, to fill in."),
+    "compare": ("waybench.cli._compare:compare", "Compare two models on the same items, with paired tests."),
+    "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
+    "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
+    "demo": (
+        "waybench.cli._demo:demo",
+        "Run the embedded players on some tasks and write the report; no API key needed.",
+    ),
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
-    "play": ("waybench.cli._play:play", "Play an environment yourself, under the same rules as a model."),
+    "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
     "data": ("waybench.cli._data:data", "List and download public data sets."),
     **contrib.COMMANDS,
 }
@@ -154,7 +161,7 @@ def _flush() -> OSError | None:
 @click.version_option(__version__, prog_name="waybench")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Measure how well a language model finds its way."""
+    """Measure how well language models navigate and plan."""
     if os.environ.get("NO_COLOR"):  # see no-color.org
         context.color = False
     if context.invoked_subcommand is None:

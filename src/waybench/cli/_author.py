@@ -19,14 +19,18 @@ _POSITIVE = click.IntRange(min=1)
 _RETRIES, _AT_ONCE = 5, 4
 # Without defaults, so that a setting that is given without a model is an error.
 _PARAMETERS = (
-    click.option("--model", "-m", help="Model that is to write them (tile maps only), as provider/name."),
-    click.option("--model-base-url", metavar="URL", help="Where the model's server is."),
-    click.option("-M", "model_args", multiple=True, metavar="KEY=VALUE", help="An argument of the model's provider."),
+    click.option("--model", "-m", help="Model that writes the items (tile maps only), as provider/name."),
+    click.option("--model-base-url", metavar="URL", help="Base URL of the model's server."),
+    click.option(
+        "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
+    ),
     click.option("--temperature", type=click.FloatRange(min=0), help="Sampling temperature."),
-    click.option("--max-tokens", type=_POSITIVE, help="Most tokens of one reply."),
-    click.option("--max-retries", type=click.IntRange(min=0), help=f"Retries of a request.  [default: {_RETRIES}]"),
-    click.option("--timeout", type=_POSITIVE, help="Seconds for one try of a request."),
-    click.option("--max-connections", type=_POSITIVE, help=f"Most requests at a time.  [default: {_AT_ONCE}]"),
+    click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply."),
+    click.option(
+        "--max-retries", type=click.IntRange(min=0), help=f"Maximum retries of a request.  [default: {_RETRIES}]"
+    ),
+    click.option("--timeout", type=_POSITIVE, help="Timeout of one request attempt, in seconds."),
+    click.option("--max-connections", type=_POSITIVE, help=f"Maximum concurrent requests.  [default: {_AT_ONCE}]"),
 )
 
 
@@ -44,7 +48,7 @@ def check_no_model(given: Mapping[str, Any]) -> None:
         UsageError: If one was.
     """
     if any(value is not None and value != () for value in given.values()):
-        raise UsageError("settings of a model were given without a model: name it with --model")
+        raise UsageError("model settings need a model: add --model")
 
 
 def opened(

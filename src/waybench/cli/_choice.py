@@ -25,7 +25,7 @@ def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> 
         try:
             text.encode()
         except UnicodeEncodeError:  # how a command line gives the bytes that it could not read as text
-            raise UsageError(f"{flag} {text[:80]!a}: it has bytes that are no UTF-8") from None
+            raise UsageError(f"{flag} {text[:80]!a}: this is not valid UTF-8") from None
         given[name] = value
     return given
 

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 _EXAMPLES = """\b
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
 waybench compare gpt-4o gpt-4o-mini --in monday --in tuesday
-waybench compare before after                             each model in both folders, with itself
+waybench compare before after                             each model in both folders, against itself
 waybench compare before/gpt-4o after/gpt-4o               one model, before and after a change
 waybench compare ada.jsonl openai/gpt-4o                  a person and a model
-waybench compare null random --metric solved --json -     shares of solved items, as JSON"""
+waybench compare null random --metric solved --json -     shares of solved items, as JSON
+waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs"""
 
 
 class Side(NamedTuple):
@@ -37,43 +38,67 @@ class Side(NamedTuple):
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("b", metavar="[B]", required=False)
 @click.option(
     "--in",
     "folders",
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help=f"Where models that are given by name are looked for; repeatable.  [default: {DEFAULT_OUT}]",
+    help=f"Folder in which to look up model names; repeatable.  [default: {DEFAULT_OUT}]",
 )
-@click.option("--task", "tasks", multiple=True, metavar="NAME", help="Compare at this task only; repeatable.")
-@click.option("--metric", default="", metavar="NAME", help="The metric, or `solved`; by default each task's headline.")
+@click.option("--task", "tasks", multiple=True, metavar="NAME", help="Compare on this task only; repeatable.")
+@click.option(
+    "--metric",
+    default="",
+    metavar="NAME",
+    help="Metric to compare, or `solved`; by default each task's headline metric.",
+)
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.05,
     show_default=True,
-    help="Differences within this share of the metric's range are a tie.",
+    help="Differences below this share of the metric's range count as a tie.",
 )
-@click.option("--json", "out", metavar="FILE", help="Write JSON to a file, or with - to standard output instead.")
+@click.option(
+    "--twins",
+    is_flag=True,
+    help="Compare tasks with their embodied twins on the same items, each model of A with itself.",
+)
+@click.option("--json", "out", metavar="FILE", help="Write JSON to a file (- for standard output).")
 def compare(
-    a: str, b: str, folders: tuple[Path, ...], tasks: tuple[str, ...], metric: str, margin: float, out: str | None
+    a: str,
+    b: str | None,
+    folders: tuple[Path, ...],
+    tasks: tuple[str, ...],
+    metric: str,
+    margin: float,
+    twins: bool,
+    out: str | None,
 ) -> None:
-    """Say whether A and B differ: the same items, paired.
+    """Compare A and B on the same items, with paired tests.
 
-    A and B are folders of logs, files of records of `waybench play --record`, or models. A folder or a file stands for
-    all models and people in it; anything else is the name of a model, with or without its provider, or of a person
-    (human/Ada), in what is given with --in; and FOLDER/MODEL is a model in that folder.
-    Logs may be of any Inspect task, ours or not: of others each score is compared, sample by sample.
+    A and B are folders of logs, files of records from `waybench play --record`, or models. A folder or a file stands
+    for all models and people in it. FOLDER/MODEL is one model in that folder. Anything else is the name of a model,
+    with or without its provider, or of a person (human/Ada), in the folders and files given with --in.
+    The logs of other Inspect tasks work too: each of their scores is compared, sample by sample.
 
-    For each task: both means, what a single attempt gives; their difference with its 95 % interval; an exact test
-    (McNemar's of what is solved or not, otherwise a permutation test of the differences, by map or whatever else was
-    drawn as one); its p value after Holm's procedure over all tasks; and whether A or B is better, both are tied, or no
-    difference is shown. What could not be had for infrastructure errors is left out and counted.
+    For each task, the output shows both means for a single attempt; their difference with its 95 % interval; an
+    exact test (McNemar's test for solved or not, otherwise a permutation test of the differences, clustered by map
+    where maps are shared); the p value, adjusted by Holm's procedure over all tasks; and the verdict: A or B is
+    better, they are tied, or no difference is shown. Infrastructure errors are excluded and counted.
     """
     from waybench.analysis import compare_sides
     from waybench.analysis.comparisons import comparisons_json, comparisons_text
 
+    if twins:
+        if b is not None:
+            raise UsageError(f"--twins compares each model of {a!r} with itself: leave {b!r} out")
+        _compare_twins(_side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
+        return
+    if b is None:
+        raise UsageError("give B: another folder or model, or --twins")
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
     known = {some: read_scores(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
     models = [_model(side, known[side.folders]) for side in (first, second)]
@@ -99,6 +124,23 @@ def compare(
         click.echo(comparisons_text(found, left, margin, places))
 
 
+def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
+    from waybench.analysis.comparisons import compare_twins, comparisons_json, comparisons_text
+
+    known = read_scores(side.folders, metric)
+    model = _model(side, known)
+    scores = [one for one in known if model in ("", one.model)]
+    found = compare_twins(scores, margin, lambda task: _chosen(task, tasks))
+    if not found:
+        why = "no model was given the same items at a task and at its twin"
+        raise UsageError(_nothing(why, [one.task for one in known], tasks))
+    if out is not None:
+        with lines(out) as write:
+            write(json.dumps({"a": side.model or _place(side), **comparisons_json(found, [], margin)}, allow_nan=False))
+    if out != "-":
+        click.echo(comparisons_text(found, [], margin, ("the task that is named first", "the other")))
+
+
 def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:
     first, second = (_side(text, folders) for text in (a, b))
     return first, second
@@ -120,7 +162,7 @@ def _side(text: str, folders: tuple[Path, ...]) -> Side:
     for folder in folders:
         if not os.path.isdir(folder) and not os.path.isfile(folder):
             raise UsageError(
-                f"{text!r} is no folder, and there is none {str(folder)!r} to look for a model in: use --in"
+                f"{text!r} is not a folder, and {str(folder)!r} does not exist to look up a model: use --in"
             )
     return Side(tuple(folder.resolve() for folder in folders), text)
 
@@ -159,7 +201,7 @@ def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
     if others:
         raise UsageError(unknown("metric", metric, {one.metric.name for one in others}))
     where = ", ".join(map(str, folders))
-    raise UsageError(f"no scores in {where}: give a folder with logs of `waybench run` or of another Inspect task")
+    raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
 
 
 def _model(side: Side, some: "list[ItemScores]") -> str:

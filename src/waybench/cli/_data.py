@@ -11,7 +11,7 @@ from waybench.data import downloads, fetch, find_download, folder
 _DATA_DIR = click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
-    help="Folder of data sets to look in.  [default: $WAYBENCH_DATA, then the cache]",
+    help="Folder with data sets.  [default: $WAYBENCH_DATA, then the cache]",
 )
 
 
@@ -20,17 +20,17 @@ _DATA_DIR = click.option(
 def data(context: click.Context) -> None:
     """List and download public data sets.
 
-    A data set stays where its authors publish it until it is fetched, is checked by SHA-256, and keeps their licence.
-    No task needs one, unless it is asked to play the published instances.
+    Data sets are downloaded from their authors' sites and checked by SHA-256; the authors' licence applies.
+    A task needs one only to play the published instances.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-@data.command("list", short_help="List the data sets and where each was found.")
+@data.command("list", short_help="List the data sets and their locations.")
 @_DATA_DIR
 def list_(data_dir: Path | None) -> None:
-    """List the data sets, their licences and sizes, and where each was found."""
+    """List the data sets with their licences, sizes and locations."""
     for wanted in downloads().values():
         facts = f"{wanted.licence}, {_contents(wanted)}, {wanted.home}"
         click.echo(f"{wanted.name}  {wanted.title}: {facts}")
@@ -42,22 +42,22 @@ def list_(data_dir: Path | None) -> None:
 @click.option(
     "--to",
     type=click.Path(path_type=Path),
-    help="Folder in which each data set gets a folder of its name.  [default: $WAYBENCH_CACHE, or the user's cache]",
+    help="Parent folder of the data sets' folders.  [default: $WAYBENCH_CACHE, or the user's cache]",
 )
 def fetch_(names: tuple[str, ...], to: Path | None) -> None:
-    """Download data sets from where their authors publish them; files that are there already are kept.
+    """Download data sets from their authors' sites; existing files are kept.
 
-    $WAYBENCH_DATA_MIRROR names an address under which the files lie as NAME/FILE, for use instead of the authors' ones.
+    To download from a mirror, set $WAYBENCH_DATA_MIRROR to the address under which the files are, as NAME/FILE.
     """
     for wanted in [find_download(name) for name in dict.fromkeys(names)]:  # a wrong name ends it before any download
         _fetch(wanted, to)
 
 
-@data.command("path", short_help="Print the folder that has a data set.")
+@data.command("path", short_help="Print the folder of a data set.")
 @click.argument("name")
 @_DATA_DIR
 def path_(name: str, data_dir: Path | None) -> None:
-    """Print the folder that has all files of data set NAME, after a check of each."""
+    """Check all files of data set NAME and print its folder."""
     click.echo(os.fsencode(folder(name, data_dir)))  # as it is, for other programs, even where it is not valid text
 
 
@@ -72,7 +72,7 @@ def _fetch(wanted: Download, to: Path | None) -> None:
             kept += 1
 
     home = fetch(wanted.name, to, progress)
-    were_there = f"; {kept} of them were there" if kept else ""
+    were_there = f"; {kept} of them existed already" if kept else ""
     click.echo(f"{wanted.name}: {_contents(wanted)} in {click.format_filename(home)}{were_there}")
 
 
@@ -80,7 +80,7 @@ def _whereabouts(wanted: Download, data_dir: Path | None) -> str:
     try:
         return f"in {click.format_filename(folder(wanted.name, data_dir))}"
     except UsageError:
-        return "not here, or not all of it"
+        return "missing or incomplete"
     except DataError as error:
         return f"damaged: {click.format_filename(str(error))}"
 

@@ -17,10 +17,14 @@ PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
 
 @click.command()
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("waybench-demo"), show_default=True, help="Logs go here."
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("waybench-demo"),
+    show_default=True,
+    help="Folder for the logs.",
 )
 def demo(out: Path) -> None:
-    """Let the embedded players play, without a key or a network, and write the report."""
+    """Run the embedded players on some tasks and write the report. No API key or network is needed."""
     from waybench.analysis import read_logs, rows
     from waybench.analysis.horizons import searches
     from waybench.eval import check_folder, evaluate  # seconds to import
@@ -34,7 +38,7 @@ def demo(out: Path) -> None:
         evaluate(chosen, [f"waybench/{player}"], out)
     click.echo()
     click.echo(summary(read_logs(out)))
-    click.echo(f"\nHorizons that are known by construction: {', '.join(SEARCHED)} at {DEMO_HORIZON[0]}")
+    click.echo(f"\nHorizons that are known by construction: {', '.join(SEARCHED)} on {DEMO_HORIZON[0]}")
     search = find_task(DEMO_HORIZON[0])
     searching = partial(load_task(search), **task_args(search, DEMO_HORIZON[1]))
     # Beside the others: a model's rows are not to be of different tasks in one table.

@@ -49,30 +49,28 @@ def generate(
 ) -> None:
     """Print instances of ENV (an environment, its family or its task) as JSON lines, each with its proof.
 
-    A level that holds fewer different items than asked for gives each of them once, with a warning.
+    If a level has fewer different items than --count, each is printed once, with a warning.
 
-    With a list of "replies" added, each line is one that `waybench score` takes. `waybench list ENV` names the
-    options of -S, -O and -T. With -T the items are those that `waybench run` plays with the same parameters.
+    Add a list of "replies" to a line to score it with `waybench score`. `waybench list ENV` shows the options
+    for -S, -O and -T. With -T, the items are those that `waybench run` plays with the same parameters.
 
-    With --prompts each line has the chat "messages" before the first reply, for your own program; with "replies" added
-    it is a line that `waybench score` takes, too. With --solutions each line is {"messages": [...]}, a whole chat in
-    which the oracle solves the item, as fine-tuning tools take it. Where the player's prompt is written anew for each
-    reply, there is one line for each reply, with the prompt as the player receives it. -O chooses protocol and wording.
+    With --prompts, each line has the chat "messages" before the first reply, for your own program. It can be scored
+    in the same way. With --solutions, each line is {"messages": [...]}: a whole chat in which the oracle solves the
+    item, as fine-tuning tools take it. In environments that write a new prompt for each turn, each reply has a line
+    with its own prompt. -O chooses the protocol and the wording.
 
-    With --model a language model writes them, from a story to a map whose objectives can all be reached: some 5 to 25
-    requests each. Its options of -S are objectives, attempts (at each of its five steps) and theme. Those that it
-    does not get right are named, and the exit status is then 1.
+    With --model, a language model writes the items, from a story to a map whose objectives can all be reached. Each
+    takes about 5 to 25 requests. The options for -S are then objectives, attempts (at each of five steps) and theme.
+    Items that fail are reported on standard error, and the exit status is 1.
     """
     if prompts and solutions:
         raise UsageError("--prompts and --solutions are different files: choose one")
     chats = prompts or solutions
     if model is not None:
         if key is not None or start:
-            raise UsageError("--key and --start are for items that are drawn: leave them out with --model")
+            raise UsageError("--key and --start have no effect on items that a model writes: remove them")
         if chats or options or parameters:
-            raise UsageError(
-                "--prompts, --solutions, -O and -T are for items that are drawn: leave them out with --model"
-            )
+            raise UsageError("--prompts, --solutions, -O and -T do not work with --model: remove them")
         environment = resolve_environment(env)
         author = opened(environment, model, level, settings, **of_model)
         with lines(out) as write:

@@ -12,11 +12,11 @@ from waybench.envs import registry
 from waybench.tasks import TaskEntry, all_tasks, environment_names, resolve_environment
 
 PLAYERS = {
-    "null": "says nothing; in protocol=paper some games take their first action then",
+    "null": "sends empty replies; with protocol=paper some games then take their first action",
     "random": "takes legal actions at random",
     "heuristic": "follows a simple rule, such as keeping a hand on the wall",
-    "oracle": "knows the best way; in games of chance more can be had by luck",
-    "noisy-RATE": "the oracle, erring at a rate from 0 to 1, as in noisy-0.1",
+    "oracle": "plays optimally; in games of chance, luck can score higher",
+    "noisy-RATE": "the oracle with random errors at a rate from 0 to 1, as in noisy-0.1",
 }
 
 Rows = Sequence[tuple[str, str]]
@@ -24,11 +24,11 @@ Rows = Sequence[tuple[str, str]]
 
 @click.command("list")
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for other programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_(name: str | None, as_json: bool) -> None:
     """List the tasks, environments and embedded players.
 
-    With NAME, tell all about one task, or one environment (by its id or its family).
+    With NAME, show the details of one task, or of one environment (by its id or its family).
     """
     tasks = {task.name: task for task in all_tasks()}
     environments = environment_names()
@@ -47,15 +47,15 @@ def _overview() -> str:
     return _sections(
         (
             (
-                "Tasks (waybench run TASK --model MODEL; waybench list TASK tells more)",
+                "Tasks (run one: waybench run TASK --model MODEL; details: waybench list TASK)",
                 [(task.name, task.summary) for task in all_tasks()],
             ),
             (
-                "Environments (waybench list ENV tells more)",
+                "Environments (details: waybench list ENV)",
                 [(f"{entry.id}@{entry.version}", entry.summary) for entry in registry.entries],
             ),
             (
-                "Embedded players (as models: no key or network needed)",
+                "Embedded players (use as MODEL; no API key or network needed)",
                 [(f"waybench/{name}", text) for name, text in PLAYERS.items()],
             ),
         )
@@ -75,8 +75,8 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
     return _sections(
         (
             (f"{environment.id}@{environment.version}", facts),
-            ("Options of play (play -O, and options of stored replies)", _option_rows(environment.options)),
-            ("Options of items (generate -S, play -S)", _option_rows(environment.source_options)),
+            ('Play options (play -O, and "options" of stored replies)', _option_rows(environment.options)),
+            ("Item options (generate -S, play -S)", _option_rows(environment.source_options)),
             ("Metrics", [(metric.name, _metric_text(metric)) for metric in environment.metrics]),
             *([("At each step", [(one.name, one.doc) for one in environment.series])] if environment.series else []),
             *([("Of a set of episodes", [(one.name, _metric_text(one)) for one in of_sets])] if of_sets else []),
@@ -170,7 +170,7 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
 
 def _option(option: Option) -> Json:
     named = {name: getattr(option, name) for name in ("name", "default", "choices", "low", "high", "doc")}
-    return {**named, "type": option.type.__name__}
+    return {**named, "type": option.type.__name__ + (" or int" if option.or_number else "")}
 
 
 def _metric(metric: Metric | Aggregate) -> Json:

@@ -87,4 +87,4 @@ def tell_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to_
 def skipped_warning(skipped: "Sequence[Skipped]") -> str:
     """Return a warning that counts what of the logs is skipped."""
     count = plural(len(skipped), "sample or file", "samples and files")
-    return f"warning: {count} of the logs could not be read and left out of all numbers"
+    return f"warning: {count} of the logs could not be read and are excluded from all results"

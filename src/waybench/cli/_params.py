@@ -13,9 +13,9 @@ OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more tha
 def item_parameters(command: F) -> F:
     """Add the parameters that name a source of items: key, level and the source's options."""
     for add in (
-        click.option("-S", "settings", multiple=True, metavar="OPTION=VALUE", help="How items are drawn; repeatable."),
+        click.option("-S", "settings", multiple=True, metavar="OPTION=VALUE", help="Item option; repeatable."),
         click.option("--level", type=int, help="Level of difficulty.  [default: the smallest]"),
-        click.option("--key", help="Key of the set: a text, env:NAME or file:PATH.  [default: the public set]"),
+        click.option("--key", help="Key of the item set: a text, env:NAME or file:PATH.  [default: the public set]"),
     ):
         command = add(command)
     return command

@@ -27,8 +27,8 @@ _LONGEST_NAME = 60  # characters of a player's
 @item_parameters
 @play_parameters
 @click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the item.")
-@click.option("--hints", is_flag=True, help="Answer the word hint with the next movement of a shortest solution.")
-@click.option("--record", type=OUTPUT, help="File to which the record is appended as a JSON line.")
+@click.option("--hints", is_flag=True, help="Type `hint` to see the next move of a shortest solution.")
+@click.option("--record", type=OUTPUT, help="Append the record to this file, as a JSON line.")
 @click.option("--player", default="", metavar="NAME", help="Your name in the record and in reports.")
 def play(
     env: str,
@@ -44,11 +44,12 @@ def play(
 ) -> None:
     """Play an item of ENV (an environment, its family or its task) in the terminal.
 
-    Rules, limits and record are those of a model; `waybench list ENV` names the options of -O, -S and -T. With -T you
-    play the items that `waybench run` gives a model with the same parameters: `waybench play gtb -T source=published`.
-    You are never asked for a thought: where a model is, the record has an empty reply. The words quit and hint are
-    never sent as replies. A record is kept also if you quit, with no end in it; `waybench report FILE` compares the
-    records with models. A second attempt at an item that FILE has already is recorded as such.
+    Rules, limits and records are the same as for a model. `waybench list ENV` shows the options for -O, -S and -T. Type
+    `quit` to stop; the record is then kept without an end.
+
+    With -T you play the items that `waybench run` gives a model: `waybench play gtb -T source=published`. You are not
+    asked for thoughts: where a model is, the record has an empty reply. `waybench report FILE` compares the records
+    with models. If FILE already has an attempt of yours at the item, this one is recorded as the next.
     """
     chosen = ItemChoices(env, key, level, settings, options, parameters).choose(index)
     name = _player(player, hints)
@@ -105,7 +106,7 @@ def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
     item = episode.item
     click.secho(f"{episode.environment.id}, level {item.level}, item {item.id} of key {item.key_label}", bold=True)
     _show(episode, _without_thoughts(episode, "\n\n".join(message.text for message in episode.messages)))
-    help_ = f"{episode.environment.typed_help or _REPLIES} The word quit ends."
+    help_ = f"{episode.environment.typed_help or _REPLIES} Type quit to stop."
     click.secho(help_, dim=True)
     while not episode.done:
         started = monotonic()
@@ -113,11 +114,11 @@ def _play(episode: Episode[Any, Any, Any], hints: bool) -> None:
         if typed is None or typed.lower() in ("quit", "q"):
             return
         if typed.lower() == "hint":
-            click.echo(_hint(episode) if hints else "Hints are off: start with --hints to have them.")
+            click.echo(_hint(episode) if hints else "Hints are off: start with --hints to turn them on.")
         elif typed:
             reply = reply_for(typed, episode)
             if reply is None:
-                click.echo(f"Not understood, and not counted. {help_}")
+                click.echo(f"Not understood (it does not count as a reply). {help_}")
             else:
                 turn = episode.step(Reply(reply, usage=Usage(seconds=monotonic() - started)))
                 _show(episode, _without_thoughts(episode, turn.message))
@@ -178,7 +179,7 @@ def _close(episode: Episode[Any, Any, Any]) -> None:
         click.echo(f"  {metric.title:<{width}}  {text} {metric.unit}".rstrip())
     solution, format_typed = episode.item.proof.get("solution"), episode.environment.format_typed
     if solution and format_typed is not None:
-        click.echo(f"A shortest way: {', '.join(format_typed(episode.play.game.decode(solution)))}")
+        click.echo(f"A shortest solution: {', '.join(format_typed(episode.play.game.decode(solution)))}")
 
 
 def _measured(episode: Episode[Any, Any, Any]) -> list[tuple[Metric, float]]:

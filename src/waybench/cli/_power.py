@@ -14,38 +14,44 @@ if TYPE_CHECKING:
 _EXAMPLES = """\b
 waybench power --detect 0.05                       a difference of five points in the share solved
 waybench power --detect 0.05 --pilot waybench-out  with variances and clusters from a small run
-waybench power --items 200 --rate 0.8              what 200 items can tell"""
+waybench power --items 200 --rate 0.8              what 200 items can detect"""
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command(epilog=_EXAMPLES)
-@click.option("--detect", type=_SHARE, metavar="SHARE", help="The difference, as a share of the metric's range.")
-@click.option("--items", type=click.IntRange(min=1), help="The other way round: what so many items detect.")
-@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="The chance of showing the difference.")
-@click.option("--alpha", type=_SHARE, default=0.05, show_default=True, help="The level of the two-sided test.")
-@click.option("--rate", type=_SHARE, default=0.5, show_default=True, help="Share of items that one model solves.")
+@click.option("--detect", type=_SHARE, metavar="SHARE", help="Difference to detect, as a share of the metric's range.")
+@click.option(
+    "--items", type=click.IntRange(min=1), help="Number of items: prints the smallest difference that they detect."
+)
+@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="Probability of detecting the difference.")
+@click.option("--alpha", type=_SHARE, default=0.05, show_default=True, help="Significance level of the two-sided test.")
+@click.option("--rate", type=_SHARE, default=0.5, show_default=True, help="Share of items that a model solves.")
 @click.option(
     "--correlation",
     type=click.FloatRange(-1, 1, max_open=True),
     default=0.5,
     show_default=True,
-    help="Correlation of two models' outcomes at the same item.",
+    help="Correlation of two models' outcomes on the same item.",
 )
-@click.option("--disagree", type=_SHARE, help="Share of items that exactly one of them solves, instead.")
-@click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts at each item.")
-@click.option("--repeat", type=click.FloatRange(-1, 1), help="Correlation of one model's attempts at the same item.")
+@click.option("--disagree", type=_SHARE, help="Share of items that exactly one model solves; replaces --correlation.")
+@click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts per item.")
+@click.option("--repeat", type=click.FloatRange(-1, 1), help="Correlation of one model's attempts on the same item.")
 @click.option(
-    "--cluster", type=click.FloatRange(1), default=1, show_default=True, help="Items of each map or the like."
+    "--cluster", type=click.FloatRange(1), default=1, show_default=True, help="Items per cluster, such as a map."
 )
 @click.option(
     "--icc", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Correlation within a cluster."
 )
 @click.option(
-    "--pilot", "pilot_folder", type=click.Path(path_type=Path), metavar="DIR", help="Take all that from logs."
+    "--pilot", "pilot_folder", type=click.Path(path_type=Path), metavar="DIR", help="Estimate all of these from logs."
 )
-@click.option("--metric", default="", metavar="NAME", help="The pilot's metric, or `solved`; by default the headline.")
-@click.option("--families", type=click.IntRange(min=1), default=1, show_default=True, help="Comparisons made together.")
+@click.option(
+    "--metric", default="", metavar="NAME", help="Metric of the pilot, or `solved`; by default the headline metric."
+)
+@click.option(
+    "--families", type=click.IntRange(min=1), default=1, show_default=True, help="Number of comparisons to adjust for."
+)
 def power(
     detect: float | None,
     items: int | None,
@@ -62,11 +68,11 @@ def power(
     metric: str,
     families: int,
 ) -> None:
-    """Say how many items it takes to show a difference between two models.
+    """Compute how many items are needed to detect a difference between two models.
 
-    Both models get the same items, as `waybench compare` has it. What is assumed of them is printed; a pilot, a small
-    run of one model or more, knows better. By Holm's procedure over several families (tasks) the first one needs a p
-    value of 5 % over their number; that worst case is given.
+    Both models get the same items, as in `waybench compare`. The assumptions are printed. For better ones, give a
+    pilot: a small run of one or more models. With several families (tasks), Holm's procedure requires a p value of
+    --alpha divided by their number in the worst case, which is shown too.
     """
     from waybench.stats import assume_shares
 

@@ -8,13 +8,17 @@ import click
 @click.command(epilog="waybench prices waybench-out > prices.json")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
 @click.option(
-    "--prices", "known", type=click.Path(path_type=Path), metavar="FILE", help="A table that you have; its prices stay."
+    "--prices",
+    "known",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Existing price table; its prices are kept.",
 )
 def prices(folders: tuple[Path, ...], known: Path | None) -> None:
-    """Print a table of prices with the models of the runs in some folders, as JSON.
+    """Print a JSON price table for the models of the runs in some folders.
 
-    Put a number in place of each null: dollars per million tokens of requests (input), of replies (output) and of
-    requests that were read from a cache. A model whose nulls stay has no cost. `waybench report --prices` reads it.
+    Replace each null by dollars per million tokens: of requests (input), of replies (output) and of requests read
+    from a cache. A model with nulls has no cost. Pass the file to `waybench report --prices`.
     """
     from waybench.analysis.logs import logged_models
     from waybench.core import price_table

@@ -12,7 +12,7 @@ PRICES = click.option(
     "--prices",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Prices of models' tokens, as JSON, for the cost of each solved item.",
+    help="Token prices as JSON (see `waybench prices`), for the cost per solved item.",
 )
 
 # Reading takes longest, and simulating what was read about as long as one process reads.
@@ -22,17 +22,35 @@ PROCESSES = min(3, os.cpu_count() or 1)
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR|FILE...")
 @click.option(
-    "--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default, or beside FILE."
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Folder for the site; DIR/site by default, or a folder `site` beside FILE.",
 )
-@click.option("--title", default="waybench", show_default=True, help="The site's title.")
+@click.option("--title", default="waybench", show_default=True, help="Title of the site.")
 @PRICES
-def report(folders: tuple[Path, ...], out: Path | None, title: str, prices: Path | None) -> None:
-    """Write a site of the runs in some folders, and of what people played.
+@click.option("--published", is_flag=True, help="Show the papers' rows beside the results, marked as not run here.")
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Names, sizes, dates and series of models, as TOML, for charts against size and date.",
+)
+def report(
+    folders: tuple[Path, ...],
+    out: Path | None,
+    title: str,
+    prices: Path | None,
+    models: Path | None,
+    published: bool,
+) -> None:
+    """Write a static report site for the runs in some folders, and for people's records.
 
-    DIR is a folder of logs. FILE has records of `waybench play --record`, one JSON object a line; such files (*.jsonl,
-    *.jsonl.gz) are also found in the folders. The site opens from a folder, with no server and no network.
+    DIR is a folder of logs. FILE is a file of records from `waybench play --record`; such files (*.jsonl, *.jsonl.gz)
+    are also found in the folders. Open the site's index.html in a browser; it needs no server or network.
     """
-    click.echo(f"report: {build(folders, out or site_beside(folders[0]), title, prices)}")
+    site = build(folders, out or site_beside(folders[0]), title, prices, models, published=published)
+    click.echo(f"report: {site}")
 
 
 def site_beside(first: Path) -> Path:
@@ -45,7 +63,9 @@ def build(
     out: Path,
     title: str,
     prices: Path | None = None,
+    models: Path | None = None,
     *,
+    published: bool = False,
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
 ) -> Path:
@@ -56,6 +76,8 @@ def build(
         out: Where the site goes.
         title: The site's title.
         prices: A file with the prices of models' tokens.
+        published: Whether rows of the papers are shown beside the results.
+        models: A file with names, sizes, dates and series of models.
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
@@ -63,35 +85,47 @@ def build(
     from waybench.analysis.formatting import one_line
     from waybench.analysis.logs import Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
-    from waybench.reporting import write_report
+    from waybench.papers import papers
+    from waybench.reporting import read_models, write_report
 
     known = read_prices(prices) if prices else None
+    facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
     found = read_logs(*folders, on_problem=passed_over.append, processes=processes)
     try:
-        made = write_report(found, prepare_folder(out), title=title, prices=known, passed_over=passed_over)
+        made = write_report(
+            found,
+            prepare_folder(out),
+            title=title,
+            prices=known,
+            models=facts,
+            passed_over=passed_over,
+            published=papers() if published else (),
+        )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)
         raise
     tell_skipped(made.passed_over, tell)
     if made.passed_over:
-        tell(f"{skipped_warning(made.passed_over)}; {out / 'summary.json'} names all")
+        tell(f"{skipped_warning(made.passed_over)}; {out / 'summary.json'} lists them all")
     episodes = plural(made.episodes, "episode")
     if made.unconfirmed:
         tell(
-            f"warning: {made.unconfirmed} of {episodes} left out of all numbers, for a new simulation of the records "
-            "does not agree; the models' pages say why"
+            f"warning: {made.unconfirmed} of {episodes} excluded from all results: re-simulation does not confirm "
+            "their records; the models' pages say why"
         )
     if made.unfinished:
         tell(f"note: {made.unfinished} of {episodes} excluded (unfinished): the player quit, or the replies ran out")
     for reason, count in made.not_simulated.items():
         tell(
-            f"note: {count} of {episodes} not simulated again ({reason}); their recorded values count, and the pages "
-            "mark them"
+            f"note: {count} of {episodes} could not be re-simulated ({reason}); their recorded values count, and the "
+            "pages mark them"
         )
     if made.unpriced:
         tell(
-            f"no price in {prices} for {', '.join(one_line(name, 80) for name in made.unpriced)}; `waybench prices` "
-            "prints a table to fill in"
+            f"no price in {prices} for {', '.join(one_line(name, 80) for name in made.unpriced)}; print a table "
+            "to fill in with `waybench prices`"
         )
+    if made.unlisted:
+        tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")
     return made.index

@@ -65,7 +65,7 @@ def combinations(each: Iterable[str], given: Mapping[str, Json]) -> list[dict[st
         if name in given:
             raise UsageError(f"--each {name} and -T {name} are the same parameter: give one of them")
         if "" in values:
-            raise UsageError(f"--each {name}={','.join(values)[:60]}: an empty value; write it as {name}=one,another")
+            raise UsageError(f"--each {name}={','.join(values)[:60]}: a value is empty; write it as {name}=one,another")
     return [dict(zip(several, values, strict=True)) for values in product(*several.values())]
 
 
@@ -112,43 +112,51 @@ _POSITIVE = click.IntRange(min=1)
 @click.command(epilog=_EXAMPLES)
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
 @click.option("--model", "-m", "models", multiple=True, required=True, help="Model, as provider/name; repeatable.")
-@click.option("-T", "parameters", multiple=True, metavar="KEY=VALUE", help="A task's parameter; see `waybench list`.")
+@click.option(
+    "-T", "parameters", multiple=True, metavar="KEY=VALUE", help="Task parameter; see `waybench list TASK`. Repeatable."
+)
 @click.option(
     "--each",
     multiple=True,
     metavar="KEY=VALUE,VALUE...",
-    help="A task's parameter of which every value is run, as in wording=matrix,ascii; repeatable.",
+    help="Run once for each value of a task parameter, as in wording=matrix,ascii; repeatable.",
 )
-@click.option("--limit", type=_POSITIVE, help="Most items of each level (an item with its attempts is one).")
-@click.option("--attempts", type=_POSITIVE, help="Most attempts at each item.")
+@click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
+@click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
 @click.option(
     "--precision",
     type=click.FloatRange(0.02, 1),
-    help="Of horizon_ tasks: half the interval's width that is enough, as a part of the horizon; 0.1 by default.",
+    help="Relative half-width of the interval at which a horizon_ task stops.  [default: 0.1]",
 )
-@click.option("--budget", metavar="AMOUNT", help="Of horizon_ tasks: 5USD, which needs --prices, or 200k tokens.")
-@click.option("--prices", metavar="FILE", type=click.Path(path_type=Path), help="Prices of models' tokens, as JSON.")
-@click.option("--quote", "quote_only", is_flag=True, help="Of horizon_ tasks: say what they may cost, and run nothing.")
-@click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True, help="Logs go here.")
-@click.option("--model-base-url", metavar="URL", help="Where the model's server is.")
-@click.option("-M", "model_args", multiple=True, metavar="KEY=VALUE", help="An argument of the model's provider.")
+@click.option("--budget", metavar="AMOUNT", help="Budget of a horizon_ task: 200k (tokens), or 5USD with --prices.")
+@click.option(
+    "--prices", metavar="FILE", type=click.Path(path_type=Path), help="Token prices as JSON (see `waybench prices`)."
+)
+@click.option("--quote", "quote_only", is_flag=True, help="Print the expected cost of horizon_ tasks and exit.")
+@click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True, help="Log folder.")
+@click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.")
+@click.option(
+    "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
+)
 @click.option("--temperature", type=click.FloatRange(min=0), help="Sampling temperature.")
-@click.option("--max-tokens", type=_POSITIVE, help="Most tokens of one reply; a reply cut off there is `truncated`.")
-@click.option("--reasoning-effort", help="Effort of a reasoning model.")
-@click.option("--seed", type=int, help="Sampling seed, for providers that take one.")
-@click.option("--max-connections", type=_POSITIVE, help="Most requests at a time.")
-@click.option("--max-retries", type=click.IntRange(min=0), default=5, show_default=True, help="Retries of a request.")
-@click.option("--timeout", type=_POSITIVE, help="Seconds for one try of a request.")
-@click.option("--time-limit", type=_POSITIVE, help="Seconds for one episode; beyond it is an infrastructure error.")
-@click.option("--token-limit", type=_POSITIVE, help="Tokens for one episode; beyond it the episode ends.")
+@click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply; longer replies are `truncated`.")
+@click.option("--reasoning-effort", help="Reasoning effort of a reasoning model.")
+@click.option("--seed", type=int, help="Sampling seed, if the provider supports one.")
+@click.option("--max-connections", type=_POSITIVE, help="Maximum concurrent requests.")
+@click.option(
+    "--max-retries", type=click.IntRange(min=0), default=5, show_default=True, help="Maximum retries of a request."
+)
+@click.option("--timeout", type=_POSITIVE, help="Timeout of one request attempt, in seconds.")
+@click.option("--time-limit", type=_POSITIVE, help="Seconds per episode; exceeding it is an infrastructure error.")
+@click.option("--token-limit", type=_POSITIVE, help="Tokens per episode; exceeding it ends the episode.")
 @click.option(
     "--rerun",
     type=click.IntRange(min=0),
     default=1,
     show_default=True,
-    help="How often episodes with infrastructure errors are tried again within this run.",
+    help="How often to retry episodes with infrastructure errors.",
 )
-@click.option("--display", type=click.Choice(["rich", "full", "plain", "log", "none"]), help="How progress is shown.")
+@click.option("--display", type=click.Choice(["rich", "full", "plain", "log", "none"]), help="Progress display.")
 def run(
     tasks: tuple[str, ...],
     models: tuple[str, ...],
@@ -170,9 +178,10 @@ def run(
     timeout: int | None,
     **config: Any,
 ) -> None:
-    """Evaluate models on tasks; an environment's id stands for the task that plays it with all of its options.
+    """Evaluate models on tasks.
 
-    A run that was interrupted is taken up again by the same command, which asks nothing again that was answered.
+    TASK is the name of a task, or the id of an environment to play it with all of its options. To resume an
+    interrupted run, run the same command again: it continues where the run stopped.
     """
     given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=budget)
     known = read_prices(prices) if prices else {}
@@ -190,7 +199,7 @@ def run(
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
     searching = [(entry, args) for entry, args in chosen if _PRECISION in {option.name for option in entry.options}]
     if quote_only and not searching:
-        raise UsageError("--quote is for tasks that choose what they ask, the horizon_ tasks: name one")
+        raise UsageError("--quote needs a horizon_ task: name one")
     for entry, args in searching:
         for model in models:
             click.echo(quote(entry, resolve(entry.options, args), model))
@@ -210,7 +219,7 @@ def run(
             display=display or ("rich" if sys.stdout.isatty() else "plain"),
         )
     except KeyboardInterrupt:
-        click.echo("Interrupted. Run the same command again to go on; what was answered is not asked again.", err=True)
+        click.echo("Interrupted. To resume, run the same command again; completed requests are not repeated.", err=True)
         raise
     from waybench.analysis import read_logs
     from waybench.analysis.logs import NoEpisodesError
@@ -228,8 +237,8 @@ def run(
         click.echo(skipped_warning(skipped), err=True)
     if unfinished:
         click.echo(
-            f"unfinished: {', '.join(unfinished)}; what could not be had is left out of every score. Run the same "
-            "command again to try only that again.",
+            f"unfinished: {', '.join(unfinished)}; missing episodes are excluded from all scores. To retry only these, "
+            "run the same command again.",
             err=True,
         )
         for problem in problems(episodes):

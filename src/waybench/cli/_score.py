@@ -36,16 +36,16 @@ _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LON
 )
 @click.pass_context
 def score(context: click.Context, file: str, out: str | None, site: Path | None, model: str) -> None:
-    """Score the stored replies in FILE (- for standard input), one JSON object a line.
+    """Score the stored replies in FILE (- for standard input), one JSON object per line.
 
     \b
     {"env": "maze/alicia", "instance": {"maze": [[0,0,0,"X",0], ...]},
      "replies": ["...", {"text": "...", "stop": "truncated"}], "options": {"protocol": "paper"}}
 
-    "options", "examples", "attempt", "id" and, for a report, "model" may be left out. Lines of `waybench generate` with
-    "replies" added are such objects, and an episode's record is one too: it is simulated again and must agree. Each
-    line gives one line with the metrics, the end (null if the replies ran out before it) and the turns. A line that
-    cannot be scored gives one with "line" and "error" in its place, and the exit status is 1 at the end.
+    "options", "examples", "attempt", "id" and, for a report, "model" are optional. A line from `waybench generate`
+    becomes such an object when you add "replies". An episode's record works too: it is re-simulated and must agree.
+    Each line of the output has the metrics, the end (null if the replies ran out first) and the turns. For a line that
+    cannot be scored, it has "line" and "error" instead, and the exit status is 1.
     """  # noqa: D301  click's mark for a paragraph that keeps its lines is the character itself
     scored = failed = 0
     records = None if site is None else str(prepare_folder(site) / "records.jsonl")
@@ -67,7 +67,7 @@ def score(context: click.Context, file: str, out: str | None, site: Path | None,
     if site is not None and records is not None and failed < scored:
         _report(Path(records), site, err=out in (None, "-"))
     if failed:
-        click.echo(f"{failed} of {plural(scored, 'line')} could not be scored: their results say why", err=True)
+        click.echo(f"{failed} of {plural(scored, 'line')} could not be scored: see 'error' in the output", err=True)
         context.exit(1)
 
 
@@ -96,7 +96,7 @@ def _keep_input(stream: BinaryIO, out: str | None) -> None:
     if out is not None and os.path.isfile(out):
         with suppress(OSError):  # what is no file on a disk cannot be the same as one
             if os.path.samestat(os.fstat(stream.fileno()), os.stat(out)):
-                raise UsageError("--out is the input itself, which it would empty: choose another file")
+                raise UsageError("--out is the same file as the input: choose another file")
 
 
 def _lines(stream: BinaryIO, file: str) -> Iterator[bytes | None]:

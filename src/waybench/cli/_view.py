@@ -23,16 +23,18 @@ from waybench.view import Outcome, address, listen, new_token, serve
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR...",
 )
-@click.option("--out", "-o", type=click.Path(path_type=Path), help="Where the site goes; DIR/site by default.")
-@click.option("--title", default="waybench", show_default=True, help="The site's title.")
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Folder for the site; DIR/site by default.")
+@click.option("--title", default="waybench", show_default=True, help="Title of the site.")
 @PRICES
-@click.option("--port", type=click.IntRange(0, 65535), help="The port; by default 7575 or the next free one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Port of the server; by default 7575, or the next free one."
+)
 @click.option(
     "--every",
     type=click.FloatRange(min=0.1),
     default=5,
     show_default=True,
-    help="Least number of seconds from one build to the next.",
+    help="Minimum seconds between two builds.",
 )
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
 def view(
@@ -44,18 +46,18 @@ def view(
     every: float,
     open_browser: bool,
 ) -> None:
-    """Show the report of the runs in some folders, and keep it up to date.
+    """Serve a live report of the runs in some folders.
 
-    It writes the same site as `waybench report`, serves it on this machine alone, and writes it again when the logs
-    change, upon which open pages reload. The address has a token, without which other users of this machine are
-    refused. Ctrl-C ends it.
+    It writes the same site as `waybench report` and serves it on this machine only. When the logs change, it
+    rebuilds the site, and open pages reload. The address has a token, which keeps out other users of this machine.
+    Press Ctrl-C to stop.
     """
     if prices:
         read_prices(prices)  # an error in it is shown now, and not by every build
     site = prepare_folder(out or site_beside(folders[0]))
     listener, token = listen(port), new_token()
     url = address(listener, token)
-    click.echo(f"view: {url} (Ctrl-C ends it)")
+    click.echo(f"view: {url} (press Ctrl-C to stop)")
     if open_browser:
         threading.Thread(target=_open, args=(url,), daemon=True).start()
     serve(
@@ -86,8 +88,8 @@ def build_once(folders: tuple[Path, ...], site: Path, title: str, prices: Path |
 
 def _start(folder: Path) -> dict[str, str]:
     models = {
-        "To start a run of a hosted model, whose key is in the environment:": "openai/gpt-4o",
-        "Or of an embedded player, without a key or a network:": "waybench/noisy-0.3",
+        "Run a hosted model, with its API key in an environment variable:": "openai/gpt-4o",
+        "Or run an embedded player, which needs no API key or network:": "waybench/noisy-0.3",
     }
     out = shlex.quote(str(folder))
     return {what: f"waybench run {TASKS[0].name} --model {model} --out {out}" for what, model in models.items()}
@@ -95,4 +97,4 @@ def _start(folder: Path) -> dict[str, str]:
 
 def _open(url: str) -> None:
     if not webbrowser.open(url):
-        to_stderr(f"no browser was found: open {url} in yours")
+        to_stderr(f"no browser found: open {url} yourself")

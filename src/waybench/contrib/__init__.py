@@ -7,7 +7,7 @@ and their code is imported when a command needs it.
 __all__ = ["AUTHORED", "COMMANDS"]
 
 COMMANDS = {
-    "textmap": ("waybench.contrib.game_maps:textmap", "Make maps of places out of text games."),
+    "textmap": ("waybench.contrib.game_maps:textmap", "Make maps from text games."),
 }
 """Name of a command -> what it is, as "module:command", and its help."""
 

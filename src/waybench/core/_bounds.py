@@ -56,7 +56,7 @@ class JsonBounds:
 
 
 def _too_deep() -> DataError:
-    return DataError("it has too many brackets within each other")
+    return DataError("it has too many nested brackets")
 
 
 def check_json(text: str | bytes, values: int, depth: int = MOST_DEPTH) -> None:

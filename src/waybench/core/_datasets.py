@@ -117,6 +117,7 @@ def read_items(
     decode: Callable[[Json], I],
     level_of: Callable[[I], int],
     prove: Callable[[I], Mapping[str, Json]],
+    twins: Iterable[str] = (),
 ) -> ItemList[I]:
     """Read instances from JSON lines, as `waybench generate` prints them.
 
@@ -128,6 +129,7 @@ def read_items(
         decode: JSON -> instance.
         level_of: Instance -> its level.
         prove: Instance -> what is known of its solution.
+        twins: Environments whose instances are the same.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -135,17 +137,18 @@ def read_items(
     """
     key = file_key(path, "items, as JSON lines")
     if path.stat().st_size > LARGEST_FILE:
-        raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of instances")
+        raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of instances")
     items: dict[str, Item[I]] = {}
+    known = {env_id, *twins}
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         if not line.strip():
             continue
         try:
             data: Json = json.loads(line)
         except (ValueError, RecursionError):
-            raise DataError(f"{path}: line {number} is not JSON; give one instance in each line") from None
+            raise DataError(f"{path}: line {number} is not JSON; give one instance per line") from None
         fields = data if is_object(data) and "instance" in data else {"instance": data}
-        if fields.get("env", env_id) != env_id:
+        if fields.get("env", env_id) not in known:
             raise DataError(f"{path}: line {number} is of {str(fields['env'])[:60]!r}, not of {env_id}")
         try:
             instance = decode(fields["instance"])
@@ -154,10 +157,10 @@ def read_items(
         index = len(items)
         name = str(fields.get("id") or index)
         if name in items:
-            raise DataError(f"{path}: line {number}: id: {name[:60]!r} is there twice")
+            raise DataError(f"{path}: line {number}: id: {name[:60]!r} occurs twice")
         items[name] = Item(instance, name, level_of(instance), key, index, prove(instance))
     if not items:
-        raise DataError(f"{path}: there is no instance in it")
+        raise DataError(f"{path}: the file has no instances")
     return ItemList(items.values())
 
 

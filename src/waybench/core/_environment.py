@@ -33,8 +33,9 @@ class Play(Generic[I, S, A]):
         wording: The words.
         limits: What ends an episode from outside.
         turns: Instance -> most turns, where that depends on the instance; it has the last word over the limits'.
-        guide: A teacher whose action is carried out in place of whatever the player says (teacher guiding). The
-            player's reply is read and recorded, and in the chat the teacher's answer stands in its place.
+        guide: (state, random stream, turns so far) -> the action of a teacher that is carried out in place of whatever
+            the player says (teacher guiding); None to let the player play this turn by itself. The player's reply is
+            read and recorded, and in the chat the teacher's answer stands in its place.
         coach: (state, action, turns so far) -> why a legal action is refused, the message to the player; None
             to let it pass. A refused reply costs nothing, so a coach has to give in at some time.
     """
@@ -43,7 +44,7 @@ class Play(Generic[I, S, A]):
     wording: Wording[I, S, A]
     limits: Limits
     turns: Callable[[I], int] | None = None
-    guide: Player[S, A] | None = None
+    guide: Callable[[S, Stream, Sequence[TurnRecord]], A | None] | None = None
     coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
 
     def most_turns(self, instance: I) -> int:
@@ -127,6 +128,9 @@ class Environment(Generic[I, S, A]):
         typed_help: What a person can type, in a sentence.
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of clusters (for example, of maps); None if there are none.
+        twin: Id of an environment that gives the same instances in other words, for the same key and level, and has the
+            same options and metrics: the plain one of a story. Results at both are compared case by case, and a file of
+            items made for the one can be played in the other. "" if there is none.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
         oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
@@ -174,6 +178,7 @@ class Environment(Generic[I, S, A]):
     typed_help: str = ""
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
+    twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
 
@@ -245,9 +250,7 @@ class Environment(Generic[I, S, A]):
         def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
             return read_items(Path(values["source"]), self.id, self.decode, self.level_of, self.prove)
 
-        return Dataset(
-            name=FILE, doc="the path of a file of JSON lines, as `waybench generate` prints them", open=open_
-        )
+        return Dataset(name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=open_)
 
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.

@@ -180,7 +180,7 @@ class Episode(Generic[I, S, A]):
 
         Args:
             reply: What the player said.
-            execute: What is done in place of what was said; where the play has a guide, its action is.
+            execute: What is done in place of what was said; where the play has a guide that gives an action, that is.
 
         Returns:
             The turn.
@@ -198,7 +198,7 @@ class Episode(Generic[I, S, A]):
             text, usage = reply.text, reply.usage
             parsed = self._parse(text, reply.stop)
         if execute is None and play.guide is not None:
-            execute = play.guide(state, self.stream("guide"))
+            execute = play.guide(state, self.stream("guide"), self._turns)
         if execute is not None:
             turn, invalid = self._guided(text, parsed, execute, usage)
             remembered = play.wording.render(execute, state)
@@ -347,7 +347,7 @@ def replay(
         raise LiveError(reason)
     computed = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
-        raise ReplayError(f"item: the record has {sorted(strange)[0][:40]!r}, which no item has")
+        raise ReplayError(f"item: the record has the unknown field {sorted(strange)[0][:40]!r}")
     place: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
     examples = tuple(environment.decode(example) for example in record.examples)
     item = Item(computed.instance, **place, proof=computed.proof, examples=examples)
@@ -361,7 +361,7 @@ def replay(
     _require_same("opening", record.opening, episode.record().opening)
     for number, turn in enumerate(record.turns):
         if episode.done:
-            raise ReplayError(f"the record goes on after turn {number}, where the simulation ends")
+            raise ReplayError(f"the record continues after turn {number}, where the simulation ends")
         executed = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
         if executed is not None and not by_hand:
             raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")

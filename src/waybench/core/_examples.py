@@ -67,5 +67,5 @@ def _solved(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, tu
 def _check_size(size: int) -> None:
     if size > LONGEST_EXAMPLES:
         raise UsageError(
-            f"the examples have more than {LONGEST_EXAMPLES // 10**6} million characters: give fewer or easier ones"
+            f"the examples have more than {LONGEST_EXAMPLES // 10**6} million characters: use fewer or easier examples"
         )

@@ -24,14 +24,16 @@ class FailureKind:
 
 
 REFUSED = FailureKind("refused", "refusals", "Most replies without effect were refusals.")
-TRUNCATED = FailureKind("truncated", "length", "Most replies without effect were cut off at the output limit.")
-UNPARSED = FailureKind("unparsed", "replies that could not be read", "Most replies without effect could not be read.")
+TRUNCATED = FailureKind(
+    "truncated", "truncated replies", "Most replies without effect were cut off at the output limit."
+)
+UNPARSED = FailureKind("unparsed", "unreadable replies", "Most replies without effect could not be read.")
 ILLEGAL = FailureKind("illegal", "illegal moves", "Most replies without effect were illegal actions.")
 UNPRODUCTIVE = FailureKind(
-    "unproductive", "moves that lead nowhere", "The turns ran out, and at least half of them changed nothing."
+    "unproductive", "moves without effect", "The turns ran out, and at least half of them changed nothing."
 )
-TURN_LIMIT = FailureKind("turn_limit", "the limit on turns", "The turns, tokens or messages ran out.")
-LOST = FailureKind("lost", "losing the game", "The game ended, and it was not solved.")
+TURN_LIMIT = FailureKind("turn_limit", "the turn limit", "The turns, tokens or messages ran out.")
+LOST = FailureKind("lost", "losing the game", "The game ended before it was solved.")
 WRONG = FailureKind("wrong", "wrong answers", "The single answer was wrong.")
 
 GENERAL_FAILURES = (REFUSED, TRUNCATED, UNPARSED, ILLEGAL, UNPRODUCTIVE, TURN_LIMIT, LOST, WRONG)

@@ -50,7 +50,7 @@ def read_key(text: str) -> str:
         UsageError: If there is no key, another one than the digits say, or what was given is a key's label.
     """
     if LABEL.fullmatch(text):
-        raise UsageError(f"key={text}: this is how a private set is shown, not its key: give the key itself")
+        raise UsageError(f"key={text}: this is the name of a private set, not its key; give the key itself")
     match = _REFERENCE.fullmatch(text)
     if match is None:
         return text
@@ -58,9 +58,9 @@ def read_key(text: str) -> str:
     reference = f"key={kind}:{place[:120]}"
     key = _from_environment(place, reference) if kind == "env" else _from_file(place, reference)
     if not key:
-        raise UsageError(f"{reference}: it is empty; it should hold the key of a set")
+        raise UsageError(f"{reference}: empty; it should contain the key of a set")
     if digits is not None and key_label(key) != f"private-{digits}":
-        raise UsageError(f"{reference}: the key there is not that of the set private-{digits}, but of {key_label(key)}")
+        raise UsageError(f"{reference}: the key does not belong to the set private-{digits}, but to {key_label(key)}")
     return key
 
 
@@ -85,7 +85,7 @@ def label_in_log(text: str) -> str:
 
 def _from_environment(name: str, reference: str) -> str:
     if name not in os.environ:
-        raise UsageError(f"{reference}: there is no environment variable of this name; set it to the key of the set")
+        raise UsageError(f"{reference}: this environment variable is not set; set it to the key of the set")
     return os.environ[name]
 
 
@@ -93,6 +93,6 @@ def _from_file(path: str, reference: str) -> str:
     try:
         return Path(path).expanduser().read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise UsageError(f"{reference}: it cannot be read ({error.strerror}); give a file that holds the key") from None
+        raise UsageError(f"{reference}: cannot be read ({error.strerror}); give a file that contains the key") from None
     except ValueError:
-        raise UsageError(f"{reference}: it is no text in UTF-8; give a file that holds the key") from None
+        raise UsageError(f"{reference}: not valid UTF-8; give a file that contains the key") from None

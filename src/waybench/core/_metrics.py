@@ -9,7 +9,7 @@ from waybench.core._record import EpisodeRecord
 Range = tuple[float | None, float | None]
 """The least and the greatest value possible, None if there is none."""
 
-OF_THE_ITEM = "it describes the item, and not how it was played"
+OF_THE_ITEM = "it describes the item, not the play"
 """Why a metric that describes the item has no bounds (`Bounded.unbounded`)."""
 
 
@@ -49,7 +49,7 @@ class Bounded:
             own = "depends on the options and the item"
             return f"{own}; unbounded where {self.unbounded}" if self.unbounded else own
         low, high = ("unbounded" if end is None else f"{end:g}" for end in (self.low, self.high))
-        return f"{low} to {high}" + (f", for {self.unbounded}" if self.unbounded else "")
+        return f"{low} to {high}" + (f", since {self.unbounded}" if self.unbounded else "")
 
     def over(self, ranges: Iterable[Range]) -> Self:
         """Return the same with the bounds that it has over several records.

@@ -25,6 +25,8 @@ class Option:
         kind: The type, where the default is None.
         is_count: Whether it only sets the number of items, so that items are played alike whatever its value.
         separate_tables: Whether scores with different values of it are not comparable, so that no table mixes them.
+        or_number: Whether an option that is true or false takes a whole number from `low` to `high` too, such as for
+            how many steps it holds.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Option:
     kind: type | None = None
     is_count: bool = False
     separate_tables: bool = False
+    or_number: bool = False
 
     @property
     def type(self) -> type:
@@ -53,6 +56,8 @@ class Option:
         value = self._typed(value)
         if self.choices and value not in self.choices:
             raise UsageError(unknown(f"{self.name}", str(value), self.choices))
+        if self.or_number and type(value) is bool:  # the bounds are those of its numbers
+            return value
         if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
             low, high = (None if bound is None else f"{bound:g}" for bound in (self.low, self.high))
             bounds = f"up to {high}" if low is None else f"from {low} " + (f"to {high}" if high else "upwards")
@@ -68,9 +73,12 @@ class Option:
                 value = json.loads(value.strip().lower())
         if want is float and type(value) is int and abs(value) < 2**53:
             value = float(value)
+        if self.or_number and type(value) is int:
+            return value
         if type(value) is not want or value in (math.inf, -math.inf) or value != value:
             names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-            raise UsageError(f"option {self.name}={str(value)[:40]!r}: give {names[want]}")
+            what = "true, false or a whole number" if self.or_number else names[want]
+            raise UsageError(f"option {self.name}={str(value)[:40]!r}: give {what}")
         return value
 
 

@@ -71,7 +71,7 @@ class NoisyPolicy(Policy):
 
     def __init__(self, base: ScriptedPolicy, rate: float) -> None:
         if not 0 <= rate <= 1:
-            raise UsageError(f"noise rate {rate}: give a number from 0 to 1, as in noisy-0.1")
+            raise UsageError(f"error rate {rate}: give a number from 0 to 1, as in noisy-0.1")
         self.base = base
         self.rate = rate
         self.name = f"noisy-{rate:g}"
@@ -100,7 +100,7 @@ def policy(name: str) -> Policy:
         try:
             rate = float(name.removeprefix("noisy-"))
         except ValueError:
-            raise UsageError(f"player {name[:40]!r}: give the noise as a number from 0 to 1, as in noisy-0.1") from None
+            raise UsageError(f"player {name[:40]!r}: give the error rate from 0 to 1, as in noisy-0.1") from None
         return NoisyPolicy(ScriptedPolicy("oracle"), rate)
     return ScriptedPolicy(name)
 

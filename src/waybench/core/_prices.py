@@ -63,11 +63,11 @@ def read_prices(path: Path) -> dict[str, Price]:
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"cannot read {path} ({error.strerror}): give a file of prices") from None
+        raise UsageError(f"cannot read {path} ({error.strerror}): give a price table, see `waybench prices`") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no JSON ({error}): it should be {_SHAPE}") from None
+        raise UsageError(f"{path} is not JSON ({error}): it should be {_SHAPE}") from None
     if not isinstance(data, dict):
-        raise UsageError(f"{path} is no table of prices: it should be {_SHAPE}")
+        raise UsageError(f"{path} is not a price table: it should be {_SHAPE}")
     prices = {name: _price(path, name, entry) for name, entry in cast(dict[str, Any], data).items()}
     return {name: price for name, price in prices.items() if price is not None}
 
@@ -99,5 +99,5 @@ def _price(path: Path, name: str, entry: Any) -> Price | None:
         0 <= amount <= _HIGHEST for amount in amounts.values()
     )  # no NaN is, which JSON can tell here
     if not {"input", "output"} <= amounts.keys() or not within or fields.keys() - {*_FIELDS, _UNUSED}:
-        raise UsageError(f"{path}: the prices of {name[:80]!r} are not understood: they should be as in {_SHAPE}")
+        raise UsageError(f"{path}: the prices of {name[:80]!r} are invalid: they should be as in {_SHAPE}")
     return Price(amounts["input"], amounts["output"], amounts.get("input_cache_read", amounts["input"]))

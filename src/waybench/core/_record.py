@@ -277,7 +277,7 @@ _RECORD: dict[str, tuple[type, ...]] = {
 def _check(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
     """Refuse what is no object, or has a field of a wrong type; what a record from outside holds is anybody's guess."""
     if not is_object(data):
-        raise DataError(f"not an episode record: {type(data).__name__} where an object should be")
+        raise DataError(f"not an episode record: {type(data).__name__} instead of an object")
     for name, types in kinds.items():
         if name in data and type(data[name]) not in types:
             raise DataError(f"not an episode record: {name!r} is of type {type(data[name]).__name__}")

@@ -75,10 +75,10 @@ class Registry:
                 loaded: Any = point.load()
                 entry = loaded() if callable(loaded) else loaded
                 if not isinstance(entry, Entry):
-                    raise TypeError(f"{type(entry).__name__} is no Entry")
+                    raise TypeError(f"{type(entry).__name__} is not an Entry")
                 self.register(entry)
             except Exception as error:  # somebody else's code; it must not take the rest of the catalogue with it
-                warning = f"{group}: {point.name} = {point.value} is left out: {type(error).__name__}: {error}"
+                warning = f"{group}: {point.name} = {point.value} is skipped: {type(error).__name__}: {error}"
                 warnings.warn(warning, CatalogueWarning, stacklevel=3)
 
     def load(self, env_id: str) -> Environment[Any, Any, Any]:

@@ -21,7 +21,7 @@ TIMEOUT = 30.0  # seconds of silence after which a server counts as gone
 _CHUNK = 1 << 16  # bytes
 _SURPLUS = 1 << 20  # bytes beyond the published size after which no more of an answer is read
 _BUSY = (408, 429)  # of the statuses that blame the client, those which a second request may mend
-_ELSEWHERE = "or name the folder of a copy with WAYBENCH_DATA"
+_ELSEWHERE = "or set WAYBENCH_DATA to the folder of a copy"
 
 
 class _Changed(ValueError):
@@ -63,7 +63,7 @@ def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None
         except OSError as error:
             # pooch words some of these errors itself, and leaves the system's reason to their cause.
             why = error.strerror or getattr(error.__cause__, "strerror", None) or "it cannot be written"
-            raise UsageError(f"cannot store {path}: {why}; name another folder with --to or WAYBENCH_CACHE") from None
+            raise UsageError(f"cannot store {path}: {why}; choose another folder with --to or WAYBENCH_CACHE") from None
         if progress is not None:
             progress(file, needed)
     return root / wanted.name
@@ -80,7 +80,7 @@ def _addresses(wanted: Download) -> dict[str, str]:
         return {file.path: file.url for file in wanted.files}
     if not _is_address(mirror):
         example = "https://host/prefix, under which files lie as NAME/FILE"
-        raise UsageError(f"WAYBENCH_DATA_MIRROR is no address: set it to one such as {example}, or unset it")
+        raise UsageError(f"WAYBENCH_DATA_MIRROR is not an address: set it to one such as {example}, or unset it")
     return {file.path: f"{mirror.rstrip('/')}/{quote(f'{wanted.name}/{file.path}')}" for file in wanted.files}
 
 
@@ -174,7 +174,7 @@ def _words(error: Exception) -> str:
         if isinstance(link, OSError) and link.strerror:
             return link.strerror
         link = link.__cause__
-    return "the connection broke, or the answer was not complete"
+    return "the connection broke, or the answer was incomplete"
 
 
 def _answered(status: int) -> str:

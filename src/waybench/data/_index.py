@@ -15,11 +15,11 @@ def downloads() -> dict[str, Download]:
         try:
             declared = [each.download for each in registry.load(entry.id).datasets if each.download is not None]
         except Exception as error:  # another package's code; it must not take the other data sets with it
-            _warn(f"the data sets of environment {entry.id} are left out: {type(error).__name__}: {error}")
+            _warn(f"the data sets of environment {entry.id} are skipped: {type(error).__name__}: {error}")
             continue
         for each in declared:
             if found.setdefault(each.name, each) != each:
-                _warn(f"environment {entry.id}: there is a data set {each.name} already; its own is left out")
+                _warn(f"environment {entry.id}: a data set {each.name} exists already; this one is skipped")
     return dict(sorted(found.items()))
 
 

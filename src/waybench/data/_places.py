@@ -119,9 +119,7 @@ def _is_published(root: Path, wanted: Download, file: DataFile) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise DataError(
-            f"cannot read {path}: {error.strerror}; mend that, or name the folder of another copy"
-        ) from None
+        raise DataError(f"cannot read {path}: {error.strerror}; fix this, or use another copy") from None
     if found != file.sha256:
         again = f"waybench data fetch {wanted.name} --to {shlex.quote(str(root))}"
         difference = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
@@ -134,5 +132,5 @@ def _missing(wanted: Download, file: DataFile, data_dir: StrPath | None) -> Usag
     to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
     return UsageError(
         f"{wanted.name}/{file.path} is not in {places}: run `waybench data fetch {wanted.name}{to}`, "
-        "or name the folder of a copy with WAYBENCH_DATA"
+        "or set WAYBENCH_DATA to the folder of a copy"
     )

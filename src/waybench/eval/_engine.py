@@ -155,11 +155,11 @@ def check_folder(out: Path) -> None:
         UsageError: If the path, or one above it, has such a name.
     """
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(out)):
-        raise UsageError(f"{str(out)[:120]!r} is an address, and logs are written to folders of this machine only")
+        raise UsageError(f"{str(out)[:120]!r} is a URL, but logs can only be written to local folders")
     if found := sorted(set(_MISREAD.findall(str(out.absolute())))):
         listed = ", ".join(map(repr, found))
         raise UsageError(
-            f"logs cannot be written to {str(out)[:120]!r}: its full path has {listed}; choose another one"
+            f"logs cannot be written to {str(out)[:120]!r}: its full path contains {listed}; choose another folder"
         )
 
 
@@ -202,7 +202,7 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
     folder = str(args.get("model_path", ""))
     if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
         raise UsageError(
-            f"model {name[:120]!r}: there is no folder {folder}: give the one that holds the model's files"
+            f"model {name[:120]!r}: folder {folder} does not exist: give the folder with the model's files"
         )
     try:
         with hiding(Secrets(base_url, args)):

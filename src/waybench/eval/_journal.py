@@ -170,19 +170,19 @@ class Journal:
                 damaged += data is None or not self._take(data, self._size, len(line))
                 self._size += len(line)
         if damaged:
-            self._warn(f"{self.path}: {damaged} damaged lines are ignored; what they held is asked again")
+            self._warn(f"{self.path}: {damaged} damaged lines are ignored; their requests are repeated")
 
     def _ignore(self, head: Mapping[str, Any] | None) -> None:
         """Put a file aside of which nothing can be used."""
         if head is None:
             why = "it is damaged"
         elif head.get("form") != FORM or head.get("waybench") != __version__:
-            why = f"waybench {head.get('waybench')} wrote it, and this is {__version__}"
+            why = f"waybench {head.get('waybench')} wrote it, but this is {__version__}"
         else:
-            why = "it is of other settings"
+            why = "its settings differ"
         aside = self.path.with_suffix(".ignored")
         self.path.replace(aside)
-        self._warn(f"{self.path}: ignored, for {why}; it is now {aside.name}")
+        self._warn(f"{self.path}: ignored, because {why}; it is renamed to {aside.name}")
 
     def _take(self, data: Mapping[str, Any], offset: int, length: int) -> bool:
         match data:

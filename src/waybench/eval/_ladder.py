@@ -28,7 +28,7 @@ class Ladder(AdaptiveSampleSource["_Climb"]):
         passed: Whether an attempt opens the next level.
     """
 
-    one_epoch = "this task counts its own attempts: use -T attempts=n in place of --epochs n"
+    one_epoch = "this task counts its own attempts: use -T attempts=n instead of --epochs n"
 
     def __init__(
         self,

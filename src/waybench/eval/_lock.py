@@ -64,4 +64,4 @@ def _held(folder: Path) -> str:
         holder: Any = json.loads((folder / HOLDER).read_text("utf-8"))
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(holder["since"])))
         who = f"process {int(holder['pid'])} on {str(holder['host'])[:60]}, since {since},"
-    return f"{folder} is in use: {who} is running in it; wait until it has ended, or choose another folder with --out"
+    return f"{folder} is in use: {who} is running in it; wait until it ends, or choose another folder with --out"

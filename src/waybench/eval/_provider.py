@@ -57,7 +57,7 @@ class EmbeddedPlayer(ModelAPI):
         episode = current_episode.get()
         if episode is None:
             raise RuntimeError(
-                "the embedded players play waybench's own tasks only: name one as waybench/TASK, see `waybench list`"
+                "embedded players play only waybench's tasks: choose one from `waybench list`, as waybench/TASK"
             )
         output = ModelOutput.from_content(f"waybench/{self.model_name}", self._policy.reply(episode))
         # Without usage the engine would fetch a tokenizer's file to count by.

@@ -40,8 +40,8 @@ def full_message(out: Path) -> str:
     full = [f"{folder} ({_size(free)} left)" for folder, free in _free(folders) if free < _LITTLE]
     where = " and ".join(full) or " or ".join(map(str, folders)) + " (or a quota there)"
     return (
-        f"no room left to write: {where}. Make room and run the same command again: it goes on where this run stopped, "
-        "and asks nothing again that was answered"
+        f"no space left to write: {where}. Free some space and run the same command again: it continues where this run "
+        "stopped, without repeating completed requests"
     )
 
 

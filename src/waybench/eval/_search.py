@@ -34,7 +34,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         budget_of: Model -> its budget; None for no limit.
     """
 
-    one_epoch = "this task plays every item once: leave --epochs out"
+    one_epoch = "this task plays every item once: remove --epochs"
 
     def __init__(
         self,

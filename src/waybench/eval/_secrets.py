@@ -163,8 +163,8 @@ def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model],
                 found = True
     if found:
         warn(
-            f"an older version wrote a key or password in clear text into the logs of {out}; what resumes them has it, "
-            "too. Remove the folder or keep it to yourself; a run into another one keeps secrets out"
+            f"an older version wrote a key or password in clear text into the logs of {out}; resumed logs keep it. "
+            "Remove the folder or keep it private; runs into a new folder contain no secrets"
         )
 
 

@@ -10,6 +10,7 @@ from jinja2.filters import do_filesizeformat
 from waybench.analysis import Estimate, Row, episode_frame, score_frame
 from waybench.analysis.formatting import one_line
 from waybench.analysis.frames import Frame, column_frame
+from waybench.reporting._model_facts import ModelFacts, with_models
 from waybench.reporting.charts import ChartFiles
 from waybench.reporting.tables import Cell, Column, Leaders, Note, Table, TableRow, files, notes, readme_table, rows_of
 
@@ -23,6 +24,7 @@ def exports(
     table: Leaders,
     charts: ChartFiles,
     templates: Templates,
+    models: Mapping[str, ModelFacts],
 ) -> Iterator[tuple[str, str | bytes]]:
     """Yield names and contents of a site's files for programs, but for those of the charts.
 
@@ -37,8 +39,10 @@ def exports(
         table: The first page's table.
         charts: The charts that were drawn.
         templates: The site's templates.
+        models: What is known of models, which becomes columns.
     """
-    frames = [episode_frame(rows), score_frame(list(chain.from_iterable(estimates))), *more]
+    listed = [episode_frame(rows), score_frame(list(chain.from_iterable(estimates))), *more]
+    frames = [with_models(frame, models) for frame in listed]
     sizes: dict[str, int] = {}
     for frame in frames:
         made = files(frame)

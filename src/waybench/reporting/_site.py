@@ -16,20 +16,34 @@ from waybench.analysis.comparisons import (
     pairs,
     setting_effect_frame,
     setting_effects,
+    twin_effects,
+    twin_frame,
     wording_effects,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, ledger, ledger_frame, measure, regressions, repeats, spread
+from waybench.analysis.estimates import (
+    agents,
+    attempt_spread,
+    ledger,
+    ledger_frame,
+    measure,
+    regressions,
+    repeats,
+    spread,
+)
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
 from waybench.analysis.logs import Skipped, is_embedded, is_human
+from waybench.analysis.published import published_frame
 from waybench.analysis.results import UNFINISHED, Group, Simulated, chosen, grouped, labels, setting
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
+from waybench.papers import Paper
 from waybench.reporting._agents import agent_report
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
+from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets, templates
@@ -51,6 +65,7 @@ from waybench.reporting.pages import (
 from waybench.reporting.tables import (
     Failed,
     LoggedError,
+    Table,
     clusters,
     error_table,
     leader_tables,
@@ -59,6 +74,7 @@ from waybench.reporting.tables import (
     level_table,
     of_model,
     prompt,
+    published_tables,
 )
 from waybench.stats import CONFIDENCE
 
@@ -78,6 +94,7 @@ class Report:
         not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
         passed_over: What of the logs is passed over, and why; the site names it, too.
+        unlisted: Models of which nothing is known, where facts of models were given.
         unfinished: Episodes without an end, which count in no number.
     """
 
@@ -87,6 +104,7 @@ class Report:
     unpriced: tuple[str, ...] = ()
     not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
     passed_over: tuple[Skipped, ...] = ()
+    unlisted: tuple[str, ...] = ()
     unfinished: int = 0
 
 
@@ -96,7 +114,9 @@ def write_report(
     *,
     title: str = "waybench",
     prices: Mapping[str, Price] | None = None,
+    models: Mapping[str, ModelFacts] | None = None,
     passed_over: Sequence[Skipped] = (),
+    published: Sequence[Paper] = (),
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -110,7 +130,9 @@ def write_report(
         out: The folder; it is made if need be, and files of the same names are replaced.
         title: The site's title.
         prices: What models' tokens cost.
+        models: Names, sizes, dates and series of models (`read_models`), for charts against these.
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
+        published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -131,15 +153,25 @@ def write_report(
                 "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
-        _Site(found, folder, templates(title)).write(title)
+        _Site(found, folder, templates(title), models or {}, published).write(title)
         folder.finish()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
+        ran = dict.fromkeys(row.group.model for row in found.rows)
+        others = (name for name in ran if not is_embedded(name) and not is_human(name))
+        unlisted = tuple(name for name in others if models is not None and name not in models)
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
         again = _skipped(found.again)
-        passed_over = tuple(found.passed_over)
-        unfinished = sum(row.exclusion_reason == UNFINISHED for row in found.rows)
-        return Report(out / "index.html", len(found.rows), unconfirmed, unpriced, again, passed_over, unfinished)
+        return Report(
+            out / "index.html",
+            len(found.rows),
+            unconfirmed,
+            unpriced,
+            again,
+            tuple(found.passed_over),
+            unlisted,
+            sum(row.exclusion_reason == UNFINISHED for row in found.rows),
+        )
     finally:
         found.close()
 
@@ -147,7 +179,15 @@ def write_report(
 class _Site:
     """The pages of some episodes."""
 
-    def __init__(self, found: EpisodeStore, folder: Folder, made: Templates) -> None:
+    def __init__(
+        self,
+        found: EpisodeStore,
+        folder: Folder,
+        made: Templates,
+        facts: Mapping[str, ModelFacts],
+        published: Sequence[Paper],
+    ) -> None:
+        self.facts, self.published = facts, published
         self.found, self.folder, self.templates = found, folder, made
         self.estimates, self.totals = by_level(found.rows), overall(found.rows)
         self.names = labels(total.group for total in self.totals)
@@ -169,9 +209,11 @@ class _Site:
         compared = Compared(
             changes=examples_effects(rows),
             repeats=repeats(rows),
+            attempts=attempt_spread(rows),
             pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
             regressions=regressions(rows, self.found.variables),
             wordings=wording_effects(rows),
+            twins=twin_effects(rows),
             curves=success_curves(rows),
         )
         took, changed = ledger(rows), setting_effects(rows)
@@ -194,12 +236,19 @@ class _Site:
             "failures": self.failed.to_json(self.pages),
         }
         self.folder.write("summary.json", _summary(title, self, compared, more))
-        families = _by_family(sections(*given, compared, self.pages))
+        families = _by_family(sections(*given, compared, self.pages, self.facts))
         compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
         for _, own in families:
             for section in own:
                 on = section.anchor in compared_on
-                self.page(f"tasks/{section.anchor}.html", "task.html", section=section, first=own[0], side_by_side=on)
+                self.page(
+                    f"tasks/{section.anchor}.html",
+                    "task.html",
+                    section=section,
+                    first=own[0],
+                    side_by_side=on,
+                    published=self._published(section),
+                )
                 self.files(self.charts.of(section.charts))
         self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
@@ -209,8 +258,10 @@ class _Site:
             ledger_frame(took),
             setting_effect_frame(changed),
             wording_frame(compared.wordings),
+            twin_frame(compared.twins),
+            *([published_frame(self.published)] if self.published else []),
         ]
-        self.files(exports(rows, given, others, table, self.charts, self.templates))
+        self.files(exports(rows, given, others, table, self.charts, self.templates, self.facts))
         spent = ledger_page(took, changed, self.pages, self.model_pages)
         if spent:
             self.page("ledger/index.html", "ledger.html", ledger=spent)
@@ -230,6 +281,13 @@ class _Site:
     def paged(self, values: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
         """Return values with the pages of the two groups they are about."""
         return {**values, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
+
+    def _published(self, section: Section) -> list[Table]:
+        """Return the published rows of a task beside its results."""
+        estimates, totals = (
+            [each for each in some if section.holds(each.group)] for some in (self.estimates, self.totals)
+        )
+        return published_tables(section.env.id, estimates, totals, self.published, self.pages)
 
     def _compare(self, section: Section) -> bool:
         """Write the page on which two models stand side by side at a task, if there are two."""
@@ -390,6 +448,7 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
         ],
         "changes": [each.to_json() for each in compared.changes],
         "spreads": [each.to_json() for each in spread(site.estimates)],
+        "attempt_spreads": [each.to_json() for each in compared.attempts],
         "repeats": [each.to_json() for each in compared.repeats],
         # There are many pairs, so models are named by their pages, as in "overall".
         "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
@@ -400,6 +459,7 @@ def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Seq
             for each in curve.horizons
         ],
         "wordings": [each.to_json() for each in compared.wordings],
+        "twins": [each.to_json() for each in compared.twins],
         **more,
     }
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"

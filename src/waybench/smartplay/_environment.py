@@ -14,7 +14,7 @@ from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 I = TypeVar("I", bound=Instance)  # noqa: E741
 Bounds = tuple[float, float]
 
-_TYPED_HELP = "Type the name of an action; in protocol=sound its number will do, too."
+_TYPED_HELP = "Type the name of an action; protocol=sound also takes the action's number."
 
 
 class MakeRules(Protocol):
@@ -48,7 +48,7 @@ def agent_environment(
         prove: Instance -> what is known of its solution.
         rules: The game's rules and words.
         history: Past observations that are shown by default (Table 1).
-        steps: Most steps of an episode by default (Table 1); None if that depends on the instance.
+        steps: Maximum steps per episode by default (Table 1); None if that depends on the instance.
         reward: Smallest and largest sum of rewards of an episode, or a function that gives them for most steps (None
             if these depend on the instance).
         players: Functions (instance, world, rng) -> number of an action; thoughts are added.
@@ -84,24 +84,24 @@ def _options(history: int, steps: int | None) -> tuple[Option, ...]:
             name="protocol",
             default="paper",
             choices=("paper", "sound"),
-            doc='"paper": the first name of an action in a reply counts, and without any the first action is taken, as '
-            'published; "sound": a reply has to name exactly one action, or the step is lost.',
+            doc='"paper": the first action named in a reply counts, and a reply without one takes the first action, as '
+            'published; "sound": a reply must name exactly one action, or the step is lost.',
         ),
         Option(
             name="wording",
             default="two_questions",
             choices=tuple(PROMPT_STYLES),
-            doc="two_questions: a thought, then the action, as in the paper; code: the same in the published program's "
-            "words; one_question: the action alone; chat: a growing chat in place of a history.",
+            doc="two_questions: a thought, then the action, as in the paper; code: the same with the published "
+            "program's prompts; one_question: only the action; chat: a growing chat instead of a history.",
         ),
-        Option(name="history", default=history, low=0, high=10_000, doc="Past observations that are shown."),
+        Option(name="history", default=history, low=0, high=10_000, doc="Number of past observations shown."),
         Option(
             name="steps",
             default=steps,
             kind=None if steps is not None else int,
             low=1,
             high=100_000,
-            doc="Most steps of an episode" + ("." if steps is not None else "; if not given, as published."),
+            doc="Maximum steps per episode" + ("." if steps is not None else "; by default as published."),
         ),
     )
 

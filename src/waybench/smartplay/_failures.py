@@ -8,8 +8,8 @@ from waybench.smartplay._metrics import action_turns, steps_of
 UNNAMED = FailureKind(
     "unnamed",
     "replies that name no action",
-    'In "paper", which takes the first action for them: at least half of the steps were made by replies that name none,'
-    " or most replies without effect name none.",
+    'In "paper", where such replies take the first action: at least half of the steps, or most replies without effect, '
+    "name no action.",
 )
 
 OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]

@@ -53,8 +53,9 @@ def human_metric(
         of=_on(scale, score),
         title="Human-normalised score",
         range=_range_on(scale, scores),
-        doc="(score - min) / (human - min) with the published figures of people (appendix D; its formula is printed "
-        "with human - score, which would give 0 for people). Only for settings and numbers of steps that have some.",
+        doc="(score - min) / (human - min) with the published human scores (appendix D; its formula is printed "
+        "with human - score, which would give 0 for people). Only for settings and numbers of steps with published "
+        "human scores.",
     )
 
 

@@ -113,8 +113,8 @@ _REGRET = Metric(
     title="Regret",
     low=0,
     better="lower",
-    doc="Sum over steps of the highest expected reward less that of the action taken, whatever luck it had. A lost "
-    "step is charged as the worst action at the start would be.",
+    doc="Sum over steps of the highest expected reward minus that of the action taken, regardless of luck. A lost "
+    "step counts as the worst action at the start.",
 )
 
 _OPTIMAL = Series(
@@ -123,8 +123,8 @@ _OPTIMAL = Series(
     title="Share of best actions",
     low=0,
     high=1,
-    doc="Whether the action was the best one; its mean over episodes, step by step, is the learning curve. A "
-    "lost step was not.",
+    doc="Whether the action was the best one; its mean over episodes, step by step, is the learning curve. A lost "
+    "step counts as not the best.",
 )
 _REGRET_SO_FAR = Series(
     name="regret_so_far",

@@ -66,7 +66,7 @@ def agent_metrics(
             title="Steps",
             range=counted,
             better="",
-            doc="Steps that were made.",
+            doc="Number of steps.",
         ),
         Metric(
             name="unnamed",
@@ -74,7 +74,7 @@ def agent_metrics(
             title="No action named",
             range=counted,
             better="lower",
-            doc='Steps in which no action was named, so that in "paper" the first one was taken.',
+            doc='Steps without a named action; "paper" takes the first action then.',
         ),
         outcome_metric(
             "unparsed",

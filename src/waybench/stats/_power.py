@@ -92,10 +92,12 @@ def assume_shares(
         ValueError: If it cannot be.
     """
     if disagree is not None and attempts > 1:
-        raise ValueError("a share of disagreement is that of single attempts: give a correlation with several attempts")
+        raise ValueError("--disagree applies to single attempts: use --correlation with several attempts")
     within = (1 + correlation) / 2 if repeat is None else repeat
     if within < correlation:
-        raise ValueError("attempts of one model at an item agree at least as much as those of two: raise --repeat")
+        raise ValueError(
+            "attempts of one model on an item agree at least as much as those of two models: raise --repeat"
+        )
 
     def alone(p: float) -> float:
         return p * (1 - p) * (1 + (attempts - 1) * within) / attempts
@@ -287,7 +289,7 @@ def pilot_assumptions(
         else f", differences with a variance of at most {variance:.3g}"
     )
     clusters = f", {size:.3g} in a cluster with a design effect of {effect:.3g}" if size > 1 else ""
-    guess = ", a rough guess from so few" if items < FEW else ""
+    guess = ", a rough guess from few items" if items < FEW else ""
     return PowerAssumptions(
         name=name,
         variance=lambda delta: max(disagree, delta) - delta**2 if two_valued else variance,

@@ -5,7 +5,7 @@ from waybench.tasks._entry import TaskEntry
 from waybench.tasks._environments import environment_names, resolve_environment
 from waybench.tasks._items import Played, played_items
 from waybench.tasks._keys import with_key
-from waybench.tasks._load import load_task, quote
+from waybench.tasks._load import count_episodes, load_task, quote
 from waybench.tasks._presets import DEMO, DEMO_HORIZON
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Played",
     "TaskEntry",
     "all_tasks",
+    "count_episodes",
     "environment_names",
     "find_task",
     "load_task",

@@ -94,5 +94,5 @@ def played(dataset: Dataset | SampleSource, version: int) -> Task:
 
 
 def _parameter(option: Option) -> Parameter:
-    kind = option.type | None if option.default is None else option.type
+    kind = option.type | None if option.default is None else option.type | int if option.or_number else option.type
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=option.default, annotation=kind)

@@ -23,7 +23,7 @@ def horizon_task(environment: Environment[Any, Any, Any], name: str) -> TaskEntr
     assert environment.horizon is not None
     return TaskEntry(
         name=name,
-        summary=f"how far a model reaches: {environment.horizon.summary}; chooses what to ask next",
+        summary=f"adaptive search for the horizon: {environment.horizon.summary}",
         options=horizon_parameters(environment, environment.horizon),
         parts=(Part(env=environment.id),),
         horizon=environment.horizon,
@@ -38,20 +38,20 @@ def _derived(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[Tas
         try:
             environment = registry.load(entry.id)
         except Exception as error:  # somebody else's code; it must not take the other tasks with it
-            _warn(f"there is no task for environment {entry.id}: {type(error).__name__}: {error}")
+            _warn(f"no task for environment {entry.id}: {type(error).__name__}: {error}")
             continue
         family, _, variant = entry.id.partition("/")
         names = [environment.task] if environment.task else [variant, family]
         if not any(entry.id in taken[name].envs for name in names if name in taken):
             name = next((name for name in names if name not in taken), entry.id)
             if name != names[0]:
-                _warn(f"environment {entry.id}: there is a task {names[0]} already; run it as {name}")
+                _warn(f"environment {entry.id}: a task {names[0]} exists already; this one is named {name}")
             taken[name] = default_task(environment, name, entry.summary)
             defaults.append(taken[name])
         if environment.horizon is not None:
             name = environment.horizon.task or f"horizon_{names[0]}"
             if name in taken:
-                _warn(f"environment {entry.id}: there is a task {name} already; it has no search for a horizon")
+                _warn(f"environment {entry.id}: a task {name} exists already, so there is no search for the horizon")
                 continue
             taken[name] = horizon_task(environment, name)
             horizons.append(taken[name])

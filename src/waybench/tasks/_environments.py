@@ -41,7 +41,7 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
     task = tasks[plain]
     env_id, *others = task.envs
     if others:
-        raise UsageError(f"{plain} plays several environments: name one of {', '.join(task.envs)}")
+        raise UsageError(f"{plain} plays several environments: choose one of {', '.join(task.envs)}")
     return _as_in_task(registry.load(env_id + at + version), task)
 
 

@@ -46,7 +46,7 @@ class HorizonConfig(NamedTuple):
             return None
         found = (self.prices or {}).get(model)
         if found is None and self.prices is not None and self.rule.budget is not None:
-            raise UsageError(f"there is no price of {model[:120]}, which a budget in dollars needs: add it")
+            raise UsageError(f"no price for {model[:120]}: a budget in dollars needs one; add it to the price table")
         return found
 
     def budget(self, model: str) -> float | None:
@@ -90,7 +90,7 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Horizo
     budget, in_dollars = read_budget(given["budget"])
     prices = read_prices(Path(given["prices"])) if given["prices"] is not None else None
     if in_dollars and prices is None:
-        raise UsageError(f"budget={given['budget']}: a budget in dollars needs prices=FILE, the prices of tokens")
+        raise UsageError(f"budget={given['budget']}: a budget in dollars needs token prices: add prices=FILE")
     rule = StoppingRule(
         share=given["share"],
         precision=given["precision"],
@@ -121,7 +121,7 @@ def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str
     least, usual, most = searched[0], searched[len(searched) // 2], searched[-1]
     first = sum(sorted(candidate.cost for candidate in candidates)[: plan.rule.batch])
     if budget is not None and first > budget:
-        raise UsageError(f"budget={given['budget']}: {plan.rule.batch} of the shortest episodes take more; raise it")
+        raise UsageError(f"budget={given['budget']}: {plan.rule.batch} of the shortest episodes cost more; raise it")
 
     def cost(number: float) -> str:
         return f"{number:,.2f}" if price else f"{number:,.0f}"
@@ -130,7 +130,7 @@ def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str
     episodes = f"{plural(usual.trials, 'episode')} ({min(trials)} to {max(trials)})"
     costs = f"{cost(usual.cost)} {'USD' if price else 'tokens'} ({cost(least.cost)} to {cost(most.cost)})"
     limit = "" if budget is None else f"; the budget is {given['budget']}"
-    return f"{entry.name}, {model}: about {episodes} and {costs} if it says no more than the answers{limit}"
+    return f"{entry.name}, {model}: about {episodes} and {costs} for replies without reasoning{limit}"
 
 
 def read_budget(text: str | None) -> tuple[float | None, bool]:
@@ -149,7 +149,7 @@ def read_budget(text: str | None) -> tuple[float | None, bool]:
         raise UsageError(f"budget={text[:40]!r}: give dollars or tokens, as in 5USD or 200k tokens")
     number = float(match[1]) * _TIMES[match[2].lower()]
     if not number > 0:
-        raise UsageError(f"budget={text[:40]!r}: give more than nothing, as in 5USD or 200k tokens")
+        raise UsageError(f"budget={text[:40]!r}: give a positive amount, as in 5USD or 200k tokens")
     return number, text.strip().startswith("$") or match[3].upper() == "USD"
 
 

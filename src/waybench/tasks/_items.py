@@ -113,17 +113,17 @@ def _chosen(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -
         if takers and chosen.name not in takers and given[name] not in (option.default, None):
             refused.setdefault(takers, []).append(name)
     for takers, names in refused.items():
-        raise UsageError(f"{', '.join(names)}: for {_text(takers, chosen.name, by_name[takers[0]].items)}")
+        raise UsageError(f"{', '.join(names)}: only for {_text(takers, chosen.name, by_name[takers[0]].items)}")
     return chosen
 
 
 def _text(takers: tuple[str, ...], chosen: str, items: str) -> str:
     """Return which data sets a refused parameter is for, and what to do."""
     if takers == ("generated",):
-        return f"generated {items} only; leave it out, or leave source out"
+        return f"generated {items}; remove it, or remove source"
     if takers == ("published",):
-        return f"published {items} only; {'add source=published, or ' * (chosen == 'generated')}leave it out"
-    return f"published {items} or your own; leave it out, or add source"
+        return f"published {items}; {'add source=published, or ' * (chosen == 'generated')}remove it"
+    return f"published {items} or your own; remove it, or add source"
 
 
 def _own(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:

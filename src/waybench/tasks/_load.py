@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from waybench.core import resolve
 from waybench.tasks._entry import TaskEntry
+from waybench.tasks._items import played_parts
 from waybench.tasks._keys import with_key
 
 
@@ -30,3 +32,19 @@ def quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     from waybench.tasks._horizon import horizon_quote  # which needs the evaluation engine
 
     return horizon_quote(entry, with_key(args), model)
+
+
+def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
+    """Return how many episodes of a task each model plays; None where that depends on how it goes.
+
+    Args:
+        entry: The task.
+        args: Parameters that are given, checked.
+
+    Raises:
+        UsageError: If a parameter is unfit, or the data set that it names is not here.
+    """
+    if entry.climb is not None or entry.horizon is not None:
+        return None
+    given = with_key(resolve(entry.options, args, f"parameter of {entry.name}"))
+    return sum(played.attempts for played in played_parts(entry.parts, given))

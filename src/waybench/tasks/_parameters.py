@@ -53,17 +53,17 @@ def _general(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
     docs = [each.doc if each.name == "file" else f"{each.name}: {each.doc}" for each in datasets]
     return (
         Option(name="source", default="generated", doc=f"{'; '.join(docs[:-1])}; or {docs[-1]}."),
-        Option(name="level", default=least, low=least, doc="The level; see `waybench list` for what it is."),
-        Option(name="key", default=None, kind=str, doc="The key of the items; the public set if not given."),
+        Option(name="level", default=least, low=least, doc="Level of difficulty; see the environment's documentation."),
+        Option(name="key", default=None, kind=str, doc="Key of the item set; by default the public set."),
         Option(
             name="limit",
             default=None,
             kind=int,
             low=1,
             high=1_000_000,
-            doc=f"Number of items; if not given, {GENERATED_ITEMS} generated ones, or all of a file.",
+            doc=f"Number of items; by default {GENERATED_ITEMS} generated items, or all items of a file.",
         ),
-        Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each item."),
+        Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per item."),
     )
 
 
@@ -76,27 +76,27 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
             default=0.1,
             low=0.02,
             high=1.0,
-            doc="Half the interval's width that is enough, as a part of the horizon.",
+            doc="Relative half-width of the horizon's interval at which the search stops.",
         ),
-        Option(name="share", default=0.5, low=0.05, high=0.95, doc="Share of items that is solved at the horizon."),
+        Option(name="share", default=0.5, low=0.05, high=0.95, doc="Success rate at the horizon."),
         Option(
             name="budget",
             default=None,
             kind=str,
-            doc="Most that may be spent: 5USD, which needs prices, or 200k tokens.",
+            doc="Maximum cost: 200k (tokens), or 5USD with prices.",
         ),
-        Option(name="prices", default=None, kind=str, doc="A file with the prices of models' tokens, as JSON."),
-        Option(name="most", default=200, low=1, high=100_000, doc="Most episodes."),
+        Option(name="prices", default=None, kind=str, doc="JSON file with token prices; see `waybench prices`."),
+        Option(name="most", default=200, low=1, high=100_000, doc="Maximum number of episodes."),
         Option(
             name="batch",
             default=4,
             low=1,
             high=1000,
-            doc="Episodes at a time; the next ones are chosen after them.",
+            doc="Episodes per round; the next round depends on their results.",
         ),
-        Option(name="key", default=None, kind=str, doc="The key of the items; the public sets if not given."),
-        Option(name="easiest", default=spec.levels[0], low=1, doc="The easiest level that is tried."),
-        Option(name="hardest", default=spec.levels[-1], low=1, doc="The hardest level that is tried."),
+        Option(name="key", default=None, kind=str, doc="Key of the item sets; by default the public sets."),
+        Option(name="easiest", default=spec.levels[0], low=1, doc="Easiest level to try."),
+        Option(name="hardest", default=spec.levels[-1], low=1, doc="Hardest level to try."),
         *(option for option in environment.source_options if option.name not in spec.source_options),
     )
 

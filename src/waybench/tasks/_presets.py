@@ -11,23 +11,27 @@ from waybench.tasks._entry import Climb, Part, TaskEntry, nothing
 from waybench.tasks._parameters import named
 
 _AQA = {
-    "guessnum": "AQA-Bench: guess a number by bigger and smaller",
-    "coin": "AQA-Bench: the same as coins in a chest",
-    "dfs": "AQA-Bench: visit all nodes of an unknown tree, depth first",
-    "cavedfs": "AQA-Bench: the same as caves that one walks through",
-    "bfs": "AQA-Bench: visit all nodes of an unknown tree, breadth first",
-    "cavebfs": "AQA-Bench: the same as caves that a team explores",
+    "guessnum": "AQA-Bench: guess a number from bigger/smaller feedback",
+    "coin": "AQA-Bench: guess a number, framed as coins in a chest",
+    "dfs": "AQA-Bench: traverse an unknown tree, depth first",
+    "cavedfs": "AQA-Bench: depth-first traversal, framed as walking through caves",
+    "bfs": "AQA-Bench: traverse an unknown tree, breadth first",
+    "cavebfs": "AQA-Bench: breadth-first traversal, framed as a team exploring caves",
 }
 _MANGO = (
-    ("mango_destination", "destination", "MANGO: where do these moves lead? asked about a game's walkthrough"),
-    ("mango_route", "route", "MANGO: how does one get from here to there? likewise"),
-    ("mango_minigames", "minigame", "MANGO: which move does the walkthrough make next?"),
-    ("mango_extract", "extract", "MANGO: the walkthrough as triplets, and a search in the graph that they make"),
+    (
+        "mango_destination",
+        "destination",
+        "MANGO: find the destination of given moves on a map from a text game's walkthrough",
+    ),
+    ("mango_route", "route", "MANGO: find a route between two places on a map from a text game's walkthrough"),
+    ("mango_minigames", "minigame", "MANGO: predict the next move of a text game's walkthrough"),
+    ("mango_extract", "extract", "MANGO: extract a map from a text game's walkthrough as triplets, scored by search"),
 )
 _GTB = (
-    ("gtb", "gtb", "GameTraversalBenchmark: plan the way over a tile map, objective by objective"),
-    ("gtb_stepwise", "stepwise", "the same maps, one move at a time"),
-    ("gtb_state", "state", "the same maps with a prediction of the map after each plan"),
+    ("gtb", "gtb", "GameTraversalBenchmark: plan a path over a tile map, objective by objective"),
+    ("gtb_stepwise", "stepwise", "GameTraversalBenchmark maps, one move at a time"),
+    ("gtb_state", "state", "GameTraversalBenchmark maps, with a prediction of the map after each plan"),
 )
 
 # SmartPlay: name, environment, summary, trials as published (Table 1), what is fixed; the rest is the user's.
@@ -36,62 +40,62 @@ _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
     (
         "bandit_deterministic",
         "bandit/arms",
-        "SmartPlay: two slot machines, one of which always pays",
+        "SmartPlay: two slot machines, one always pays",
         20,
         {**_TWO_ARMS, "setting": "deterministic"},
     ),
     (
         "bandit_high_low",
         "bandit/arms",
-        "SmartPlay: two slot machines, paying with 0.8 and 0.2",
+        "SmartPlay: two slot machines, win rates 0.8 and 0.2",
         20,
         {**_TWO_ARMS, "setting": "high_low"},
     ),
     (
         "bandit_high_high",
         "bandit/arms",
-        "SmartPlay: two slot machines, paying with 0.8 and 0.9",
+        "SmartPlay: two slot machines, win rates 0.8 and 0.9",
         20,
         {**_TWO_ARMS, "setting": "high_high"},
     ),
     (
         "bandit_low_low",
         "bandit/arms",
-        "SmartPlay: two slot machines, paying with 0.1 and 0.2",
+        "SmartPlay: two slot machines, win rates 0.1 and 0.2",
         20,
         {**_TWO_ARMS, "setting": "low_low"},
     ),
     (
         "rps_basic",
         "rps/rounds",
-        "SmartPlay: rock, paper, scissors, against a fixed mixture",
+        "SmartPlay: Rock Paper Scissors against a fixed mixed strategy",
         20,
         {"level": 1, "setting": "basic"},
     ),
     (
         "rps_different_score",
         "rps/rounds",
-        "SmartPlay: rock, paper, scissors, one of which scores double",
+        "SmartPlay: Rock Paper Scissors, one move scores double",
         20,
         {"level": 1, "setting": "different_score"},
     ),
     ("hanoi_3", "hanoi/rods", "SmartPlay: the Tower of Hanoi, 3 disks", 10, {"level": 3, **_HANOI}),
     ("hanoi_4", "hanoi/rods", "SmartPlay: the Tower of Hanoi, 4 disks", 10, {"level": 4, **_HANOI}),
-    ("messenger_l1", "messenger/roles", "SmartPlay: Messenger, nothing moves", 100, {"level": 1}),
+    ("messenger_l1", "messenger/roles", "SmartPlay: Messenger, without movement", 100, {"level": 1}),
     ("messenger_l2", "messenger/roles", "SmartPlay: Messenger, with movement", 100, {"level": 2}),
     ("messenger_l3", "messenger/roles", "SmartPlay: Messenger, with movement and decoys", 100, {"level": 3}),
     (
         "crafter",
         "crafter/survival",
-        "SmartPlay: Crafter, surviving and making things in an open world",
+        "SmartPlay: Crafter, survive and unlock achievements in an open world",
         10,
         {"level": 1},
     ),
-    ("voxel_find", "voxel/find", "after SmartPlay: find a biome in a world of blocks", 20, {}),
-    ("bandit", "bandit/arms", "slot machines of any number, drifting if wanted", 20, {}),
-    ("rps", "rps/rounds", "rock, paper, scissors against opponents that adapt", 20, {}),
-    ("hanoi", "hanoi/rods", "the Tower of Hanoi from any position to any other", 10, {}),
-    ("messenger", "messenger/roles", "Messenger on boards of any size, with further entities", 100, {}),
+    ("voxel_find", "voxel/find", "find a biome in a voxel world, after SmartPlay", 20, {}),
+    ("bandit", "bandit/arms", "any number of slot machines, optionally drifting", 20, {}),
+    ("rps", "rps/rounds", "Rock Paper Scissors against adaptive opponents", 20, {}),
+    ("hanoi", "hanoi/rods", "Tower of Hanoi from any position to any other", 10, {}),
+    ("messenger", "messenger/roles", "Messenger on boards of any size, with more entities", 100, {}),
 )
 # The recorded settings of SmartPlay. The last one is on the human scale in Minecraft alone.
 SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "crafter", "voxel_find")
@@ -102,13 +106,13 @@ _TRIALS = Option(
     kind=int,
     low=1,
     high=1_000_000,
-    doc="Trials: items, or attempts where there is one item only; as published if not given.",
+    doc="Number of trials (items, or attempts if there is only one item); by default as published.",
 )
 _SENTENCES = Option(
     name="source",
     default="generated",
     choices=("generated", "published"),
-    doc="Messenger's sentences: our own by key, or the published ones; see `waybench data fetch smartplay`.",
+    doc="Messenger's sentences: generated from the key, or published (see `waybench data fetch smartplay`).",
 )
 
 
@@ -162,16 +166,16 @@ def _smartplay() -> TaskEntry:
                 kind=int,
                 low=1,
                 high=10_000,
-                doc="Most steps of Crafter; the published 10,000 take 20,000 requests a trial, and fewer have no human "
-                "scale.",
+                doc="Maximum steps of Crafter. The published 10,000 take 20,000 requests per trial; with fewer steps "
+                "there is no human-normalised score.",
             ),
-            replace(engine, doc=f"Where the biome, plains, is to be found. {engine.doc}"),
+            replace(engine, doc=f"Engine of the search for plains. {engine.doc}"),
             *_options(
                 "messenger/roles",
                 "source data_dir key limit attempts",
                 _TRIALS,
                 _SENTENCES,
-                docs={"key": "The key of the items; the public sets if not given."},
+                docs={"key": "Key of the item sets; by default the public sets."},
             ),
         ),
         parts=parts,
@@ -198,14 +202,13 @@ def _alone(name: str, env: str, summary: str, names: str, *changed: Option) -> T
 
 ALICIA = TaskEntry(
     name="alicia",
-    summary="AliciaBench: ten mazes a dimension, three attempts each, dimensions 5, 7, 9, ... as far as the player "
-    "gets",
+    summary="AliciaBench: ten mazes per dimension, three attempts each, dimensions 5, 7, 9, ... until the player fails",
     options=(
-        *_options("maze/alicia", "*play key", docs={"key": "The set's key; the public set if not given."}),
-        Option(name="limit", default=10, low=1, doc="Mazes of each dimension."),
-        Option(name="attempts", default=3, low=1, doc="Most attempts at a maze; a perfect one ends them."),
-        Option(name="min_dimension", default=5, low=5, doc="The first dimension."),
-        Option(name="max_dimension", default=101, low=5, high=1001, doc="The last dimension, a cap on cost."),
+        *_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
+        Option(name="limit", default=10, low=1, doc="Mazes per dimension."),
+        Option(name="attempts", default=3, low=1, doc="Maximum attempts per maze; a perfect attempt is the last."),
+        Option(name="min_dimension", default=5, low=5, doc="First dimension."),
+        Option(name="max_dimension", default=101, low=5, high=1001, doc="Last dimension; it limits the cost."),
         *_options("maze/alicia", "*source"),
     ),
     parts=(Part(env="maze/alicia"),),

@@ -21,7 +21,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _TOKEN = "token"  # in an address
-_REFUSED = "This report is private: open the whole address that `waybench view` printed, with ?token=... at its end.\n"
+_REFUSED = "This report is private: open the full address that `waybench view` printed, with ?token=... at the end.\n"
 
 
 def application(site: Site, port: int, token: str) -> ASGIApp:
@@ -31,7 +31,7 @@ def application(site: Site, port: int, token: str) -> ASGIApp:
     def file(request: Request) -> Response:
         answer = site.answer(request.path_params["path"])
         if answer is None:
-            return PlainTextResponse("There is no such page.\n", 404)
+            return PlainTextResponse("Page not found.\n", 404)
         return Response(answer.content, media_type=answer.media_type, headers={"ETag": answer.version})
 
     def script(request: Request) -> Response:
@@ -62,7 +62,7 @@ class Guard:
 
         asked = Headers(scope=scope).getlist("host")
         meant = len(asked) == 1 and asked[0].lower() in self._names
-        app = self._app if meant else PlainTextResponse("This server answers to 127.0.0.1 and localhost alone.\n", 421)
+        app = self._app if meant else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
         await app(scope, receive, send_with_headers)
 
 

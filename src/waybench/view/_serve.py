@@ -38,7 +38,7 @@ def listen(port: int | None = None) -> socket.socket:
     try:
         return _bound(port)
     except OSError as error:
-        raise UsageError(f"port {port} cannot be had ({error.strerror}): give another one with --port") from None
+        raise UsageError(f"port {port} is not available ({error.strerror}): choose another port with --port") from None
 
 
 def _bound(port: int) -> socket.socket:

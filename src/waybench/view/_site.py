@@ -54,7 +54,7 @@ class Site:
     folder: Path
     title: str
     start: Mapping[str, str] = field(default_factory=dict[str, str])
-    message: str = "The report is being built; this page reloads when it is there."
+    message: str = "The report is being built; this page reloads when it is ready."
     hint: bool = False
 
     def answer(self, path: str) -> Answer | None:

@@ -69,7 +69,7 @@ def attempt(build: Callable[[], Outcome]) -> Outcome:
     try:
         return build()
     except Exception:
-        return Outcome((traceback.format_exc(),), "building the report has failed, which is a bug of waybench's")
+        return Outcome((traceback.format_exc(),), "building the report failed; this is a bug in waybench")
 
 
 async def keep_built(
@@ -115,12 +115,12 @@ async def _built_elsewhere(build: Callable[[], Outcome]) -> Outcome:
             await to_process.run_sync(ignore_interrupts)
         return await to_process.run_sync(attempt, build, cancellable=True)
     except anyio.BrokenWorkerProcess:
-        return Outcome(problem="the process that builds the report has ended; it is tried again when a log changes")
+        return Outcome(problem="the process that builds the report ended; it starts again when a log changes")
 
 
 def _show(outcome: Outcome, site: Site) -> None:
     site.hint = outcome.empty
     if outcome.empty:
-        site.message = "No episodes yet; this page reloads when there are some."
+        site.message = "No episodes yet; this page reloads when there are."
     elif outcome.problem:
         site.message = f"There is no report yet: {outcome.problem}"

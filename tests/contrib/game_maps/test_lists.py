@@ -14,7 +14,7 @@ def test_commands_are_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("\n  \n", "it has no command; write one in a line"),
+        ("\n  \n", "the file has no commands; write one per line"),
         ("north\n" + "x" * 121, "line 2: a command is at most 120 printable ASCII characters"),
         ("go\x00north", "line 1: a command"),
         ("nörth", "line 1: a command"),
@@ -45,5 +45,5 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="cannot read"):
             read(tmp_path / "none")
         (tmp_path / "latin").write_bytes(b"\xe9")
-        with pytest.raises(DataError, match="byte 0 is no UTF-8"):
+        with pytest.raises(DataError, match="byte 0 is not valid UTF-8"):
             read(tmp_path / "latin")

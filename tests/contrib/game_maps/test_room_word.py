@@ -126,12 +126,12 @@ def test_a_short_walk_suffices() -> None:
 
 
 def test_no_word_is_said() -> None:
-    with pytest.raises(UsageError, match="no part of its memory follows its rooms' titles; give --commands"):
+    with pytest.raises(UsageError, match="no part of its memory follows the rooms' titles; give --commands"):
         found(NOISE)
 
 
 def test_a_walk_within_one_room_is_said() -> None:
-    with pytest.raises(UsageError, match="on this walk it tells 1; give --commands that walk through several rooms"):
+    with pytest.raises(UsageError, match="this walk shows 1; give --commands that walk through several rooms"):
         found({ROOM: "room"}, ("wait",), dict.fromkeys(TITLES, "Nowhere"))
 
 

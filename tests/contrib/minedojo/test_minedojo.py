@@ -166,7 +166,7 @@ def test_its_world_is_not_taken_back(simulator: Simulator) -> None:
         world.walk(start, bytes(5), ("Desert",))
     with pytest.raises(UsageError, match="only where its player has been"):
         world.view(after._replace(x=7.0))
-    with pytest.raises(UsageError, match="maps are not known"):
+    with pytest.raises(UsageError, match="maps are unknown"):
         play_out(FIND, SearchSource("k", 1, MINEDOJO).item(0), policy("oracle"), SHORT)
 
 
@@ -180,14 +180,14 @@ def test_a_place_is_told_of_as_it_is_now(simulator: Simulator) -> None:
 
 def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Path) -> None:
     record = play_out(FIND, SearchSource("k", 1, MINEDOJO).item(0), policy("heuristic"), SHORT).record()
-    with pytest.raises(LiveError, match="it was played in a world that is alive"):
+    with pytest.raises(LiveError, match="it was played in a live world"):
         replay(FIND, record)
     episodes = [LoggedEpisode(model="m", task="voxel_find", record=record, settings={"engine": "minedojo"})]
     report = write_report(episodes, tmp_path)
-    assert (report.unconfirmed, report.not_simulated) == (0, {"it was played in a world that is alive": 1})
+    assert (report.unconfirmed, report.not_simulated) == (0, {"it was played in a live world": 1})
     for folder in ("results", "replays"):
         (page,) = (tmp_path / folder).glob("*.html")
-        assert "ot re-simulated: it was played in a world that is alive." in page.read_text(encoding="utf-8")
+        assert "ot re-simulated: it was played in a live world." in page.read_text(encoding="utf-8")
     assert "engine: minedojo" in report.index.read_text(encoding="utf-8")
     (made,) = rows(episodes)
     assert (made.metrics["score"], made.exclusion_reason, made.group.apart) == (
@@ -227,7 +227,7 @@ def test_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_engine_that_nobody_brings_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_engines, "entry_points", lambda group, name: [])
-    with pytest.raises(UsageError, match="no installed package has an entry point 'minedojo'"):
+    with pytest.raises(UsageError, match="no installed package has the entry point 'minedojo'"):
         terrain("minedojo", 1, "plains")
 
 

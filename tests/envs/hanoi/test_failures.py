@@ -1,4 +1,4 @@
-"""How the puzzle fails: by moves that are not allowed, or by allowed ones that are not of a shortest solution."""
+"""How the puzzle fails: by illegal moves, or by allowed ones that are not of a shortest solution."""
 
 import waybench
 from waybench.core import Episode

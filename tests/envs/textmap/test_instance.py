@@ -80,16 +80,16 @@ def test_moves_that_can_lead_to_several_places() -> None:
     [
         ({"src": "atic"}, "src: unknown place 'atic': did you mean 'attic'"),
         ({"dst": None}, "dst: give a place's name"),
-        ({"dst": "attic"}, "dst: it is the same place as src"),
-        ({"cutoff": True}, "cutoff: give the last step that is shown"),
-        ({"cutoff": -1}, "cutoff: give the last step that is shown"),
+        ({"dst": "attic"}, "dst: the same place as src"),
+        ({"cutoff": True}, "cutoff: give the last step shown"),
+        ({"cutoff": -1}, "cutoff: give the last step shown"),
         ({"map": None}, "map: give "),
         ({"map": {**data(ROUTE)["map"], "name": ""}}, "map: name: give the game's name"),
         ({"map": {**data(ROUTE)["map"], "places": []}}, "map: places: give a list of 1 to"),
         ({"map": {**data(ROUTE)["map"], "edges": [["hall", "attic", "up", 1, 2, 1]]}}, "map: edges: record 0: give a"),
         ({"map": {**data(ROUTE)["map"], "edges": [["hall", "loft", "up", 1, 2, 1, 2]]}}, "'loft' is not among"),
         ({"map": {**data(ROUTE)["map"], "steps": [["Init"]]}}, "map: steps: record 0: give an action and"),
-        ({"map": {**data(ROUTE)["map"], "steps": [["Init", "\ud800"]]}}, "half a character"),
+        ({"map": {**data(ROUTE)["map"], "steps": [["Init", "\ud800"]]}}, "an unpaired surrogate"),
     ],
 )
 def test_what_is_no_question(change: dict[str, Any], message: str) -> None:

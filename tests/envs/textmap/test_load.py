@@ -71,17 +71,17 @@ def without(key: str) -> Callable[[Any], Any]:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda records: {"edges": records}, "it is no list"),
-        (lambda records: [*records, ["hall"]], "record 8: it is no object"),
-        (without("src_node"), "record 0: it has no src_node"),
-        (without("edge_min_step"), "record 0: it has no edge_min_step"),
-        (field("src_node", 7), "record 2: src_node: it is no name, but '7'"),
-        (field("action", " "), "record 2: action: it is no name, but ' '"),
-        (field("action", "\ud800"), "record 2: action: '\\ud800' has half a character"),
+        (lambda records: {"edges": records}, "not a list"),
+        (lambda records: [*records, ["hall"]], "record 8: not an object"),
+        (without("src_node"), "record 0: src_node is missing"),
+        (without("edge_min_step"), "record 0: edge_min_step is missing"),
+        (field("src_node", 7), "record 2: src_node: expected a name, found '7'"),
+        (field("action", " "), "record 2: action: expected a name, found ' '"),
+        (field("action", "\ud800"), "record 2: action: '\\ud800' has an unpaired surrogate"),
         (field("src_node", "attik"), "record 2: src_node: 'attik' is not among the locations"),
         (field("dst_node", "hell"), "record 2: dst_node: 'hell' is not among the locations"),
         (field("action", "fly"), "record 2: action: 'fly' is not among the actions"),
-        (field("action", "down"), "record 2: 'down' from 'attic' to 'hall' is there twice, first as record 1"),
+        (field("action", "down"), "record 2: 'down' from 'attic' to 'hall' occurs twice, first as record 1"),
         (field("seen_in_forward", 0), "record 2: seen_in_forward: 0 is neither a step from 1 to 9 nor 9999"),
         (field("seen_in_forward", 10), "record 2: seen_in_forward: 10 is neither a step from 1 to 9 nor 9999"),
         (field("seen_in_forward", True), "record 2: seen_in_forward: True is neither a step"),
@@ -94,7 +94,7 @@ def without(key: str) -> Callable[[Any], Any]:
         ),
         (
             lambda records: [{k: v if isinstance(v, str) else NEVER for k, v in each.items()} for each in records],
-            "record 0: the move is neither made nor inferred at any step: all are 9999",
+            "record 0: the move is never made or inferred: all steps are 9999",
         ),
     ],
 )
@@ -106,10 +106,10 @@ def test_wrong_edges(tmp_path: Path, change: Callable[[Any], Any], expected: str
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda names: "hall", "it is no list"),
-        (lambda names: [*names, None], "it is no name, but 'None'"),
-        (lambda names: [*names, ""], "it is no name, but ''"),
-        (lambda names: [*names, names[1]], "is there twice, first as record 1"),
+        (lambda names: "hall", "not a list"),
+        (lambda names: [*names, None], "expected a name, found 'None'"),
+        (lambda names: [*names, ""], "expected a name, found ''"),
+        (lambda names: [*names, names[1]], "occurs twice, first as record 1"),
     ],
 )
 def test_wrong_names(tmp_path: Path, kind: str, change: Callable[[Any], Any], expected: str) -> None:
@@ -119,16 +119,16 @@ def test_wrong_names(tmp_path: Path, kind: str, change: Callable[[Any], Any], ex
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda text: "", "it does not begin and end with a line of eleven '='"),
-        (lambda text: text + "more", "it does not begin and end with a line of eleven '='"),
-        (lambda text: "Hello\n" + text, "it does not begin and end with a line of eleven '='"),
-        (lambda text: "===========\n", "it has no step"),
+        (lambda text: "", "it must begin and end with a line of eleven '='"),
+        (lambda text: text + "more", "it must begin and end with a line of eleven '='"),
+        (lambda text: "Hello\n" + text, "it must begin and end with a line of eleven '='"),
+        (lambda text: "===========\n", "the file has no steps"),
         (lambda text: text.replace("NUM: 3", "NUM: 4"), "block 3: its step is 4; steps are numbered 0, 1, 2"),
         (lambda text: text.replace("NUM: 3", "NUM: 03"), "block 3: its step is 03"),
         (lambda text: text.replace("NUM: 3", "NUM: three"), "block 3: it is not '==>STEP NUM: ', '==>ACT: ' and"),
         (lambda text: text.replace("Tick 3.", "\n===========\nTick"), "block 4: it is not"),
         (lambda text: text.replace("==>OBS", "==>LOOK AROUND: \n==>OBS"), "block 0: it is not"),
-        (lambda text: text.replace("\n", "\r\n"), "it does not begin and end with a line"),
+        (lambda text: text.replace("\n", "\r\n"), "it must begin and end with a line"),
     ],
 )
 def test_wrong_walkthroughs(tmp_path: Path, change: Callable[[str], str], expected: str) -> None:
@@ -147,9 +147,11 @@ def test_files_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
 
     write(tmp_path, HOUSE)
     path.write_bytes(b'["Kuche\xfc"]')
-    assert "byte 7 is no UTF-8" in message(DataError)
+    assert "byte 7 is not valid UTF-8" in message(DataError)
     path.unlink()
-    assert message(UsageError) == f"cannot read {path}: No such file or directory; a map is four files of one name"
+    assert (
+        message(UsageError) == f"cannot read {path}: No such file or directory; a map is four files with the same name"
+    )
     path.mkdir()
     assert message(UsageError).startswith(f"cannot read {path}: ")
     path.rmdir()
@@ -163,7 +165,7 @@ def test_what_is_no_json(tmp_path: Path, text: str) -> None:
     write(tmp_path, HOUSE)
     path = Path(tmp_path, "house.edges.json")
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match="it is no JSON"):
+    with pytest.raises(DataError, match="not JSON"):
         load_map(tmp_path, "house")
 
 

@@ -91,7 +91,7 @@ def test_a_prefix_of_so_many_tokens() -> None:
         fits = len(words.encode(walkthrough(MAP.steps, number)))
         assert fitting_cut(MAP.steps, words, fits) == number
     for cut in (published_cut, fitting_cut):
-        with pytest.raises(UsageError, match="5 tokens do not hold one step"):
+        with pytest.raises(UsageError, match="5 tokens are too few for one step"):
             cut(MAP.steps, words, 5)
 
 

@@ -22,8 +22,8 @@ BAD: dict[str, tuple[Any, str]] = {
     "no player": (changed(environment="aaa\naaa"), 'environment: it has 0 players; give exactly one "@"'),
     "two players": (changed(environment="@a@\naaa"), "environment: it has 2 players"),
     "empty": (changed(environment=""), "environment: 1 row of 0 characters"),
-    "no text": (changed(environment=7), "environment: it is missing, or no text"),
-    "half a surrogate": (changed(environment="@\ud800"), "environment: it has half a surrogate pair"),
+    "no text": (changed(environment=7), "environment: missing, or not a string"),
+    "half a surrogate": (changed(environment="@\ud800"), "environment: it has an unpaired surrogate"),
     "no tiles": (changed(tile_mapping=None), "tile_mapping: give an object"),
     "tiles twice": (changed(tile_mapping=[["a", "b"], ["a", "c"]]), "tile_mapping: give an object"),
     "no list": (changed(walkable_tiles="a, b"), "walkable_tiles: give a list of single characters"),
@@ -91,10 +91,10 @@ def test_a_file_s_error_names_the_record_and_the_field(tmp_path: Path) -> None:
     bad = {
         json.dumps([RECORD, changed(experiment_id="two", environment="@a\na")]): "record 1 ('two'): environment: row 1",
         json.dumps([changed(objectives={"x": ["a", 4, 0]})]): "objectives: 'x' is at row 4, column 0, outside the map",
-        json.dumps([RECORD, RECORD]): "experiment_id: 'test' is there twice",
+        json.dumps([RECORD, RECORD]): "experiment_id: 'test' occurs twice",
         json.dumps([changed(environment="@" + "a" * 2_000_000)]): "environment: it has 2000001 characters",
-        "[]": "it has no record",
-        "[{": "it is no JSON",
+        "[]": "the file has no records",
+        "[{": "not JSON",
     }
     for text, message in bad.items():
         with pytest.raises(DataError) as caught:

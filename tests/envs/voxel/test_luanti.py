@@ -437,5 +437,5 @@ def test_the_terminal_tells_a_missing_engine_from_a_mismatch(tmp_path: Path, mon
     lines: list[str] = []
     build((tmp_path,), tmp_path / "site", "t", tell=lines.append)
     (line,) = lines
-    assert line.startswith("note: 1 of 1 episode not simulated again")
+    assert line.startswith("note: 1 of 1 episode could not be re-simulated")
     assert "its engine, luanti, is not installed here" in line

@@ -34,6 +34,7 @@ from waybench.analysis.comparisons._text import (
     p_text,
     verdict_sentence,
 )
+from waybench.analysis.comparisons._twins import TwinEffect, compare_twins, twin_effects, twin_frame
 from waybench.analysis.comparisons._wordings import (
     WordingEffect,
     WordingScore,
@@ -54,6 +55,7 @@ __all__ = [
     "ItemScores",
     "Pair",
     "SettingEffect",
+    "TwinEffect",
     "Unpaired",
     "Verdict",
     "WordingEffect",
@@ -62,6 +64,7 @@ __all__ = [
     "compare",
     "compare_pairs",
     "compare_sides",
+    "compare_twins",
     "comparison_cells",
     "comparison_json",
     "comparison_lines",
@@ -82,6 +85,8 @@ __all__ = [
     "pilots",
     "setting_effect_frame",
     "setting_effects",
+    "twin_effects",
+    "twin_frame",
     "values_of",
     "verdict_sentence",
     "wording_effects",

@@ -46,6 +46,7 @@ class ItemScores:
         attempts: Number of attempts that are included, by item.
         inputs: Stands for the text that was shown, by item; none where an item's instance identifies it.
         logs: The logs that the scores come from.
+        env: The environment's id; "" of a task that is not ours.
     """
 
     model: str
@@ -64,6 +65,7 @@ class ItemScores:
     attempts: Mapping[ItemKey, int] = field(default_factory=dict[ItemKey, int])
     inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
     logs: frozenset[str] = frozenset()
+    env: str = ""
 
     @property
     def item_keys(self) -> set[ItemKey]:
@@ -142,6 +144,7 @@ def _scores(group: Group, some: Sequence[Row], name: str) -> ItemScores | None:
         failure_kinds=failure_kinds(group.env),
         attempts={key: len(item) for key, item in items.items()},
         logs=frozenset(row.log for row in some),
+        env=group.env,
     )
 
 
@@ -160,7 +163,8 @@ def _whole(metric: Metric, items: Mapping[ItemKey, Sequence[Row]]) -> Mapping[It
     found = measured(items, registry.load(next(iter(items.values()))[0].group.env).metrics[0], metric)
     if any(size != 1 for size in found.sizes or ()):
         raise UsageError(
-            f"metric {metric.name!r} is a ratio over the whole set, so single items have no value: choose another one"
+            f"metric {metric.name!r} is a ratio over the whole set, so single items have no value: choose another "
+            "metric"
         )
     return found.values
 

@@ -69,7 +69,7 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]], margin: float 
         margin: What counts as a tie, as a share of the metric's range.
 
     Returns:
-        For each pair its comparison; None if there is no item at which both have a value.
+        For each pair its comparison; None if no item at which both have a value.
     """
     listed = list(pairs)
     names = _names(one for pair in listed for one in pair)
@@ -158,7 +158,7 @@ def _sides_matched(
         mine = [one for one in mine if id(one) not in taken]
         theirs = [one for one in theirs if id(one) not in taken]
     why = "several match, with different settings: compare models by name, or give --task"
-    missing = "the other side has no such task and settings"
+    missing = "the other side has no such task with these settings"
     sides = ((mine, theirs or second, True), (theirs, mine or first, False))
     left = [
         Unpaired(scores=one, first=is_first, why=why if rivals else missing)
@@ -186,5 +186,5 @@ _SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
 
 def _nothing(one: ItemScores, other: ItemScores) -> str:
     if not one.item_keys & other.item_keys:
-        return "they have no item in common"
-    return "there is no item at which both have a value"
+        return "no items in common"
+    return "no item at which both have a value"

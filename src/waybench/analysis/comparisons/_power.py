@@ -28,7 +28,7 @@ def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[Power
                 f"range; give another --metric, for example solved"
             )
         elif max(map(len, values)) < FEWEST_ITEMS:
-            problems.append(f"{name}: fewer than {FEWEST_ITEMS} items are too few")
+            problems.append(f"{name}: too few items (at least {FEWEST_ITEMS} are needed)")
         else:
             single = all(count <= 1 for one in some for count in one.attempts.values())
             found.append(pilot_assumptions(name, values, lambda key: key.cluster, correlation, single=single))

@@ -89,8 +89,8 @@ class SettingEffect:
 
     @property
     def text(self) -> str:
-        """The observation, in words: "no effect seen: replies the same on 40 of 40 items"."""
-        replies = f"replies the same on {self.same} of {plural(self.items, 'item')}"
+        """The observation, in words: "no effect seen: identical replies on 40 of 40 items"."""
+        replies = f"identical replies on {self.same} of {plural(self.items, 'item')}"
         if self.verdict == NO_EFFECT:
             return f"no effect seen: {replies if self.same == self.items else self.change_text}"
         seen = self.change_text or replies
@@ -224,8 +224,8 @@ def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
     """Return the frame of effects: a row for each; `group` is the one with the second value."""
     who, options = group_columns(effect.second for effect in found)
     doc = (
-        "One row for each two values of a setting of a model, on the same items with all other settings equal: "
-        "whether the setting has an effect. The group is the one with the second value."
+        "One row for each pair of values of a model setting, on the same items with all other settings equal: whether "
+        "the setting has an effect. The group is the one with the second value."
     )
     return Frame("effects", doc, (*who, *columns(_FACTS, found), *options))
 
@@ -233,8 +233,8 @@ def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
 _FACTS: tuple[Fact[SettingEffect], ...] = (
     Fact("other", str, lambda effect: group_id(effect.first), "The group with the first value."),
     Fact("name", str, lambda effect: effect.name, "The setting."),
-    Fact("first", str, lambda effect: effect.values[0], "Its first value, in words."),
-    Fact("second", str, lambda effect: effect.values[1], "Its second value, in words."),
+    Fact("first", str, lambda effect: effect.values[0], "The first value, as shown."),
+    Fact("second", str, lambda effect: effect.values[1], "The second value, as shown."),
     Fact("items", int, lambda effect: effect.items, "Items with an attempt in both."),
     Fact("clusters", int, lambda effect: effect.clusters, "Number of independent clusters of these items."),
     Fact("same", int, lambda effect: effect.same, "Items at which all replies are identical."),

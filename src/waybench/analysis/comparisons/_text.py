@@ -164,7 +164,7 @@ def verdict_sentence(one: Comparison) -> str:
     if one.verdict is Verdict.TIED:
         return f"tied within {within} (90 % interval {_between(one.narrow, metric)})"
     what = "too few to tell" if one.verdict is Verdict.TOO_FEW else "no difference shown"
-    could = "by how much is not known" if found.low is None else f"could be {_between(one.difference, one.metric)}"
+    could = "the size is unknown" if found.low is None else f"could be {_between(one.difference, one.metric)}"
     more = f"; a tie within {within} takes {one.needed:,} items" if one.nearly_tied else ""
     return f"{what} ({could}{more})"
 
@@ -219,7 +219,7 @@ def _left_out(one: Comparison) -> Iterator[str]:
     first, second = one.first, one.second
     for letter, side, other in (("A", first, second), ("B", second, first)):
         if alone := side.item_keys - other.item_keys:
-            yield f"Left out: {plural(count_items(alone), 'item')} that only {letter} was given{_levels(alone)}."
+            yield f"Excluded: {plural(count_items(alone), 'item')} that only {letter} was given{_levels(alone)}."
     common = one.common
     for reason, mine, theirs in (
         ("missing due to infrastructure errors", first.missing & common, second.missing & common),
@@ -231,7 +231,7 @@ def _left_out(one: Comparison) -> Iterator[str]:
     ):
         if mine or theirs:
             sides = f"A {count_items(mine):,}, B {count_items(theirs):,}"
-            yield f"Left out: {plural(count_items(mine | theirs), 'item')} {reason} ({sides})."
+            yield f"Excluded: {plural(count_items(mine | theirs), 'item')} {reason} ({sides})."
 
 
 def _failing(one: Comparison) -> Iterator[str]:

@@ -223,7 +223,7 @@ def wording_frame(found: Sequence[WordingEffect]) -> Frame:
     """Return the frame of wordings: a row for each wording of each player. None stands for what is not defined."""
     lines = [_Line(each, one) for each in found for one in each.wordings]
     who, options = group_columns(line.one.group for line in lines)
-    doc = "One row for each wording in which a player was given the same items as in others; the headline metric."
+    doc = "One row for each wording of the same items, by player; the headline metric."
     return Frame("wordings", doc, (*who, *columns(_FACTS, lines), *options))
 
 

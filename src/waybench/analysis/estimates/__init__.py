@@ -9,7 +9,7 @@ from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_fram
 from waybench.analysis.estimates._measures import Measure, as_metric, measure
 from waybench.analysis.estimates._regressions import Regression, Slope, regressions
 from waybench.analysis.estimates._repeats import Repeats, repeats
-from waybench.analysis.estimates._set_spread import SetSpread, set_spread, spread
+from waybench.analysis.estimates._set_spread import SetSpread, Spread, attempt_spread, set_spread, spread
 from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
@@ -22,10 +22,12 @@ __all__ = [
     "Repeats",
     "SetSpread",
     "Slope",
+    "Spread",
     "Variables",
     "agents",
     "aligned",
     "as_metric",
+    "attempt_spread",
     "by_cluster",
     "by_level",
     "cluster_values",

@@ -179,7 +179,7 @@ _FACTS: tuple[Fact[LedgerEntry], ...] = (
         "answered",
         str,
         lambda entry: ", ".join(entry.answered) or None,
-        "The models that answered, as the provider calls them; null where it does not say.",
+        "The names of the models that answered, as the provider reports them; null where it does not.",
     ),
     Fact("episodes", int, _of("episodes"), "All episodes, excluded ones too."),
     Fact("errors", int, _of("errors"), "Infrastructure errors among them; all other columns exclude them."),

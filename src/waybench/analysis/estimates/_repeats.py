@@ -53,14 +53,19 @@ def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
     """
     found: list[Repeats] = []
     for group, own in grouped(all_rows, lambda row: row.group).items():
-        counted = [row for row in own if row.is_included]
-        items = {(row.level, row.item, row.instance) for row in own if not row.exclusion_reason}
-        by_attempt = grouped(counted, lambda row: row.attempt)
-        whole = [some for _, some in sorted(by_attempt.items()) if len(some) == len(items)]
+        whole = list(whole_attempts(own).values())
         if len(whole) > 1:
             measured = {metric.name: _repeat(whole, metric) for metric in registry.load(group.env).metrics}
             found.append(Repeats(group=group, metrics={name: one for name, one in measured.items() if one is not None}))
     return found
+
+
+def whole_attempts(own: Iterable[Row]) -> dict[int, list[Row]]:
+    """Return the attempts with the same number at all items of a group, by their number."""
+    listed = list(own)
+    items = {(row.level, row.item, row.instance) for row in listed if not row.exclusion_reason}
+    by_attempt = grouped((row for row in listed if row.is_included), lambda row: row.attempt)
+    return {number: some for number, some in sorted(by_attempt.items()) if len(some) == len(items)}
 
 
 def _repeat(whole: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:

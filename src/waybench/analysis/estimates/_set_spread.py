@@ -1,23 +1,24 @@
-"""How much estimates differ between several sets of items, drawn alike."""
+"""How much estimates differ between several sets of items, drawn alike, and between attempts at the same items."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean
 
-from waybench.analysis.estimates._estimates import Estimate
-from waybench.analysis.results import Group, grouped
+from waybench.analysis.estimates._estimates import Estimate, by_level
+from waybench.analysis.estimates._repeats import whole_attempts
+from waybench.analysis.results import Group, Row, grouped
 from waybench.core import Json
 
 
 @dataclass(frozen=True, slots=True)
 class SetSpread:
-    """One number over several sets (AQA-Bench, arXiv:2402.09404, equations 8 to 10).
+    """One number over several sets, or over several attempts (AQA-Bench, arXiv:2402.09404, equations 8 to 10).
 
     Attributes:
-        average: The mean of the sets' means.
+        average: The mean of the sets' means, or of the attempts'.
         margin_min: By how much the least of them is below it; never negative.
         margin_max: By how much the greatest is above it; never negative.
-        sets: Number of sets.
+        sets: Number of sets, or of attempts.
     """
 
     average: float
@@ -28,14 +29,14 @@ class SetSpread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """What groups that are the same but for their set of items come to, at one level.
+    """What groups that are the same but for their set of items come to, or the attempts of one, at one level.
 
     Attributes:
-        group: The group, its key "".
+        group: The group; between sets its key is "".
         level: The level.
-        keys: The sets' keys, in order of first appearance.
-        metrics: Of every metric that at least two sets have.
-        curves: Of every series that at least two sets have, that of its curve's mean over the steps.
+        keys: The sets' keys, in order of first appearance, or the numbers of the attempts.
+        metrics: Of every metric that at least two of them have.
+        curves: Of every series that at least two of them have, that of its curve's mean over the steps.
     """
 
     group: Group
@@ -56,21 +57,37 @@ def spread(estimates: Iterable[Estimate]) -> list[Spread]:
         estimates: The estimates by level; those over all levels are passed over.
     """
     found: list[Spread] = []
-    by_level = [estimate for estimate in estimates if estimate.level is not None]
-    for (group, level), some in grouped(by_level, lambda each: (each.group.without_key(), each.level)).items():
+    of_levels = [estimate for estimate in estimates if estimate.level is not None]
+    for (group, level), some in grouped(of_levels, lambda each: (each.group.without_key(), each.level)).items():
         if len(some) > 1 and level is not None:
-            found.append(
-                Spread(
-                    group=group,
-                    level=level,
-                    keys=tuple(estimate.group.key for estimate in some),
-                    metrics=_set_spreads({name: mean.value for name, mean in each.metrics.items()} for each in some),
-                    curves=_set_spreads(
-                        {name: one.average.value for name, one in each.curves.items()} for each in some
-                    ),
-                )
-            )
+            found.append(_spread(group, level, [estimate.group.key for estimate in some], some))
     return found
+
+
+def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
+    """Return the spread over attempts of every group and level whose items were all attempted several times.
+
+    It is what runs of the same items again come to (Tables 8 and 9): attempts with the same number at all items are one
+    run. Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect, are left
+    out.
+    """
+    found: list[Spread] = []
+    for (group, level), own in grouped(all_rows, lambda row: (row.group, row.level)).items():
+        whole = whole_attempts(own)
+        if len(whole) > 1:
+            some = [estimate for rows in whole.values() for estimate in by_level(rows)]
+            found.append(_spread(group, level, list(map(str, whole)), some))
+    return found
+
+
+def _spread(group: Group, level: int, keys: Sequence[str], some: Sequence[Estimate]) -> Spread:
+    return Spread(
+        group=group,
+        level=level,
+        keys=tuple(keys),
+        metrics=_set_spreads({name: mean.value for name, mean in each.metrics.items()} for each in some),
+        curves=_set_spreads({name: one.average.value for name, one in each.curves.items()} for each in some),
+    )
 
 
 def _set_spreads(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]:

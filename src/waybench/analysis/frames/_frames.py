@@ -141,6 +141,7 @@ class Frame:
             columns: The columns, all with as many values.
         """
         pa, listed = _pyarrow(), list(columns)
+        self._columns = listed
         self.name, self.doc = name, doc
         self.schema = tuple(column.fact for column in listed)
         names = [_encodable(fact.name) for fact in self.schema]
@@ -157,6 +158,14 @@ class Frame:
         ]
         schema = pa.schema(fields, metadata=about)
         self.table: Any = pa.Table.from_arrays([column.data for column in listed], schema=schema)
+
+    def with_columns(self, more: Iterable[Column]) -> "Frame":
+        """Return the frame with more columns after its own.
+
+        Args:
+            more: The columns, each with a value for every row.
+        """
+        return Frame(self.name, self.doc, [*self._columns, *more])
 
     def records(self) -> list[dict[str, Json]]:
         """Return the rows, all with the same keys."""

@@ -121,7 +121,7 @@ def _check(stream: IO[bytes], size: int) -> None:
 
 def _check_size(size: int) -> None:
     if size > MOST_BYTES:
-        raise DataError(f"it has {size >> 20} MiB; at most {MOST_BYTES >> 20} are read")
+        raise DataError(f"it has {size >> 20} MiB; the maximum is {MOST_BYTES >> 20}")
 
 
 def _check_content(chunks: Iterable[bytes]) -> int:

@@ -218,6 +218,20 @@ def _apart(env: str) -> Mapping[str, Json]:
     return {option.name: option.default for option in declared(env) if option.separate_tables}
 
 
+def _setting(value: Json, default: Json) -> Json:
+    """Return an option's value as groups have it: a plain one, and not the number 1 where another group has True."""
+    if type(default) is bool and type(value) is int:
+        return str(value)
+    return value if isinstance(value, SCALARS) else json.dumps(value, default=str)
+
+
+def _is_guided(record: EpisodeRecord) -> bool:
+    """Return whether a teacher has played; where its number of steps is given, scores are of the free ones after it."""
+    steps = record.options.get("teacher_guided")
+    helped = record.turns[steps:] if type(steps) is int else record.turns
+    return steps is True or any(turn.executed is not None for turn in helped)
+
+
 def declared(env: str) -> tuple[Option, ...]:
     """Return all options of an environment, of how it is played and of how its items are drawn."""
     environment = registry.load(env)
@@ -254,7 +268,7 @@ def row(
     # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
     tokens = record.tokens if any(record.tokens) else (None, None)
     examples = {EXAMPLES: len(record.examples)} if record.examples else {}
-    guided = record.options.get("teacher_guided") is True or any(turn.executed is not None for turn in record.turns)
+    guided = _is_guided(record)
     try:
         failed = None if unmeasured or guided else environment.failure_of(record)
         judged = environment.action_turns(record) if confirmed else record.turns
@@ -276,10 +290,7 @@ def row(
             env=record.env,
             version=record.env_version,
             # An option that came after the record was written had its default then.
-            options=tuple(
-                (name, value if isinstance(value, SCALARS) else json.dumps(value, default=str))
-                for name, value in options.items()
-            ),
+            options=tuple((name, _setting(value, _defaults(record.env).get(name))) for name, value in options.items()),
             key=str(item["key"]),
             embedded=episode.embedded,
         )
@@ -349,7 +360,7 @@ def _number(value: float | None) -> float | None:
 def _unmeasurable(record: EpisodeRecord, problem: Exception) -> str:
     return (
         f"the record of {record.env}, item {str(record.item.get('id'))[:60]!r}, cannot be measured "
-        f"({type(problem).__name__} {str(problem)[:100]}): it was cut or changed"
+        f"({type(problem).__name__} {str(problem)[:100]}): the record is damaged"
     )
 
 

@@ -23,9 +23,9 @@ HIGHEST_LEVEL = 9
 LONGEST_THEME = 200
 
 OPTIONS = (
-    Option(name="objectives", default=8, low=1, high=50, doc="Objectives of each world."),
-    Option(name="attempts", default=5, low=1, high=100, doc="Most requests for each step of a world."),
-    Option(name="theme", default="", doc="What the worlds are to be about; the model's choice if empty."),
+    Option(name="objectives", default=8, low=1, high=50, doc="Number of objectives of each world."),
+    Option(name="attempts", default=5, low=1, high=100, doc="Maximum requests for each step of a world."),
+    Option(name="theme", default="", doc="Theme of the worlds; if empty, the model chooses."),
 )
 _SIZES = (
     Option(name="rows", default=1, low=1, high=1000, doc="Rows of the map."),
@@ -125,7 +125,7 @@ async def _ask(model: Model, role: str, said: Sequence[str]) -> Reply:
 
 def _refuse_player(name: str) -> None:
     if name.partition("/")[0] == "waybench":
-        raise UsageError(f"{name[:120]}: the embedded players write no worlds: name a language model")
+        raise UsageError(f"{name[:120]}: embedded players cannot write worlds; name a language model")
 
 
 def world_size(level: int) -> tuple[int, int]:
@@ -207,7 +207,7 @@ class OpenAuthor:
                 if isinstance(result, Authored):
                     same = first.setdefault(result.case.hash, number)
                     if same != number:
-                        result = WaybenchError(f"it is the same as number {same}: try another temperature or theme")
+                        result = WaybenchError(f"it is identical to number {same}: try another temperature or theme")
                 on_result(number, result)
 
 
@@ -238,7 +238,7 @@ def open_author(
     """
     author = AUTHORS.get(env)
     if author is None:
-        raise UsageError(f"no model writes instances of {env}: leave out --model, or choose from {', '.join(AUTHORS)}")
+        raise UsageError(f"models cannot write instances of {env}: remove --model, or choose from {', '.join(AUTHORS)}")
     _refuse_player(model)
     write_one = author.writer(level, resolve(author.options, options or {}, "source option"))
     ready = open_model(model, model_base_url, model_args or {})

@@ -54,7 +54,7 @@ def map_game(
         DataError: If a name is given to an id that was not come to.
     """
     if len(commands) > MOST_STEPS:
-        raise UsageError(f"{len(commands):,} commands are too many: give {MOST_STEPS:,} at most")
+        raise UsageError(f"{len(commands):,} commands are too many: give at most {MOST_STEPS:,}")
     visits, unused = walk(engine, commands)
     found = called(visits)
     by_id = name_places(found, names or {})
@@ -66,7 +66,7 @@ def map_game(
             known_as[by_id[visit.place]].add(visit.title)
     edges = _learn(visits if steps is None else visits[: steps + 1], by_id, known_as)
     if not edges:
-        raise UsageError("no command led from one place to another: give commands that walk about in the game")
+        raise UsageError("no command led from one place to another: give commands that walk through the game")
     places = {end for edge in edges for end in (edge.source, edge.target)}
     codes = {place: tuple(str(code) for code, chosen in by_id.items() if chosen == place) for place in sorted(places)}
     walk_steps = tuple(visit.step for visit in visits)

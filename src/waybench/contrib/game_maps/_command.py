@@ -23,24 +23,26 @@ waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
 @click.group("textmap", invoke_without_command=True)
 @click.pass_context
 def textmap(context: click.Context) -> None:
-    """Make maps of places out of text games."""
+    """Make maps from text games."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-@textmap.command("build", short_help="Walk a game and write the map of its places.", epilog=_EXAMPLES)
+@textmap.command("build", short_help="Walk through a game and write its map.", epilog=_EXAMPLES)
 @click.argument("game", type=_FILE)
-@click.option("--commands", type=_FILE, help="What to type, one command in a line.  [default: jericho's walkthrough]")
-@click.option("--names", type=_FILE, help="Names of places: a JSON object from ids to names, as NAME.code2anno.json.")
-@click.option("--name", help="What the map is called.  [default: as the game's file]")
-@click.option("--out", type=_FILE, help="Folder for the map's files.  [default: a new one with the map's name]")
-@click.option("--steps", type=click.IntRange(min=1), help="Last step whose moves are on the map.  [default: all]")
+@click.option(
+    "--commands", type=_FILE, help="File of commands to type, one per line.  [default: jericho's walkthrough]"
+)
+@click.option("--names", type=_FILE, help="JSON file that maps ids of places to names, like NAME.code2anno.json.")
+@click.option("--name", help="Name of the map.  [default: the name of the game's file]")
+@click.option("--out", type=_FILE, help="Folder for the map's files.  [default: a new folder with the map's name]")
+@click.option("--steps", type=click.IntRange(min=1), help="Number of steps to include.  [default: all]")
 @click.option(
     "--paths",
     type=click.IntRange(min=0),
     default=MOST_PATHS,
     show_default=True,
-    help="Most simple paths whose questions are written.",
+    help="Maximum number of simple paths for questions.",
 )
 def build(
     game: Path,
@@ -51,14 +53,14 @@ def build(
     steps: int | None,
     paths: int,
 ) -> None:
-    """Walk a game for the Z-machine and write the map of its places, in the form of the published maps.
+    """Walk through a Z-machine game and write its map, in the format of the published maps.
 
-    Each command after which the player is at another place is a move; what should lead back is tried. Places are told
-    apart by their ids in the game, in games that jericho does not know by a search in the game's memory. A second
-    place of the same name has a number added; NAME.code2anno.json has all names, and can be changed and given with
-    --names. Ids of the same name are then one place.
+    Each command that takes the player to another place is a move; the opposite move is tried too. Places are
+    identified by their ids in the game; for games that jericho does not know, the ids come from the game's memory.
+    Places with the same name get a number. To rename or merge places, edit NAME.code2anno.json and pass it with
+    --names: ids with the same name become one place.
 
-    Needs the extra: pip install 'waybench[jericho]'
+    Requires the extra: pip install 'waybench[jericho]'
     """
     chosen = _name(game, name)
     folder = Path(chosen) if out is None else out
@@ -68,7 +70,9 @@ def build(
     story = Story(game)
     typed = typed or story.walkthrough
     if not typed:
-        raise UsageError(f"{game}: jericho has no walkthrough of this game; give --commands, a file with one in a line")
+        raise UsageError(
+            f"{game}: jericho has no walkthrough of this game; give --commands, a file with one command per line"
+        )
     found = map_game(story.engine(typed), typed, chosen, steps=steps, names=names_of_places)
     prepare_folder(folder)
     _report(found, write_map(folder, found.place_map, found.codes, most_paths=paths), folder)
@@ -77,7 +81,7 @@ def build(
 def _name(game: Path, name: str | None) -> str:
     chosen = game.stem if name is None else name
     if not _NAME.fullmatch(chosen):
-        raise UsageError(f"{chosen[:80]!a} cannot be a map's name: give --name with letters, digits, '-' and '_'")
+        raise UsageError(f"{chosen[:80]!a} is not a valid map name: give --name with letters, digits, '-' and '_'")
     return chosen
 
 
@@ -85,7 +89,7 @@ def _check_new(folder: Path, name: str) -> None:
     """Check, before any work, that no file of a map of this name is there."""
     there = sorted(folder.glob(f"{name}.*")) if folder.is_dir() else []
     if there:
-        raise UsageError(f"{there[0]} is there already: choose another folder with --out, or another --name")
+        raise UsageError(f"{there[0]} exists already: choose another folder with --out, or another --name")
 
 
 def _report(found: GameMap, written: WriteResult, folder: Path) -> None:
@@ -97,8 +101,8 @@ def _report(found: GameMap, written: WriteResult, folder: Path) -> None:
     )
     if found.unused:
         click.echo(
-            f"the game was over at step {place_map.last_step}: "
-            f"{plural(found.unused, 'command was', 'commands were')} not given"
+            f"the game ended at step {place_map.last_step}: "
+            f"{plural(found.unused, 'command was', 'commands were')} not used"
         )
     if written.destinations is not None and written.routes is not None:
         questions = [
@@ -107,5 +111,5 @@ def _report(found: GameMap, written: WriteResult, folder: Path) -> None:
         ]
         click.echo(f"questions: {', '.join(questions)}")
     for line in written.left_out:
-        click.echo(line if written.destinations is None else f"{line}; --paths raises it")
+        click.echo(line if written.destinations is None else f"{line}; raise --paths to include them")
     click.echo(f"files in {click.format_filename(folder)}: {', '.join(path.name for path in written.files)}")

@@ -25,7 +25,7 @@ def read_commands(path: Path) -> tuple[str, ...]:
         if command:
             commands.append(command)
     if not commands:
-        raise UsageError(f"{path}: it has no command; write one in a line")
+        raise UsageError(f"{path}: the file has no commands; write one per line")
     return tuple(commands)
 
 
@@ -39,12 +39,12 @@ def read_names(path: Path) -> dict[str, str]:
     try:
         data: Json = json.loads(_text(path))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: it is no JSON: {str(error)[:80]}") from None
+        raise DataError(f"{path}: the file is not JSON: {str(error)[:80]}") from None
     if not is_object(data):
-        raise DataError(f'{path}: it is no object such as {{"27": "bedroom", "25": "bedroom"}}')
+        raise DataError(f'{path}: the file is not an object such as {{"27": "bedroom", "25": "bedroom"}}')
     for code, name in data.items():
         if not isinstance(name, str) or not name.isprintable() or not as_name(name):
-            raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is no name of one line")
+            raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is not a name on one line")
     return data
 
 
@@ -56,4 +56,4 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: byte {error.start} is no UTF-8") from None
+        raise DataError(f"{path}: byte {error.start} is not valid UTF-8") from None

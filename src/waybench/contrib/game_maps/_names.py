@@ -45,7 +45,7 @@ def name_places(found: Mapping[PlaceId, Counter[str]], given: Mapping[str, str])
     ids = {str(place): place for place in found}
     for code in given:
         if code not in ids:
-            raise DataError(f"names: the walk came to no place with the id {code[:40]!r}; ids are {_some(ids)}")
+            raise DataError(f"names: the walk reaches no place with the id {code[:40]!r}; ids are {_some(ids)}")
     names = {place: as_name(given[code]) for code, place in ids.items() if code in given}
     used = set(names.values())
     for place, counted in found.items():

@@ -85,8 +85,8 @@ def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> 
     rooms = {title for title in evidence.titles if title}
     if len(rooms) < 2:
         raise UsageError(
-            "the game is none that jericho supports, and its rooms cannot be told apart by their titles: on this walk "
-            f"it tells {len(rooms)}; give --commands that walk through several rooms"
+            "jericho does not support this game, and its rooms cannot be distinguished by their titles: this walk "
+            f"shows {len(rooms)}; give --commands that walk through several rooms"
         )
     spared = evidence.tests // _SPARED
     aligned = range(global_table, global_table + 2 * _GLOBALS, 2)
@@ -96,7 +96,7 @@ def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> 
         if ranked:
             return min(ranked)[-1]
     raise UsageError(
-        "the game is none that jericho supports, and no part of its memory follows its rooms' titles; "
+        "jericho does not support this game, and no part of its memory follows the rooms' titles; "
         "give --commands that walk through more rooms"
     )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LARGEST = 1 << 20  # bytes; the format's own limit is half of that
 _HEADER = 64  # bytes
 _SCALE = {1: 2, 2: 2, 3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}  # by version: the unit of the length in the header
-_OTHERS = {b"FORM": "a Blorb archive: take the game out of it", b"Glul": "a Glulx game", b"TADS": "a TADS game"}
+_OTHERS = {b"FORM": "a Blorb archive: extract the game from it", b"Glul": "a Glulx game", b"TADS": "a TADS game"}
 # What jericho leaves of the status line at the end of an answer, and the prompt before it.
 _STATUS = re.compile(r"[ ]{40,}[^ \n][^\n]*\Z")
 _PROMPT = re.compile(r"\n>[ ]*\Z")
@@ -48,7 +48,7 @@ class Story:
             try:
                 self._env: Any = jericho.FrotzEnv(str(path))
             except UnicodeEncodeError:
-                raise UsageError(f"jericho cannot take the file's name: give {str(path)!a} another one") from None
+                raise UsageError(f"jericho cannot open a file with this name: rename {str(path)!a}") from None
         self.supported = bool(self._env.is_fully_supported)
 
     @property
@@ -72,7 +72,7 @@ class Story:
         game = OtherGame(self._env)
         game.reset()
         if game.done:
-            raise DataError("the interpreter gave the game up at its beginning: the file is damaged")
+            raise DataError("the interpreter cannot start the game: the file is damaged")
         game.room_word = find_room_word(game, commands, self._global_table)
         return game
 
@@ -169,21 +169,21 @@ def _checked(path: Path) -> int:
     """
     try:
         if path.stat().st_size > _LARGEST:
-            raise DataError(f"{path}: larger than {_LARGEST >> 10} KiB, so it is no game for the Z-machine")
+            raise DataError(f"{path}: larger than {_LARGEST >> 10} KiB, so it is not a Z-machine game")
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; give a game file such as zork1.z5") from None
     if data[:4] in _OTHERS:
-        raise DataError(f"{path}: it is {_OTHERS[data[:4]]}; only games for the Z-machine (.z3 to .z8) can be played")
+        raise DataError(f"{path}: it is {_OTHERS[data[:4]]}; only Z-machine games (.z3 to .z8) can be played")
     version = data[0] if data else 0
     if len(data) < _HEADER or version not in _SCALE:
-        raise DataError(f"{path}: it is no game for the Z-machine (.z3 to .z8)")
+        raise DataError(f"{path}: not a Z-machine game (.z3 to .z8)")
     program, dictionary, objects, global_table, static = (
         int.from_bytes(data[at : at + 2]) for at in (0x04, 0x08, 0x0A, 0x0C, 0x0E)
     )
     length = _SCALE[version] * int.from_bytes(data[0x1A:0x1C])
     if length > len(data):
-        raise DataError(f"{path}: it should have {length:,} bytes and has {len(data):,}: get it again")
+        raise DataError(f"{path}: the file should have {length:,} bytes but has {len(data):,}: download it again")
     if not all(_HEADER <= at < len(data) for at in (program, dictionary, objects, global_table, static)):
-        raise DataError(f"{path}: it is no game for the Z-machine: its header names addresses outside of the file")
+        raise DataError(f"{path}: not a Z-machine game: its header has addresses outside the file")
     return global_table

@@ -142,7 +142,7 @@ class MinedojoTerrain:
         """
         with self._lock:
             if body not in self._seen:
-                raise UsageError("engine=minedojo shows only where its player has been: its world cannot be taken back")
+                raise UsageError("engine=minedojo shows only where its player has been: its world cannot be reset")
             return self._seen[body]
 
     def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> Walked:

@@ -27,20 +27,20 @@ def _draw(*args: Any, **options: Any) -> str:
 PRESENTATION = Presentation(
     title="Slot machines (SmartPlay)",
     lead=(
-        "One of some slot machines is pulled, again and again, and which of them is the best has to be learned. "
-        "The score is the number of pulls of the best one; regret is what the others have cost in expected reward."
+        "The player pulls one of several slot machines in each step and has to learn which is the best. The score is "
+        "the number of pulls of the best one; regret is the expected reward lost on the others."
     ),
     level="number of machines",
     levels="numbers of machines",
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
     draw=_draw,
     legend=(
-        "A bar is the share of a machine's pulls that paid, and below it is what it gave on average. Each pull is "
-        "a cell in its machine's row: high if it paid, low if it took. The triangle is below the last one."
+        "A bar is the share of a machine's pulls that paid; its mean reward is below. Each pull is a cell in its "
+        "machine's row: high for a win, low for a loss. The triangle marks the last pull."
     ),
     reference=(
-        "the chances (dashed; those of the start where they drift), the best machine (amber), and a line "
-        "under pulls of the best one of that time"
+        "the win rates (dashed; at the start where they drift), the best machine (amber), and a line under pulls of "
+        "the best machine at that time"
     ),
 )
 

@@ -11,7 +11,7 @@ def setting(record: EpisodeRecord) -> str | None:
 
 
 MEASURES = learning_metrics(
-    "that with the highest expected reward",
+    "the one with the highest expected reward",
     setting,
     lambda record: len(record.instance["arms"]),
     "The random player finds the best machine in one step of so many machines, the optimal one in every step.",

@@ -17,7 +17,7 @@ OPTIONS = (
         name="setting",
         default="free",
         choices=("free", *SETTINGS),
-        doc="The machines: free ones are drawn by key; the others are the four registered settings of two machines, "
+        doc="The machines: free draws them from the key; the others are the four registered settings of two machines, "
         "whose order is drawn.",
     ),
     Option(
@@ -25,13 +25,13 @@ OPTIONS = (
         default=0.0,
         low=0,
         high=0.5,
-        doc="The most by which each machine's probability changes in a step, up or down; the manual says that it does.",
+        doc="Maximum change of each machine's probability per step, up or down; the manual mentions the drift.",
     ),
     Option(
         name="payoffs",
         default="equal",
         choices=("equal", "unequal"),
-        doc="What free machines pay or take: 1 each, or whole numbers from 1 to 5.",
+        doc="Payoffs of free machines: 1 each, or whole numbers from 1 to 5.",
     ),
 )
 

@@ -29,18 +29,19 @@ def _draw_frames(*args: Any) -> Iterator[str]:
 PRESENTATION = Presentation(
     title="Crafter (SmartPlay)",
     lead=(
-        "A life in a world of grass, water, mountains and caves, with 22 achievements to unlock. The score is the "
-        "number of achievements unlocked so far, summed over the steps, so that early ones and a long life count. "
-        "The Crafter score is made of the shares of worlds in which each achievement was unlocked."
+        "The player survives in a world of grass, water, mountains and caves, with 22 achievements to unlock. The "
+        "score is the "
+        "number of achievements unlocked so far, summed over the steps, so early achievements and a long life count "
+        "more. The Crafter score combines the shares of worlds in which each achievement was unlocked."
     ),
     item="world",
     metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
     draw=_draw,
     draw_frames=_draw_frames,
     legend=(
-        "The ring is where the player began and the line its way; the dot is where it was last, with the direction "
-        "it faced, and dashes are around what it saw there. Numbers are achievements, listed beside the map, where "
-        "they were unlocked. Cells with an edge were changed, and letters are beings and what is rare."
+        "The ring is the player's start and the line its path; the dot is its last position and direction, and the "
+        "dashed box what it saw there. Numbers mark where achievements were unlocked; the list is beside the map. "
+        "Cells with an edge were changed; letters are creatures and rare materials."
     ),
 )
 

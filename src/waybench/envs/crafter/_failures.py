@@ -5,10 +5,10 @@ from waybench.envs.crafter._ids import HARMS
 from waybench.smartplay import steps_of
 
 _DEATHS = {
-    "zombie": FailureKind("zombie", "being killed by a zombie", "A zombie took the last health."),
-    "arrow": FailureKind("arrow", "being killed by an arrow", "An arrow took the last health."),
+    "zombie": FailureKind("zombie", "killed by a zombie", "A zombie took the last health."),
+    "arrow": FailureKind("arrow", "killed by an arrow", "An arrow took the last health."),
     "lava": FailureKind("lava", "walking into lava", "The player walked into lava."),
-    "need": FailureKind("need", "hunger, thirst or exhaustion", "One of these took the last health."),
+    "need": FailureKind("need", "hunger, thirst or exhaustion", "Hunger, thirst or exhaustion took the last health."),
 }
 assert set(_DEATHS) == set(HARMS) - {""}
 

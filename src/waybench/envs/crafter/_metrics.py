@@ -92,8 +92,8 @@ SCORE = Metric(
     range=_scores,
     floor=lambda record: 0.0,
     ceiling=lambda record: float(len(ACHIEVEMENTS) * _steps(record)),
-    doc="Number of achievements unlocked so far, summed over the steps (section 4.2): 2680 is the published mean of "
-    "people.",
+    doc="Number of achievements unlocked so far, summed over the steps (section 4.2); the published human mean is "
+    "2680.",
 )
 _UNLOCKED = tuple(map(_unlocks, ACHIEVEMENTS))
 METRICS = agent_metrics(
@@ -104,7 +104,7 @@ METRICS = agent_metrics(
         title="Achievements",
         low=0,
         high=len(ACHIEVEMENTS),
-        doc="How many of the 22 achievements were unlocked.",
+        doc="Number of the 22 achievements unlocked.",
     ),
     human_metric(setting, _scores),
     *(_death(cause, title, doc) for cause, (title, doc) in _DEATHS.items()),
@@ -119,7 +119,7 @@ SERIES = (
         title="Achievements so far",
         low=0,
         high=len(ACHIEVEMENTS),
-        doc="How many of the 22 achievements were unlocked up to this step.",
+        doc="Number of the 22 achievements unlocked up to this step.",
     ),
 )
 AGGREGATES = (
@@ -134,6 +134,7 @@ AGGREGATES = (
         low=0,
         high=100,
         doc="exp(mean of ln(1 + s)) - 1, s being the success rates of the 22 achievements in per cent "
-        "(arXiv:2109.06780). Rare achievements weigh more than in a mean, and few worlds give less than many would.",
+        "(arXiv:2109.06780). Rare achievements weigh more than in a mean, and a small set of worlds gives a lower "
+        "value than a large one.",
     ),
 )

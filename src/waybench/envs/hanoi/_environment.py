@@ -33,8 +33,8 @@ def _draw_frames(*args: Any) -> Iterator[str]:
 PRESENTATION = Presentation(
     title="Tower of Hanoi (SmartPlay)",
     lead=(
-        "Disks are moved between three rods, one at a time and never onto a smaller one. The score is the number "
-        "of disks on the rod where they have to go when the episode ends."
+        "The player moves disks between three rods, one at a time and never onto a smaller one. The score is the "
+        "number of disks on their goal rod when the episode ends."
     ),
     level="number of disks",
     levels="numbers of disks",
@@ -66,7 +66,7 @@ RODS = agent_environment(
     public_key="hanoi-v1",
     make_source=HanoiSource,
     horizon=HorizonSpec(
-        summary="the Tower of Hanoi, by disks", levels=(3, 4, 5, 6, 7, 8, 9), source_options={"positions": "free"}
+        summary="Tower of Hanoi by number of disks", levels=(3, 4, 5, 6, 7, 8, 9), source_options={"positions": "free"}
     ),
     task="hanoi",
     decode=decode,
@@ -77,9 +77,9 @@ RODS = agent_environment(
     own_failure=own_failure,
     axes=(
         level_axis("disks", "Disks on the rods."),
-        proof_axis("minimum", "Optimal moves", "Moves of a shortest solution."),
+        proof_axis("minimum", "Optimal moves", "Length of a shortest solution, in moves."),
     ),
-    success="all disks are where they have to go, after any number of moves",
+    success="all disks are on their goal rods, after any number of moves",
     series=SERIES,
     published_setting=setting,
     presentation=PRESENTATION,

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from waybench.core import EpisodeRecord, FailureKind, main_cause
 from waybench.envs.hanoi._metrics import is_forbidden, moves_of
 
-ILLEGAL = FailureKind("illegal", "moves that are not allowed", "Of the moves that lead nowhere, most were not allowed.")
+ILLEGAL = FailureKind("illegal", "illegal moves", "Of the moves without effect, most were not allowed.")
 DETOUR = FailureKind(
-    "detour", "moves off the shortest solution", "Of the moves that lead nowhere, most were allowed and not optimal."
+    "detour", "moves off the shortest solution", "Of the moves without effect, most were allowed but not optimal."
 )
 
-UNFINISHED = FailureKind("turn_limit", "running out of moves", "The moves ran out, though all were optimal.")
+UNFINISHED = FailureKind("turn_limit", "running out of moves", "The moves ran out, although all were optimal.")
 
 FAILURES = (ILLEGAL, DETOUR, UNFINISHED)
 

@@ -135,8 +135,7 @@ METRICS = agent_metrics(
         range=_scores,
         floor=_silent,
         ceiling=lambda record: float(_disks(record)),
-        doc="Disks at the end that are on the rod where they have to go, which is rod C in the published puzzles "
-        "(section 4.2).",
+        doc="Disks on their goal rod at the end (rod C in the published puzzles, section 4.2).",
     ),
     human_metric(setting, _scores, score),
     scaled_metric(
@@ -152,7 +151,7 @@ METRICS = agent_metrics(
         title="Optimal moves",
         low=0,
         high=1,
-        doc="Share of the moves tried with which a shortest solution begins from where the disks were.",
+        doc="Share of attempted moves that start a shortest solution from the current position.",
     ),
     Metric(
         name="first_mistake",
@@ -160,7 +159,7 @@ METRICS = agent_metrics(
         title="First mistake",
         range=lambda record: (1, _steps(record)),
         better="",
-        doc="Number of the first move tried, from 1, that is not of a shortest solution; not defined without one.",
+        doc="Number of the first attempted move, from 1, that does not start a shortest solution; undefined if all do.",
     ),
     Metric(
         name="left",
@@ -168,7 +167,7 @@ METRICS = agent_metrics(
         title="Moves left",
         range=_farthest,
         better="lower",
-        doc="Moves that a shortest solution would still take at the end.",
+        doc="Length of a shortest solution from the final position.",
     ),
     Metric(
         name="illegal",
@@ -190,7 +189,7 @@ SERIES = (
         title="Share of optimal moves",
         low=0,
         high=1,
-        doc="Whether a shortest solution begins with the move that was tried.",
+        doc="Whether a shortest solution starts with the attempted move.",
     ),
     Series(
         name="moves_left",
@@ -198,6 +197,6 @@ SERIES = (
         title="Moves left",
         range=_farthest,
         better="lower",
-        doc="Moves that a shortest solution would still take after the step.",
+        doc="Length of a shortest solution after the step.",
     ),
 )

@@ -14,8 +14,8 @@ OPTIONS = (
         name="positions",
         default="published",
         choices=("published", "free"),
-        doc="Start and goal: all disks on rod A and then on rod C, or any two positions that are at least half of the "
-        "greatest distance apart, drawn by key.",
+        doc="Start and goal: all disks on rod A and then on rod C, or two positions drawn from the key, at least half "
+        "of the greatest distance apart.",
     ),
 )
 

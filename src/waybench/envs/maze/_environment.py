@@ -38,15 +38,15 @@ PLAY_OPTIONS = (
         name="wording",
         default="matrix",
         choices=tuple(REPRESENTATIONS),
-        doc="How the maze is written: the published matrix, a drawing, a list of coordinates, or prose.",
+        doc="Presentation of the maze: the published matrix, a drawing, a list of coordinates, or prose.",
     ),
     Option(
         name="exit_hint",
         default=None,
         kind=bool,
-        doc="Whether the prompt says where the exit is; if not given, the protocol decides.",
+        doc="Whether the prompt says where the exit is; by default the protocol decides.",
     ),
-    Option(name="requests", default=3, low=1, high=1000, doc="Most requests of one attempt."),
+    Option(name="requests", default=3, low=1, high=1000, doc="Maximum requests per attempt."),
 )
 
 
@@ -63,9 +63,9 @@ PRESENTATION = Presentation(
     draw=draw,
     board=board,
     legend=(
-        "The ring is the entrance, the square the exit. The line is the way walked, pale and wide around it what "
-        "was walked more than once. A dot marks where a request ended, and a cross where a movement hit a wall or "
-        "the edge; nothing of that movement was carried out."
+        "The ring is the entrance, the square the exit. The line is the walked path; wide pale parts were walked more "
+        "than once. A dot marks where a request ended, a cross where a movement hit a wall or the edge (such a "
+        "movement is not carried out)."
     ),
     reference="a shortest path (dashed)",
 )
@@ -85,7 +85,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     play=_play,
     make_source=MazeSource,
     horizon=HorizonSpec(
-        summary="mazes, by dimension",
+        summary="mazes by dimension",
         levels=_HORIZON_LEVELS,
         known=lambda rate: known_horizon(rate, _HORIZON_LEVELS),
         task="horizon_maze",
@@ -98,10 +98,10 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     failure=failure,
     axes=(
         level_axis("dimension", "Cells along each side."),
-        proof_axis("minimum", "Minimum steps", "Cells on a shortest path, the entrance not counted."),
-        proof_axis("junctions", "Junctions", "Cells from which three or four ways go."),
+        proof_axis("minimum", "Minimum steps", "Cells on a shortest path, without the entrance."),
+        proof_axis("junctions", "Junctions", "Cells with three or four open neighbours."),
     ),
-    success="the exit is reached, in whatever way",
+    success="the exit is reached, by any path",
     best_of=True,
     parse_typed=parse_typed,
     format_typed=format_typed,

@@ -6,9 +6,7 @@ from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, general_failure
 
 WALL = FailureKind("wall", "movements into walls", "Most plans have a movement into a wall.")
 OUTSIDE = FailureKind("outside", "movements out of the maze", "Most plans have a movement out of the matrix.")
-STOPPED = FailureKind(
-    "stopped", "plans that stop before the exit", "Most plans were viable and did not reach the exit."
-)
+STOPPED = FailureKind("stopped", "plans that stop before the exit", "Most plans were valid but did not reach the exit.")
 
 FAILURES = (WALL, OUTSIDE, STOPPED)
 

@@ -90,7 +90,9 @@ def decode(data: Json) -> Maze:
         raise DataError('instance: give {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
     size = len(rows)
     if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
-        raise DataError(f"maze: it has {plural(size, 'row')}; the dimension is odd and from {SMALLEST} to {LARGEST}")
+        raise DataError(
+            f"maze: the matrix has {plural(size, 'row')}; the dimension is odd and from {SMALLEST} to {LARGEST}"
+        )
     cells = bytearray()
     entrances: list[int] = []
     for y, row in enumerate(rows):

@@ -58,7 +58,7 @@ METRICS = (
         low=1,
         unbounded=OF_THE_ITEM,
         better="",
-        doc="Cells on a shortest path, the entrance not counted.",
+        doc="Cells on a shortest path, without the entrance.",
     ),
     Metric(
         name="requests",
@@ -68,6 +68,6 @@ METRICS = (
         better="lower",
         doc="Requests used.",
     ),
-    outcome_metric("unparsed", "Replies that were no list of movements.", most=_requests),
+    outcome_metric("unparsed", "Replies that are not a list of movements.", most=_requests),
     outcome_metric("illegal", "Replies with a movement into a wall or outside.", most=_requests),
 )

@@ -22,7 +22,7 @@ OPTIONS = (
         default=0.05,
         low=0,
         high=1,
-        doc="Share of the walls left by the spanning tree that are opened; above 0 at least one is. Where fewer than "
+        doc="Share of the spanning tree's walls that are opened; above 0, at least one is. Where fewer than "
         "ten mazes have so many loops, any number of them is taken: so at dimension 5 from one side to another, where "
         "it can be 0.",
     ),
@@ -30,7 +30,7 @@ OPTIONS = (
         name="algorithm",
         default="backtracker",
         choices=tuple(sorted(TREES)),
-        doc="How the spanning tree is drawn; it moves the difficulty (see the table in the documentation).",
+        doc="Algorithm that draws the spanning tree; it affects the difficulty (see the table in the documentation).",
     ),
     Option(
         name="sides",

@@ -22,10 +22,9 @@ def _draw(*args: Any, **options: Any) -> str:
 PRESENTATION = Presentation(
     title="Messenger (SmartPlay)",
     lead=(
-        "A message is to be brought to a goal past an enemy, and a paraphrased manual says which entity "
-        "is which. The score is the reward of the last step: 1 for a delivery, -1 for a death. On the "
-        "human scale 1 is what people reach and 0 is a death; oracle-normalised, 0 is a random player and 1 is "
-        "one that knows all roles."
+        "The player brings a message to a goal past an enemy; a paraphrased manual says which entity is which. The "
+        "score is the reward of the last step: 1 for a delivery, -1 for a death. On the human scale 1 is the human "
+        "mean and 0 is a death; on the oracle scale 0 is a random player and 1 is a player that knows all roles."
     ),
     level="stage",
     item="game",
@@ -42,13 +41,13 @@ PRESENTATION = Presentation(
     ),
     draw=_draw,
     legend=(
-        "The ring is where the player began, and the squares are where the enemy (E), the message (M), the goal "
-        "(G) and decoys (D) did. The solid line is the player's way, dashed ones are those of the others, and dots "
-        "mark where all were last: a ring around the player's is a success, a cross is a death."
+        "The ring is the player's start; the squares are the starts of the enemy (E), the message (M), the goal (G) "
+        "and decoys (D). The solid line is the player's path, dashed lines are the others' paths, and dots mark the "
+        "last positions: a ring around the player's dot is a success, a cross is a death."
     ),
     undefined=(
-        "A dash: there are no published figures of people for stage 3, and none to scale with for other boards and "
-        "numbers of steps; where the player has the message from the start, it cannot get it."
+        "A dash: there is no published human score for stage 3, for other boards or for other numbers of steps; and a "
+        "player that has the message from the start cannot get it."
     ),
 )
 

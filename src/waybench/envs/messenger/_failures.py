@@ -8,11 +8,13 @@ UNPRODUCTIVE = FailureKind(
 )
 ENEMY = FailureKind("enemy", "meeting the enemy", "The enemy ended the game.")
 DECOY = FailureKind("decoy", "meeting a decoy", "A decoy ended the game; stage 3 only.")
-GOAL = FailureKind("goal", "meeting the goal without the message", "The goal ended the game, for it came too early.")
+GOAL = FailureKind(
+    "goal", "meeting the goal without the message", "The player met the goal too early, which ended the game."
+)
 MESSAGE = FailureKind("message", "meeting the message again", "The message ended the game; stage 1 only.")
-NOT_FOUND = FailureKind("not_found", "not getting the message in time", "The steps ran out without the message.")
+NOT_FOUND = FailureKind("not_found", "message not picked up in time", "The steps ran out without the message.")
 UNDELIVERED = FailureKind(
-    "undelivered", "not delivering the message in time", "The steps ran out while the player had the message."
+    "undelivered", "message not delivered in time", "The steps ran out while the player had the message."
 )
 
 FAILURES = (UNPRODUCTIVE, ENEMY, DECOY, GOAL, MESSAGE, NOT_FOUND, UNDELIVERED)

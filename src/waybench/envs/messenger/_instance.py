@@ -103,11 +103,11 @@ def decode(data: Json) -> Case:
         case {"x": int(x), "y": int(y), "carries": bool(carries), **rest} if not rest:
             _require_cell(x, y, size)
         case _:
-            raise DataError('instance: give the agent as {"x": 5, "y": 5, "carries": false}')
+            raise DataError('instance: give agent as {"x": 5, "y": 5, "carries": false}')
     actors = _actors(data["actors"], stage, size)
     cells = [(x, y), *((actor.x, actor.y) for actor in actors)]
     if len(set(cells)) != len(cells):
-        raise DataError("instance: two of the actors and the agent begin in the same cell; give each its own")
+        raise DataError("instance: two of the actors and the agent start in the same cell; give each its own cell")
     return Case(stage, size, actors, x, y, carries, _sentences(data["sentences"]))
 
 
@@ -129,7 +129,7 @@ def _actors(data: Json, stage: int, size: int) -> tuple[Actor, ...]:
                 _require_cell(x, y, size)
                 actors.append(Actor(name, kind, x, y))
             case _:
-                raise DataError(f"instance: actor {number} is no {role_name(number)} with name, kind, x and y")
+                raise DataError(f"instance: actor {number} is not a {role_name(number)} with name, kind, x and y")
     names = [actor.name for actor in actors]
     if len(set(names[:3])) != len(ROLES) or not set(names[3:]) <= set(names[1:3]):
         raise DataError("instance: enemy, message and goal differ, and decoys look like the message or the goal")

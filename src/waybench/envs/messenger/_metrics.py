@@ -87,14 +87,14 @@ SCORE = Metric(
     range=_scores,
     floor=lambda record: 0.0,
     doc="Reward of the last step (section 4.2): 1 for a delivery, -1 for a death, -2 or less if several enemies were "
-    "met at once, 0.5 if the message was taken in the very last step, otherwise 0, as for a step that was lost.",
+    "met at once, 0.5 if the message was taken in the very last step, otherwise 0 (also for a lost step).",
 )
 METRICS = agent_metrics(
     SCORE,
     human_metric(setting, _scores, score),
     scaled_metric(
         _expected,
-        "Here they are those of the stage: means over its games, on the published board and with the published steps.",
+        "Here these are means over the games of the stage, on the published board with the published steps.",
         _scores,
         score,
     ),
@@ -104,7 +104,7 @@ METRICS = agent_metrics(
         title="Got the message",
         low=0,
         high=1,
-        doc="Whether the message was taken; not defined where the player had it from the start.",
+        doc="Whether the message was taken; undefined if the player has it from the start.",
     ),
     _death("met_enemy", "enemy", "Met the enemy", "Whether the enemy ended the game.", lambda case: True),
     _death(
@@ -118,14 +118,14 @@ METRICS = agent_metrics(
         "met_goal",
         "goal",
         "Met the goal too early",
-        "Whether the goal ended the game, for the player did not have the message.",
+        "Whether the goal ended the game because the player did not have the message.",
         lambda case: not case.carries,
     ),
     _death(
         "met_message",
         "message",
         "Met the message again",
-        "Whether the message ended the game, for the player had it already; stage 1 only.",
+        "Whether the message ended the game because the player had it already; stage 1 only.",
         lambda case: case.carries and case.stage == 1,
     ),
     steps=_steps,

@@ -67,13 +67,13 @@ SOURCE_OPTIONS = (
         kind=int,
         low=DECOYS,
         high=DECOYS + len(_FURTHER),
-        doc="Enemies of stage 3 that look like the message or the goal; 2 as published if not given.",
+        doc="Enemies of stage 3 that look like the message or the goal; by default 2, as published.",
     ),
     Option(
         name="cast",
         default="published",
         choices=tuple(CASTS),
-        doc="Which entities there are: the twelve published ones, twelve further ones, or both.",
+        doc="Entities: the twelve published ones, twelve others, or both.",
     ),
 )
 
@@ -85,7 +85,7 @@ class _Games(Source[Case]):
         if level not in STAGES:
             raise UsageError(f"level {level}: give a stage, 1, 2 or 3")
         if options["decoys"] is not None and level != 3:
-            raise UsageError(f"decoys={options['decoys']}: stage {level} has none; leave it out, or choose stage 3")
+            raise UsageError(f"decoys={options['decoys']}: stage {level} has no decoys; remove it, or choose stage 3")
         self._key, self._stage, self._size = key, level, int(options["size"])
         self._decoys = int(options["decoys"] or DECOYS)
 
@@ -263,12 +263,12 @@ class PublishedGames(_Games):
 def _read_json(path: Path, content: str) -> Json:
     try:
         if path.stat().st_size > _LARGEST_FILE:
-            raise DataError(f"{path}: larger than {_LARGEST_FILE >> 20} MiB, so it is no file of {content}")
+            raise DataError(f"{path}: larger than {_LARGEST_FILE >> 20} MiB, so it is not a file of {content}")
         return json.loads(path.read_bytes())
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; give the published file of {content}") from None
     except (ValueError, RecursionError):
-        raise DataError(f"{path}: it is no JSON; give the published file of {content}") from None
+        raise DataError(f"{path}: not JSON; give the published file of {content}") from None
 
 
 def _read_texts(path: Path) -> dict[tuple[str, str, str], list[str]]:

@@ -25,20 +25,20 @@ def _draw(*args: Any, **options: Any) -> str:
 PRESENTATION = Presentation(
     title="Rock, Paper, Scissors (SmartPlay)",
     lead=(
-        "Rounds against an opponent who prefers some choices, or adapts to what was played. The score is the "
-        "number of rounds in which the choice with the highest expected score was made, whatever its result."
+        "The player plays rounds against an opponent that prefers some choices or adapts to the player. The score is "
+        "the number of rounds with the choice of the highest expected score, whatever the result."
     ),
     level="level of opponents",
     levels="levels of opponents",
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
     draw=_draw,
     legend=(
-        "Above, how often each choice was made, and what a win with it is worth. Below, the choices of each round: "
-        "R, P or S, with a triangle upwards for a win, downwards for a defeat, and a line for a tie."
+        "Top: how often each choice was made, and the score of a win with it. Bottom: the choices of each round (R, P "
+        "or S), with a triangle up for a win, down for a defeat, and a line for a tie."
     ),
     reference=(
-        "the best choice of each round, filled where the player made it, and how probable the opponent's next "
-        "choices are (dashed)"
+        "the best choice of each round, filled where the player made it, and the probabilities of the opponent's next "
+        "choices (dashed)"
     ),
 )
 

@@ -87,7 +87,7 @@ def decode(data: Json) -> Match:
     if abs(sum(chances) - 1) > 1e-9:
         raise DataError("instance: the sum of the chances is not 1")
     if min(wins) == 0:
-        raise DataError("instance: a win has to be worth more than 0")
+        raise DataError("instance: a win must be worth more than 0")
     return Match(chances, wins, opponent, float(rate), draw)
 
 

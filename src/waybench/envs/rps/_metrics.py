@@ -12,7 +12,7 @@ def setting(record: EpisodeRecord) -> str | None:
 
 
 MEASURES = learning_metrics(
-    "that with the highest expected score",
+    "the one with the highest expected score",
     setting,
     lambda record: len(NAMES),
     "The random player makes the best choice in one round of three, the optimal one in every round.",

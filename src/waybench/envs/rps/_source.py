@@ -17,20 +17,21 @@ OPTIONS = (
         name="setting",
         default="free",
         choices=("free", *SETTINGS),
-        doc="Probabilities and scores: free ones are drawn by key; basic and different_score are the registered ones, "
-        "whose order is drawn.",
+        doc="Probabilities and scores: free draws them from the key; basic and different_score are the registered "
+        "ones, whose order is drawn.",
     ),
     Option(
         name="opponent",
         default="any",
-        doc=f"The opponent, who has to be of the level: {', '.join(STRATEGIES)}; any of the level is drawn.",
+        doc=f"The opponent, which must belong to the level: {', '.join(STRATEGIES)}; any draws one of the level.",
     ),
     Option(
         name="rate",
         default=0.8,
         low=0.05,
         high=1,
-        doc="How often an opponent that is not fixed follows its strategy; otherwise it draws from the probabilities.",
+        doc="Rate at which an opponent that is not fixed follows its strategy; otherwise it draws from the "
+        "probabilities.",
     ),
 )
 
@@ -57,7 +58,7 @@ class RpsSource(Source[Match]):
             raise UsageError(unknown("opponent", opponent, ("any", *STRATEGIES)))
         if opponent != "any" and STRATEGIES[opponent].level != level:
             fits = STRATEGIES[opponent].level
-            raise UsageError(f"opponent={opponent} is of level {fits}, not {level}: give level {fits}")
+            raise UsageError(f"opponent={opponent} belongs to level {fits}, not {level}: use level {fits}")
         fitting = [name for name, strategy in STRATEGIES.items() if strategy.level == level]
         self._opponents = fitting if opponent == "any" else [opponent]
 

@@ -35,7 +35,7 @@ def _most_frequent(mine: int, theirs: int, counts: Sequence[int]) -> int:
 FIXED = "fixed"
 STRATEGIES = {
     FIXED: Strategy(1, lambda mine, theirs, counts: theirs, "draws every choice from the same probabilities"),
-    "copy_last": Strategy(2, lambda mine, theirs, counts: mine, "chooses what the player has chosen last"),
+    "copy_last": Strategy(2, lambda mine, theirs, counts: mine, "repeats the player's last choice"),
     "beat_last": Strategy(2, lambda mine, theirs, counts: beats(mine), "chooses what beats the player's last choice"),
     "win_stay": Strategy(
         2, _stay_or_shift, "keeps its choice unless it has lost, and then chooses what would have won"

@@ -1,13 +1,39 @@
-"""Weak teacher guiding: valid replies that leave the algorithm are refused, a number of times."""
+"""Teacher guiding: the optimal policy's steps in place of the player's, and refusals of those that leave it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.core import Game, Outcome, Stream, TurnRecord
+from waybench.core import Game, Outcome, Player, Stream, TurnRecord
 from waybench.envs.search._metrics import VALID, Algorithm
 
 _NO_CHANCE = Stream("search", "coach")  # the games leave nothing to it
+
+
+@dataclass(frozen=True, slots=True)
+class Teacher:
+    """Carries out the optimal policy's answers, in the whole episode or in its first steps.
+
+    Attributes:
+        game: The rules.
+        player: The optimal policy.
+        steps: Number of its steps; None for the whole episode. The step that would reach the goal is never among them,
+            so that there is always a free one to be scored.
+    """
+
+    game: Game[Any, Any, int]
+    player: Player[Any, int]
+    steps: int | None
+
+    def __call__(self, state: Any, rng: Stream, turns: Sequence[TurnRecord]) -> int | None:
+        """Return the teacher's answer; None where the player plays freely."""
+        action = self.player(state, rng)
+        if self.steps is None:
+            return action
+        # Once it has stopped it does not begin again, wherever the player has gone.
+        if len(turns) >= self.steps or (turns and turns[-1].executed is None):
+            return None
+        return action if self.game.terminal(self.game.apply(state, action, rng).state) is None else None
 
 
 @dataclass(frozen=True, slots=True)

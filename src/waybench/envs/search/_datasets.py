@@ -1,6 +1,8 @@
 """Data sets of the six tasks: cases by key, the published ones and those of a file, with or without examples."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +21,7 @@ from waybench.core import (
     Source,
     UsageError,
     file_key,
+    is_object,
     plural,
     read_items,
     resolve,
@@ -28,6 +31,7 @@ from waybench.envs.search._source import CaseFile
 PUBLIC_KEY = "search-v1"
 _CASES = {"easy": 400, "hard": 1500}  # as many as the published tables are made of
 _FAR = 10**9  # number of the case that a generated set's first examples are counted back from
+_LONGEST_LINE = 1 << 20  # bytes of a first line that is looked at
 _TRIES = 1000  # examples that are drawn for one item, at most
 
 _MODE = Option(
@@ -44,14 +48,14 @@ _OF_ALL = (
         default=None,
         kind=int,
         low=1,
-        doc="Cases of each set; if not given, 400 in EASY and 1500 in HARD mode, as published.",
+        doc="Cases per set; by default 400 in EASY and 1500 in HARD mode, as published.",
     ),
-    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each case."),
+    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per case."),
 )
 _OF_GENERATED = (
-    Option(name="level", default=None, kind=int, low=1, doc="The level of generated cases; mode's if not given."),
-    Option(name="key", default=None, kind=str, doc="The key of generated cases; the public set if not given."),
-    Option(name="sets", default=1, low=1, high=100, doc="Number of generated sets, for the spread over sets."),
+    Option(name="level", default=None, kind=int, low=1, doc="Level of generated cases; by default the level of mode."),
+    Option(name="key", default=None, kind=str, doc="Key of generated cases; by default the public set."),
+    Option(name="sets", default=1, low=1, high=100, doc="Number of generated sets, to measure the spread over sets."),
 )
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with aqa/dfs_0.json and so on, for published cases."
@@ -103,6 +107,7 @@ class Cases:
 
     Attributes:
         env_id: The environment.
+        twin: The one that has the same cases in other words.
         published: Its published cases.
         source_options: The environment's.
         make_source: The environment's.
@@ -111,6 +116,7 @@ class Cases:
     """
 
     env_id: str
+    twin: str
     published: PublishedCases
     source_options: tuple[Option, ...]
     make_source: Callable[..., Source[Any]]
@@ -162,8 +168,8 @@ class Cases:
 
     def _of_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
         level_of: Callable[[Any], int] = lambda case: case.level  # noqa: E731
-        if path.suffix == ".jsonl":
-            source: Source[Any] = read_items(path, self.env_id, self.decode, level_of, self.prove)
+        if path.suffix == ".jsonl" or _holds_lines(path):
+            source: Source[Any] = read_items(path, self.env_id, self.decode, level_of, self.prove, [self.twin])
         else:
             common = self.published.common(self.published.levels[options["mode"]])
             source = CaseFile(path, key, self.decode, level_of, self.prove, common)
@@ -205,8 +211,8 @@ class Cases:
                 example_source = self.make_source(f"{item.key}/examples", item.level, style)
             except UsageError as error:
                 raise UsageError(
-                    f"icl with protocol=sound draws examples that are like case {item.id}, and that cannot be done "
-                    f"({error}): use protocol=paper, or leave icl out"
+                    f"icl with protocol=sound draws examples similar to case {item.id}, and that cannot be done "
+                    f"({error}): use protocol=paper, or remove icl"
                 ) from None
             chosen: dict[str, Instance] = {}
             for number in range(_TRIES):
@@ -216,7 +222,15 @@ class Cases:
                 if len(chosen) == count:
                     return tuple(chosen.values())
             raise UsageError(
-                f"icl={count}: level {item.level} has not so many different cases; lower icl or raise the level"
+                f"icl={count}: level {item.level} does not have enough different cases; lower icl or raise the level"
             )
 
         return window if options["protocol"] == "paper" else own_examples
+
+
+def _holds_lines(path: Path) -> bool:
+    """Return whether a file begins with a line as `waybench generate` prints it, whatever its name ends in."""
+    with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+        first: Json = json.loads(file.readline(_LONGEST_LINE))
+        return is_object(first) and "instance" in first
+    return False

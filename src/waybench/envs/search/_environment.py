@@ -21,13 +21,14 @@ from waybench.core import (
     Player,
     Presentation,
     Source,
+    UsageError,
     Wording,
     level_axis,
     proof_axis,
 )
 from waybench.envs.search import _failures, _game_number, _game_walk, _texts
 from waybench.envs.search import _metrics as _scores
-from waybench.envs.search._coach import Coach
+from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
 from waybench.envs.search._metrics import Scores
 from waybench.envs.search._protocol import PROTOCOLS
@@ -70,7 +71,7 @@ class _Kind:
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
-_ALL_VISITED = "every node is visited within the limit on steps, in whatever order"
+_ALL_VISITED = "every node is visited within the step limit, in any order"
 _PROVE_DEPTH = partial(_game_walk.prove, steps=_game_walk.steps_depth)
 _PROVE_BREADTH = partial(_game_walk.prove, steps=_game_walk.steps_breadth)
 
@@ -95,12 +96,14 @@ def _draw_breadth(*args: Any, **options: Any) -> str:
 
 _BASE = "search/guessnum", "search/dfs", "search/bfs"
 _EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
+_TWINS: dict[str, str] = dict(zip(_EMBODIED, _BASE, strict=True))  # each story has the cases of a plain one
+_SAME_CASES = _TWINS | {base: story for story, base in _TWINS.items()}
 _FAMILY = Presentation(
     title="Algorithmic search (AQA-Bench)",
     lead=(
-        "Binary, depth-first and breadth-first search, each in a plain wording and as a story. The goal metric says "
-        "how near the goal a player came, the sum of its gaps how fast, and ACC how long it kept to the algorithm. "
-        "Players that give up early have small sums, so the goal metric comes first."
+        "Binary, depth-first and breadth-first search, each in a plain wording and as a story. The goal metric "
+        "measures how close to the goal a player came, the sum of its gaps how fast, and ACC how long it followed the "
+        "algorithm. Players that give up early have small sums, so the goal metric comes first."
     ),
     item="case",
     metrics=("err_min", "err_sum", "g_min", "g_sum", "acc"),
@@ -114,20 +117,19 @@ _NUMBERS = replace(
     _FAMILY,
     draw=_draw_number,
     legend=(
-        "The upper line is the whole range, with what is still possible shaded, the guesses above it and the number "
-        "itself below. Each row is a guess: shaded is what was possible before it, by the distance from the number on "
-        "a logarithmic scale. A bold cross is a guess that could not be right any more, a thin one a number that was "
-        "named and not taken."
+        "The upper line is the whole range, with the possible numbers shaded, the guesses above it and the number "
+        "itself below. Each row is a guess: the numbers possible before it are shaded, by distance from the number on "
+        "a logarithmic scale. A bold cross is a guess that earlier answers exclude, a thin cross an invalid guess."
     ),
-    reference="where the teacher bisects what was possible (dashed)",
+    reference="where the teacher bisects the possible numbers (dashed)",
 )
 _WALKS = replace(
     _FAMILY,
     legend=(
-        "Nodes that were visited are filled, with the order of their first visits beside them; the last one has a "
-        "green ring. Those with an edge have been mentioned to the player, pale ones have not. The way starts at "
-        "node 0. Orange edges, rings and numbers are of steps that the algorithm would not have made. A dashed line "
-        "goes to a node that was named and not visited, with a cross where that was not allowed."
+        "Visited nodes are filled, with the order of their first visits beside them; the last one has a green ring. "
+        "Nodes with an edge were shown to the player, pale nodes were not. The path starts at node 0. Orange edges, "
+        "rings and numbers mark steps that deviate from the algorithm. A dashed line leads to a node that was named "
+        "but not visited, with a cross if the step was not allowed."
     ),
     reference="the algorithm's order of first visits (amber)",
 )
@@ -143,8 +145,8 @@ _KINDS = {
         metrics=_scores.NUMBER_METRICS,
         failures=_failures.NUMBER_FAILURES,
         failure=_failures.number_failure,
-        axis=level_axis("bits", "Bisections that it takes to find any number of the range."),
-        success="the number is named within the limit on steps",
+        axis=level_axis("bits", "Bisections needed to find any number of the range."),
+        success="the number is guessed within the step limit",
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
         prove=_game_number.prove,
@@ -204,7 +206,7 @@ OPTIONS = (
         name="protocol",
         default="paper",
         choices=tuple(PROTOCOLS),
-        doc='"paper": replies, history and scores as in the published program; "sound": corrected, as its page says.',
+        doc='"paper": replies, history and scores as in the published program; "sound": corrected.',
     ),
     Option(
         name="wording",
@@ -218,28 +220,32 @@ OPTIONS = (
         kind=int,
         low=1,
         high=10**6,
-        doc="Most valid answers; if not given, 20 in EASY mode, 30 in HARD mode, and so on with the level.",
+        doc="Maximum valid answers; by default 20 in EASY mode, 30 in HARD mode, and more at higher levels.",
     ),
     Option(
         name="max_retries",
         default=3,
         low=0,
         high=1000,
-        doc="Invalid replies in a row that are forgiven; the next one ends the episode.",
+        doc="Invalid replies in a row that are allowed; the next one ends the episode.",
     ),
     Option(
         name="teacher_guided",
         default=False,
-        doc="Whether the optimal policy's answer is carried out, and shown in the chat, in place of each reply. "
-        "max_steps, max_retries and weak_tg_chances then have no effect.",
+        low=1,
+        high=10**6,
+        or_number=True,
+        doc="Teacher guiding: whether the optimal policy's answer replaces each reply, also in the chat. max_steps, "
+        "max_retries and weak_tg_chances then have no effect. Or a number k: the optimal policy takes the first k "
+        "steps, except the one that reaches the goal, and then the player plays freely.",
     ),
     Option(
         name="weak_tg_chances",
         default=0,
         low=0,
         high=1000,
-        doc="Weak teacher guiding: how many valid replies in a row that leave the algorithm are refused; the next "
-        "one is taken, and none is checked after it.",
+        doc="Weak teacher guiding, without teacher_guided: the number of valid replies in a row that are refused for "
+        "deviating from the algorithm; the next one is accepted, and later ones are not checked.",
     ),
 )
 
@@ -252,9 +258,9 @@ def _horizon_spec(summary: str, levels: tuple[int, ...]) -> HorizonSpec:
 _BY_NODES = (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80)
 # One wording of each task has a horizon: both are equally hard.
 _HORIZONS = {
-    "guessnum": _horizon_spec("guessed numbers, by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
-    "dfs": _horizon_spec("depth-first search, by nodes", _BY_NODES),
-    "bfs": _horizon_spec("breadth-first search, by nodes", _BY_NODES),
+    "guessnum": _horizon_spec("number guessing by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
+    "dfs": _horizon_spec("depth-first search by nodes", _BY_NODES),
+    "bfs": _horizon_spec("breadth-first search by nodes", _BY_NODES),
 }
 
 
@@ -282,12 +288,15 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         wording: Any = wordings[options["wording"], options["protocol"]]
         rules = PROTOCOLS[options["protocol"]]
         guided, chances, steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
+        whole = guided is True
+        if guided and not whole and steps is not None and guided >= steps:
+            raise UsageError(f"teacher_guided={guided} leaves the player none of max_steps={steps}: lower it")
         return Play(
             kind.game,
             wording,
-            Limits(_ENDLESS if guided or steps is None else steps, "retry", options["max_retries"], illegal=True),
-            turns=kind.most_steps if steps is None and not guided else None,
-            guide=teacher if guided else None,
+            Limits(_ENDLESS if whole or steps is None else steps, "retry", options["max_retries"], illegal=True),
+            turns=kind.most_steps if steps is None and not whole else None,
+            guide=Teacher(kind.game, teacher, None if whole else guided) if guided else None,
             coach=Coach(
                 kind.game, lambda state: kind.scores.algorithm(kind.case_of(state), rules), wording.refuse, chances
             )
@@ -297,6 +306,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
 
     cases = Cases(
         env_id=f"search/{name}",
+        twin=_SAME_CASES[f"search/{name}"],
         published=kind.cases,
         source_options=kind.source_options,
         make_source=kind.source,
@@ -327,6 +337,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         success=kind.success,
         series=_scores.series(kind.scores),
         presentation=kind.presentation,
+        twin=_TWINS.get(f"search/{name}", ""),
         players=dict(kind.players),
     )
 

@@ -8,7 +8,7 @@ NUMBER_FAILURES = (
     FailureKind("illegal", "guesses out of the range", "Most replies without effect were such guesses."),
     FailureKind(
         "unproductive",
-        "guesses that were excluded already",
+        "guesses excluded by earlier answers",
         "The guesses ran out, and earlier answers had excluded at least half of them.",
     ),
     FailureKind("turn_limit", "running out of guesses", "The guesses ran out before the number was found."),
@@ -16,19 +16,17 @@ NUMBER_FAILURES = (
 
 
 def number_failure(record: EpisodeRecord) -> FailureKind:
-    """Return how a search for a number failed; what a coach refused counts in nothing."""
+    """Return how a search for a number failed; what a coach refused, and a teacher's steps, count in nothing."""
     return general_failure(record, _judged(record))
 
 
-NO_NODE = FailureKind("no_node", "nodes that do not exist", "Most invalid nodes were numbers of no node.")
+NO_NODE = FailureKind("no_node", "nodes that do not exist", "Most invalid nodes do not exist.")
 NOT_BESIDE = FailureKind(
     "not_beside",
     "nodes that cannot be reached",
-    "Most invalid nodes were no neighbours of the current node, or in a breadth-first search of any visited one.",
+    "Most invalid nodes are not neighbours of the current node (in breadth-first search: of any visited node).",
 )
-REVISITS = FailureKind(
-    "unproductive", "revisits", "The steps ran out, and at least half of them were visits of nodes visited before."
-)
+REVISITS = FailureKind("unproductive", "revisits", "The steps ran out, and at least half of them visited nodes again.")
 UNVISITED = FailureKind("turn_limit", "running out of steps", "The steps ran out before all nodes were visited.")
 WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
 
@@ -40,11 +38,11 @@ def walk_failure(record: EpisodeRecord) -> FailureKind:
 
 
 def _judged(record: EpisodeRecord) -> list[TurnRecord]:
-    return [turn for turn in record.turns if "coached" not in turn.events]
+    return [turn for turn in record.turns if turn.executed is None and "coached" not in turn.events]
 
 
 def _invalid(record: EpisodeRecord) -> Iterator[FailureKind]:
     size = len(record.instance["nodes"])
-    for turn in record.turns:
+    for turn in _judged(record):
         if turn.outcome is Outcome.ILLEGAL:
             yield NOT_BESIDE if 0 <= turn.action < size else NO_NODE

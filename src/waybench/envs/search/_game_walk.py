@@ -57,9 +57,9 @@ def decode(data: Json) -> Terrain:
             case [int(u), int(v)] if type(u) is type(v) is int and 0 <= u < size and 0 <= v < size and u != v:
                 pairs.append((u, v))
             case _:  # pyright: ignore[reportUnknownVariableType]
-                raise DataError(f"instance: edge {number} is no pair of two different nodes")
+                raise DataError(f"instance: edge {number} is not a pair of two different nodes")
     if len({frozenset(edge) for edge in pairs}) < len(pairs):
-        raise DataError("instance: an edge is there twice")
+        raise DataError("instance: an edge occurs twice")
     graph = Graph(size, tuple(pairs))
     if graph.reached_from(0) < size:
         raise DataError("instance: not every node can be reached from node 0")

@@ -1,7 +1,8 @@
 """Metrics of a search (AQA-Bench, sections 3.1 to 3.3)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import fsum
 from typing import Any, Generic, TypeVar
 from typing import Protocol as Interface
@@ -32,13 +33,15 @@ class ScoredAnswers:
     Attributes:
         values: Each answer; None for an invalid one. In free play these are the valid answers, and a last None if
             invalid replies ended the episode: those that were forgiven count nowhere. With a teacher all replies are.
-        taught: With a teacher, the teacher's answer at each step; otherwise None.
+        taught: With a teacher in the whole episode, the teacher's answer at each step; otherwise None.
         left: Interactions that the player had left when it was stopped short of the goal.
+        before: The teacher's answers before free play, which count in nothing.
     """
 
     values: tuple[int | None, ...]
     taught: tuple[int, ...] | None
     left: int
+    before: tuple[int, ...] = ()
 
     @classmethod
     def from_record(cls, record: EpisodeRecord, most: int) -> "ScoredAnswers":
@@ -48,20 +51,28 @@ class ScoredAnswers:
             record: The record.
             most: Number of interactions allowed if the options do not say.
         """
-        if record.options["teacher_guided"]:
+        if record.options["teacher_guided"] is True:
             values = [turn.action if turn.outcome in VALID else None for turn in record.turns]
             return cls(tuple(values), tuple(turn.executed for turn in record.turns), 0)
         valid: list[int | None] = [
-            turn.action for turn in record.turns if turn.outcome in VALID and "coached" not in turn.events
+            turn.action
+            for turn in record.turns
+            if turn.executed is None and turn.outcome in VALID and "coached" not in turn.events
         ]
+        before = teacher_steps(record)
         stopped = record.end not in (None, End.SOLVED)
-        left = (record.options["max_steps"] or most) - len(valid) if stopped else 0
-        return cls((*valid, None) if record.end is End.INVALID_LIMIT else tuple(valid), None, left)
+        left = (record.options["max_steps"] or most) - len(before) - len(valid) if stopped else 0
+        return cls((*valid, None) if record.end is End.INVALID_LIMIT else tuple(valid), None, left, before)
 
     @property
     def valid(self) -> int:
         """Number of valid answers."""
         return sum(answer is not None for answer in self.values)
+
+
+def teacher_steps(record: EpisodeRecord) -> tuple[int, ...]:
+    """Return the teacher's answers that were carried out."""
+    return tuple(turn.executed for turn in record.turns if turn.executed is not None)
 
 
 class Algorithm(Interface):
@@ -83,6 +94,8 @@ def follow_marks(answers: ScoredAnswers, algorithm: Algorithm) -> list[float]:
     teacher's earlier ones. An invalid answer never follows.
     """
     marks: list[float] = []
+    for step in answers.before:
+        algorithm.take(step)
     for number, answer in enumerate(answers.values):
         follows = answer is not None and algorithm.follows(answer)
         if answers.taught is None and not follows:
@@ -104,7 +117,7 @@ def gaps(answers: ScoredAnswers, case: _game_walk.Terrain) -> list[float]:
     In free play an invalid answer adds nothing to the list. With a teacher, what is visited are the teacher's earlier
     nodes and this answer's; an invalid answer repeats the gap before it.
     """
-    size, visited_nodes = case.graph.size, 1
+    size, visited_nodes = case.graph.size, _visited(answers.before)
     shares: list[float] = []
     for number, answer in enumerate(answers.values):
         if answer is not None:
@@ -114,6 +127,11 @@ def gaps(answers: ScoredAnswers, case: _game_walk.Terrain) -> list[float]:
         visited = answer if answers.taught is None else answers.taught[number]
         visited_nodes |= 0 if visited is None else 1 << visited
     return shares
+
+
+def _visited(nodes: Iterable[int]) -> int:
+    """Return the nodes that are visited after some steps, as bits of a number."""
+    return reduce(lambda mask, node: mask | 1 << node, nodes, 1)
 
 
 class Scores(Generic[I]):
@@ -142,15 +160,17 @@ class Scores(Generic[I]):
 
     def most_answers(self, record: EpisodeRecord) -> int:
         """Return the greatest number of valid answers possible; with a teacher, who solves it, that is its number."""
-        if record.options["teacher_guided"]:
+        if record.options["teacher_guided"] is True:
             return record.proof["minimum"]
-        return record.options["max_steps"] or self._most(self._decode(record.instance))
+        limit: int = record.options["max_steps"] or self._most(self._decode(record.instance))
+        return limit - len(teacher_steps(record))
 
     def most_replies(self, record: EpisodeRecord) -> int:
         """Return the greatest number of replies that are invalid or forgiven."""
-        if record.options["teacher_guided"]:
+        if record.options["teacher_guided"] is True:
             return self.most_answers(record)
-        return (self.most_answers(record) + 1) * (record.options["max_retries"] + 1)
+        guided = len(teacher_steps(record))  # each with one reply, which is judged and not forgiven
+        return guided + (self.most_answers(record) + 1) * (record.options["max_retries"] + 1)
 
     def summed(self, record: EpisodeRecord) -> Range:
         """Return the range of a sum of shares over the answers, an invalid one that ends the episode included."""
@@ -172,8 +192,8 @@ class Scores(Generic[I]):
         return sum(marks) / count if count else 0.0
 
     def guided_accuracy(self, record: EpisodeRecord) -> float | None:
-        """Return the same for an episode with a teacher, None without."""
-        return self.accuracy(record, protocol_of(record)) if record.options["teacher_guided"] else None
+        """Return the same for an episode with a teacher from beginning to end, otherwise None."""
+        return self.accuracy(record, protocol_of(record)) if record.options["teacher_guided"] is True else None
 
 
 NUMBERS = Scores(
@@ -218,7 +238,13 @@ def g_min(scores: Scores[_game_walk.Terrain], record: EpisodeRecord) -> float:
     """Return the gap at the end."""
     case, answers = scores.read(record)
     shares = gaps(answers, case)
-    return shares[-1] if shares else 1 - 1 / case.graph.size
+    return shares[-1] if shares else 1 - _visited(answers.before).bit_count() / case.graph.size
+
+
+def _first_gap(record: EpisodeRecord) -> float:
+    """Return the gap before the first step that counts."""
+    free = record.options["teacher_guided"] is not True
+    return 1 - _visited(teacher_steps(record) if free else ()).bit_count() / len(record.instance["nodes"])
 
 
 def g_sum(scores: Scores[_game_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
@@ -239,7 +265,7 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             low=0,
             high=1,
             doc="Share of the answers that follow the algorithm, up to the first deviation (equation 5); with a "
-            "teacher every answer is judged by itself." + _PROTOCOL_NOTE.format(name="acc"),
+            "teacher in the whole episode every answer is judged by itself." + _PROTOCOL_NOTE.format(name="acc"),
         ),
         Metric(
             name="psacc",
@@ -266,7 +292,7 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             title="Valid answers",
             range=lambda record: (0, scores.most_answers(record)),
             better="",
-            doc="Number of valid answers.",
+            doc="Number of valid answers, without the teacher's first steps.",
         ),
         Metric(
             name="minimum",
@@ -277,8 +303,8 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             better="",
             doc="Number of answers of the optimal policy.",
         ),
-        outcome_metric("unparsed", "Replies in which no number was read.", most=scores.most_replies),
-        outcome_metric("illegal", "Replies with a number that cannot be taken.", most=scores.most_replies),
+        outcome_metric("unparsed", "Replies without a readable number.", most=scores.most_replies),
+        outcome_metric("illegal", "Replies with an invalid number.", most=scores.most_replies),
     )
 
 
@@ -299,7 +325,7 @@ NUMBER_METRICS = (
         title="Err_sum",
         range=NUMBERS.summed,
         better="lower",
-        doc="Sum of the errors of all answers (equation 2); an invalid reply that ends the episode is one of 1."
+        doc="Sum of the errors of all answers (equation 2); an invalid reply that ends the episode has error 1."
         + _PROTOCOL_NOTE.format(name="err_sum"),
     ),
     Metric(
@@ -309,7 +335,7 @@ NUMBER_METRICS = (
         low=0,
         high=1,
         better="lower",
-        doc="Mean of the same errors; of the published program, not in the paper.",
+        doc="Mean of the same errors; from the published program, not the paper.",
     ),
     *_shared(NUMBERS),
     Metric(
@@ -334,8 +360,8 @@ def walk_metrics(scores: Scores[_game_walk.Terrain]) -> tuple[Metric, ...]:
             low=0,
             high=1,
             better="lower",
-            floor=lambda record: 1 - 1 / len(record.instance["nodes"]),
-            doc="Share of the nodes that are not visited at the end (equation 3); node 0 counts as visited.",
+            floor=_first_gap,
+            doc="Share of nodes not visited at the end (equation 3); node 0 counts as visited.",
         ),
         Metric(
             name="g_sum",
@@ -372,9 +398,10 @@ def series(scores: Scores[Any]) -> tuple[Series, ...]:
             title="Per-step accuracy",
             low=0,
             high=1,
-            doc="With a teacher, whether each answer follows the algorithm: its mean at step k, over the episodes "
-            "whose optimal run has that step, is PSACC_k, and the mean of these over all k is PSACC_avg. In free play, "
-            "whether the player has followed it up to this answer, over the episodes that last so long; those that end "
-            "early are missing from the later steps.",
+            doc="With a teacher in the whole episode, whether each answer follows the algorithm: its mean at step k, "
+            "over the episodes whose optimal run has that step, is PSACC_k, and the mean of these over all k is "
+            "PSACC_avg. In free play, whether the player has followed it up to this answer, over the episodes that "
+            "last so long; those that end early are missing from the later steps. After a teacher's first steps, step "
+            "1 is the first free one.",
         ),
     )

@@ -18,19 +18,19 @@ FEWEST_NODES = 5  # with fewer, a random walk does about as well as a search
 LARGEST_FILE = 1 << 28  # bytes
 
 NUMBER_OPTIONS = (
-    Option(name="lowest", default=LOWEST, low=0, high=2**53, doc="The least number of the range."),
+    Option(name="lowest", default=LOWEST, low=0, high=2**53, doc="Smallest number of the range."),
     Option(
         name="span",
         default=None,
         kind=int,
         low=1,
         high=2**53,
-        doc="The range's greatest number less its least; 2 to the power of the level if not given.",
+        doc="Largest minus smallest number of the range; by default 2 to the power of the level.",
     ),
 )
 WALK_OPTIONS = (
     Option(name="shape", default="random", choices=tuple(SHAPES), doc="Shape of the tree; random ones are uniform."),
-    Option(name="cycles", default=0, low=0, high=10_000, doc="Edges beyond the tree's, each making a cycle."),
+    Option(name="cycles", default=0, low=0, high=10_000, doc="Edges added to the tree; each makes a cycle."),
 )
 
 
@@ -52,7 +52,7 @@ class NumberSource(Source[_game_number.Number]):
         self._span = int(options["span"] or 2**level)
         if self._span.bit_length() - 1 != level:
             raise UsageError(
-                f"span={self._span} is of level {self._span.bit_length() - 1}, not {level}: give that level"
+                f"span={self._span} is of level {self._span.bit_length() - 1}, not {level}: use that level"
             )
         self._key, self._level, self._low = key, level, int(options["lowest"])
 
@@ -127,12 +127,12 @@ class CaseFile(Source[I], Generic[I]):
     ) -> None:
         try:
             if path.stat().st_size > LARGEST_FILE:
-                raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of cases")
+                raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of cases")
             data: Json = json.loads(path.read_bytes())
         except OSError as error:
             raise UsageError(f"cannot read {path}: {error.strerror}; give a file of cases") from None
         except (ValueError, RecursionError):
-            raise DataError(f"{path}: it is no JSON; give a list of cases") from None
+            raise DataError(f"{path}: not JSON; give a list of cases") from None
         if not is_array(data) or not data:
             raise DataError(f"{path}: give a JSON list of cases")
         self._cases: list[I] = []

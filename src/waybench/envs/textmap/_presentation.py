@@ -21,10 +21,10 @@ def _draw_frames(*args: Any) -> Iterator[str]:
 PRESENTATION = Presentation(
     title="Text maps (MANGO)",
     lead=(
-        "Questions about the map that a game's walkthrough tells of: where do given moves lead, and which moves "
-        "lead from here to there? Easy questions are about ways that were walked; in hard ones some move has to be "
-        "inferred from its opposite. Success says whether the way ends where it should, reasoning whether the "
-        "trajectory is right from place to place."
+        "Questions about the map in a game's walkthrough: where do given moves lead, and which moves lead from one "
+        "place to another? Easy questions are about moves that the walkthrough makes; in hard questions, some move "
+        "must be inferred from its opposite. Success says whether the answer ends at the right place, reasoning "
+        "whether each step of it is right."
     ),
     level="size class",
     levels="size classes",
@@ -47,18 +47,18 @@ PRESENTATION = Presentation(
     draw=_draw,
     draw_frames=_draw_frames,
     legend=(
-        "Lines are moves, with north at the top as far as they agree on it, and up, down, in and out aslant. Where "
-        "they lead both ways, the half next to a place is the way from there: solid if it was walked, dashed if it "
-        "follows from its opposite, dotted if it is not known yet. The ring is where the question begins, the "
-        "green square where a route is to end. Arrows are the moves that were answered, as they were scored; a dot "
-        "is where they end, a cross where they go wrong, and orange dots are moves that the map does not have. A "
-        "pale line leads to a minigame's place. Triplets that were right are blue, the others orange."
+        "Lines are moves, with north at the top where possible, and up, down, in and out drawn diagonally. For moves "
+        "in both directions, the half next to a place is the move from there: solid if it was walked, dashed if it "
+        "follows from its opposite, dotted if it is not known yet. The ring is the start of the question, the green "
+        "square the destination of a route. Arrows are the answer's moves, as they were scored; a dot marks where "
+        "they end, a cross where they go wrong, and orange dots moves that are not on the map. A pale line leads to a "
+        "minigame's place. Right triplets are blue, the others orange."
     ),
     reference="a shortest route, or the right answer (wide band)",
     by_cluster=("success", "success_easy", "success_hard", "success_known", "success_new", "reasoning"),
     shared="shared",
     undefined=(
-        'A dash: no such question has an answer that counts. In protocol "paper" of routes and destinations only '
-        "answers that could be read do."
+        'A dash: no question of this kind has an answer that counts. In protocol "paper", only readable answers count '
+        "for routes and destinations."
     ),
 )

@@ -21,20 +21,20 @@ _OF_ALL = (
         default=None,
         kind=int,
         low=1,
-        doc="Number of maps; if not given, 150 generated ones, or all of a file.",
+        doc="Number of maps; by default 150 generated maps, or all maps of a file.",
     ),
-    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each map (repeats of the whole benchmark)."),
+    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per map (repeats of the whole benchmark)."),
 )
 _OF_GENERATED = (
-    Option(name="key", default=None, kind=str, doc="The key of generated maps; the public set if not given."),
-    Option(name="level", default=None, kind=int, low=1, high=9, doc="The level of generated maps; 3 if not given."),
+    Option(name="key", default=None, kind=str, doc="Key of generated maps; by default the public set."),
+    Option(name="level", default=None, kind=int, low=1, high=9, doc="Level of generated maps; by default 3."),
 )
 _SKIP = Option(
     name="skip",
     default=0,
     low=0,
     high=10**6,
-    doc="Maps of a file that are left out at its beginning; the published program leaves out 2 of its 151.",
+    doc="Number of maps to skip at the beginning of a file; the published program skips 2 of its 151.",
 )
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with gtb/traversal_benchmark.json, for published maps."
@@ -77,7 +77,7 @@ def _limited(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
     numbers = range(options["skip"], len(source))
     items = [source.item(index) for index in numbers[: options["limit"]]]
     if not items:
-        raise UsageError(f"skip={options['skip']}: there is no map after the first {len(source)}")
+        raise UsageError(f"skip={options['skip']}: the number of maps is {len(source)}; lower skip")
     # "sound" leaves out objectives that cannot be reached; a map without any other has nothing to play.
     playable = [
         item
@@ -85,5 +85,5 @@ def _limited(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
         if options["protocol"] == "paper" or len(item.proof["unreachable"]) < len(item.instance.objectives)
     ]
     if not playable:
-        raise UsageError("no objective of these maps can be reached, so that there is nothing to play: choose others")
+        raise UsageError("no objective of these maps can be reached: choose other maps")
     return ItemList(playable)

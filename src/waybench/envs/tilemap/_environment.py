@@ -34,29 +34,41 @@ OPTIONS = (
         name="protocol",
         default="paper",
         choices=tuple(PROTOCOLS),
-        doc='"paper": prompt, parsing, walkability, rewards and scores as in the published program; "sound": mended.',
+        doc='"paper": prompt, parsing, walkability, rewards and scores as in the published program; "sound": '
+        "corrected.",
     ),
     Option(
-        name="wording", default="plain", choices=("plain",), doc="There is one: our own words, the published facts."
+        name="wording",
+        default="plain",
+        choices=("plain",),
+        doc="The only wording: our own text with the published facts.",
     ),
     Option(
         name="max_failures",
         default=10,
         low=1,
         high=1000,
-        doc="Replies in a row for one objective that cannot be read before it is given up.",
+        doc="Unreadable replies in a row before an objective is given up.",
     ),
     Option(
         name="tries",
         default=1,
         low=1,
         high=100,
-        doc="Plans for each objective: 1 is zero-shot as published; with 2, a missed objective is requested "
-        "once more, from where the first plan has led and with what came of it (one-shot with feedback).",
+        doc="Plans per objective: 1 is zero-shot, as published; with 2, the player gets a second plan for a missed "
+        "objective, with feedback, from where the first plan ended (one-shot with feedback).",
     ),
-    Option(name="walkers", default=0, low=0, high=20, doc="Walkers that wander about and stand in the way."),
-    Option(name="enemies", default=0, low=0, high=20, doc="Enemies that end the map where they meet the player."),
-    Option(name="hazards", default=0, low=0, high=1000, doc="Cells that end the map when the player steps on them."),
+    Option(name="walkers", default=0, low=0, high=20, doc="Number of walkers, which move at random and block the way."),
+    Option(
+        name="enemies", default=0, low=0, high=20, doc="Number of enemies, which end the map when they meet the player."
+    ),
+    Option(
+        name="hazards",
+        default=0,
+        low=0,
+        high=1000,
+        doc="Number of hazard cells, which end the map when the player steps on them.",
+    ),
 )
 
 
@@ -80,7 +92,7 @@ def _play_of(single: bool, predicts: bool) -> Any:
     def play(options: Mapping[str, Json]) -> Play[TileMap, Location, MovePlan]:
         style = style_of(options, single=single, predicts=predicts)
         if predicts and (style.crew.walkers or style.crew.enemies):
-            raise UsageError("walkers and enemies cannot be foreseen: leave them out of tilemap/state")
+            raise UsageError("tilemap/state has no walkers or enemies, since they cannot be predicted: remove them")
         return _play_with(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
 
     return play
@@ -106,9 +118,9 @@ def _draw(*args: Any, **options: Any) -> str:
 PRESENTATION = Presentation(
     title="Tile maps (GameTraversalBenchmark)",
     lead=(
-        "Maps of characters, over which an agent is led from objective to objective. GTB_Score weighs where plans "
-        "end against their length and against replies that cannot be carried out; Top-0 is the share of objectives "
-        "at which a plan ended. MGE counts replies in error for a map, MPL moves, MAT all actions."
+        "The player leads an agent over a map of characters from objective to objective. GTB_Score combines where "
+        "plans end with their length and with replies that cannot be carried out; Top-0 is the share of objectives "
+        "at which a plan ended. Per map, MGE counts generation errors, MPL moves and MAT all actions."
     ),
     level="size class",
     levels="size classes",
@@ -116,8 +128,8 @@ PRESENTATION = Presentation(
     metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
     draw=_draw,
     legend=(
-        "The ring is where the player began, and the squares are the objectives with their numbers. The line is "
-        "the way that was walked, or straight where beings were in it, and a dot marks where a plan ended."
+        "The ring is the player's start, and the squares are the objectives with their numbers. The line is the "
+        "walked path (a straight line if creatures interfered), and a dot marks where a plan ended."
     ),
     reference="a shortest tour (dashed)",
 )
@@ -150,7 +162,7 @@ def _environment(
         if single or predicts
         else HorizonSpec(
             task="horizon_tilemap",
-            summary="tile maps, by the length of the shortest tour",
+            summary="tile maps by length of the shortest tour",
             levels=(1, 2, 3, 4, 5, 6),
             pool=60,
         ),
@@ -161,8 +173,12 @@ def _environment(
         metrics=metrics,
         failures=FAILURES,
         failure=failure,
-        axes=(proof_axis("minimum", "Shortest tour", "Moves of a shortest tour of all objectives, in their order."),),
-        success="a plan ends at every objective, however long the way",
+        axes=(
+            proof_axis(
+                "minimum", "Shortest tour", "Length of a shortest tour of all objectives in their order, in moves."
+            ),
+        ),
+        success="a plan ends at every objective, by any path",
         pooled=True,
         presentation=PRESENTATION,
         players=dict[str, Any](PLAYERS),
@@ -189,7 +205,7 @@ STATE = _environment(
     "state",
     "Tile maps, foreseeing the map",
     STATE_METRICS,
-    "a map of tiles with whole plans, and draws the map that each leaves",
+    "a map of tiles with whole plans, and draws the map after each",
     "* **Foreseeing.** A reply is JSON with the actions and the map, in both protocols. `cells` is the share\n"
     "  of the map's cells that the drawing has right, `moved` that of the cells which change in truth or in the\n"
     "  drawing. The score is that of the plan alone.\n",

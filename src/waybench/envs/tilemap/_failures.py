@@ -25,25 +25,27 @@ CRASHED = FailureKind(
 _GIVEN_UP = "Most objectives were given up after {}."
 UNREAD = (
     FailureKind("refused", "refusals", _GIVEN_UP.format("refusals")),
-    FailureKind("truncated", "length", _GIVEN_UP.format("replies that were cut off at the output limit")),
-    FailureKind("unparsed", "replies that could not be read", _GIVEN_UP.format("replies that could not be read")),
+    FailureKind("truncated", "truncated replies", _GIVEN_UP.format("truncated replies")),
+    FailureKind("unparsed", "unreadable replies", _GIVEN_UP.format("unreadable replies")),
 )
 OUT_OF_BUDGET = FailureKind(
-    "turn_limit", "the limit on turns", "Most objectives were not attempted, because tokens or messages ran out."
+    "turn_limit", "the turn limit", "Most objectives were not attempted, because tokens or messages ran out."
 )
 WRONG_NAME = FailureKind(
-    "wrong_name", "names that are no action", "Most objectives were missed by plans with a name that is no action."
+    "wrong_name",
+    "names that are not actions",
+    "Most objectives were missed by plans with a name that is not an action.",
 )
 BLOCKED = FailureKind(
     "blocked",
     "moves into obstacles",
-    "Most objectives were missed by plans of actions only that obstacles stopped: at least half of the moves were into "
-    "walls or off the map, or the plan would have ended at the objective if nothing had stood in its way.",
+    "Most objectives were missed by plans of actions only that obstacles stopped: at least half of the moves were "
+    "into walls or off the map, or the plan would have ended at the objective without obstacles.",
 )
 STRATEGIC = FailureKind(
     "strategic",
     "plans that end elsewhere",
-    "Most objectives were missed by plans of actions only that would have ended elsewhere without obstacles, too.",
+    "Most objectives were missed by plans of actions only that would have ended elsewhere even without obstacles.",
 )
 
 FAILURES = (ENEMY, HAZARD, CRASHED, *UNREAD, WRONG_NAME, BLOCKED, STRATEGIC, OUT_OF_BUDGET)

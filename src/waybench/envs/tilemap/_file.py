@@ -48,10 +48,10 @@ class MapFile(Source[TileMap]):
             self._maps.append(case)
             self._names.append(case.id or str(number))
         if not self._maps:
-            raise DataError(f"{path}: it has no record")
+            raise DataError(f"{path}: the file has no records")
         twice = next((name for name, times in Counter(self._names).items() if times > 1), None)
         if twice is not None:
-            raise DataError(f"{path}: experiment_id: {twice[:60]!r} is there twice")
+            raise DataError(f"{path}: experiment_id: {twice[:60]!r} occurs twice")
         self._key, self._prove = key, prove
 
     def __len__(self) -> int:
@@ -78,7 +78,7 @@ class MapFile(Source[TileMap]):
 def _records(path: Path) -> list[Json]:
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of maps")
+            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of maps")
         text = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; give a file of maps") from None
@@ -88,5 +88,5 @@ def _records(path: Path) -> list[Json]:
             return data if is_array(data) else []
         lines = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError):
-        raise DataError(f"{path}: it is no JSON; give a list of records, or one in each line") from None
+        raise DataError(f"{path}: not JSON; give a list of records, or one record per line") from None
     return [line["instance"] if is_object(line) and "instance" in line else line for line in lines]

@@ -140,7 +140,7 @@ def decode(data: Json) -> TileMap:
             f"environment: {plural(len(rows), 'row')} of {plural(width, 'character')}; give 1 to {LARGEST} cells"
         )
     if not rows[-1]:
-        raise DataError("environment: its last row is empty; leave out the line break at its end")
+        raise DataError("environment: the last row is empty; remove the line break at the end")
     ragged = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if ragged is not None:
         raise DataError(f"environment: row {ragged} has {plural(len(rows[ragged]), 'character')}, row 0 has {width}")
@@ -174,13 +174,13 @@ def decode(data: Json) -> TileMap:
 def _text(data: Any, name: str, most: int) -> str:
     value = data.get(name)
     if not isinstance(value, str):
-        raise DataError(f"{name}: it is missing, or no text")
+        raise DataError(f"{name}: missing, or not a string")
     if len(value) > most:
         raise DataError(f"{name}: it has {len(value)} characters; at most {most} are read")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise DataError(f"{name}: it has half a surrogate pair") from None
+        raise DataError(f"{name}: it has an unpaired surrogate") from None
     return value
 
 

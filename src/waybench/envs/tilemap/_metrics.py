@@ -21,7 +21,7 @@ class Tally:
         points: Points of all goals together, without what moves cost.
         spent: Moves that are paid for: names in all plans, and the path length for each goal that was given up.
         per_point: How many moves cost one point.
-        generation_errors: Replies that could not be read, and plans with a name that is no action.
+        generation_errors: Replies that could not be read, and plans with a name that is not an action.
         wrong: Of these, the latter.
         moves: Names of moves in all plans, carried out or not.
         actions: Names in all plans.
@@ -253,52 +253,50 @@ METRICS = (
         title="Reward",
         range=_rewards,
         unbounded=ANY_LENGTH,
-        doc="Points for where each objective's plan ended, less the cost of each action, less 1 for each generation "
-        "error, less 100 and the cost of the path length for an objective that was given up. An action costs 1; in "
-        '"sound" it costs less on a map whose shortest tour has 100 moves or more (see there).',
+        doc="Points for where each objective's plan ended, minus the cost of each action, minus 1 for each generation "
+        "error, minus 100 and the cost of the path length for each objective that was given up. An action costs 1; in "
+        '"sound" it costs less on a map whose shortest tour has 100 moves or more (see the documentation).',
     ),
     _metric(
         "generation_errors",
         "MGE",
         _from_tally(lambda counted: counted.generation_errors),
-        "Replies that could not be read, and plans with a name that is no action.",
+        "Replies that could not be read, and plans with a name that is not an action.",
         most=_replies,
     ),
     _metric(
         "wrong_actions",
         "Invalid names",
         _from_tally(lambda counted: counted.wrong),
-        "Plans with such a name.",
+        "Plans with a name that is not an action.",
         most=_plans,
     ),
     _metric(
         "path_length",
         "MPL",
         _from_tally(lambda counted: counted.moves),
-        "Names of moves in all plans, as published also those that came after an invalid name and were not made.",
+        "Names of moves in all plans, including those after an invalid name, which are not carried out (as published).",
         "",
     ),
     _metric("actions", "MAT", _from_tally(lambda counted: counted.actions), "Names in all plans.", ""),
     _top(0, "Objectives at which the plan ended."),
-    _top(1, 'Objectives beside which it ended; in "sound" those of Top-0 too.'),
+    _top(1, 'Objectives with a plan that ended on a cell next to them; in "sound" including Top-0.'),
     _top(
         2,
         'In "paper" objectives from which it ended 2 to 5 away in a straight line, give or take one; in "sound" up to '
         "5 away.",
     ),
-    _fact(
-        "objectives", "Objectives", _from_tally(lambda counted: counted.goals), "Objectives that the player was given."
-    ),
+    _fact("objectives", "Objectives", _from_tally(lambda counted: counted.goals), "Number of objectives."),
     _fact("minimum", "Shortest tour", lambda record: float(record.proof["minimum"]), "Its length."),
     _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
     _metric(
         "strategic",
         "Strategic errors",
         _strategic,
-        "Objectives whose plan was made of actions only and ended elsewhere.",
+        "Objectives with a plan of actions only that ended elsewhere.",
         most=lambda record: len(record.instance["objectives"]),
     ),
-    outcome_metric("unparsed", "Replies that could not be read.", most=_replies),
+    outcome_metric("unparsed", "Unreadable replies.", most=_replies),
 )
 
 STATE_METRICS = (
@@ -309,7 +307,7 @@ STATE_METRICS = (
         title="Cells right",
         low=0,
         high=1,
-        doc="Share of the map's cells that the player foresaw, mean over its plans.",
+        doc="Share of the map's cells that the player predicted correctly, mean over its plans.",
     ),
     Metric(
         name="moved",
@@ -317,7 +315,7 @@ STATE_METRICS = (
         title="Changed cells right",
         low=0,
         high=1,
-        doc="The same of the cells that change in truth or in the drawing, for the others can be copied. Not defined "
-        "where none does.",
+        doc="The same for cells that change on the map or in the prediction (the others can be copied); undefined if "
+        "none does.",
     ),
 )

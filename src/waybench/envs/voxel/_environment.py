@@ -30,9 +30,9 @@ def _draw_frames(*args: Any) -> Iterator[str]:
 PRESENTATION = Presentation(
     title="Find a biome (after SmartPlay)",
     lead=(
-        "The player looks for a biome in a world of blocks that is described in words, by going in one of four "
-        "directions again and again. The score is the share of searches that found one. Where no engine is "
-        "named the world is our own, and no published figures are for comparison."
+        "The player looks for a biome in a voxel world that is described in words, by walking in one of four "
+        "directions in each step. The score is the share of searches that found one. By default the world is "
+        "waybench's own; there are no published scores to compare with."
     ),
     level="level of distance",
     levels="levels of distance",
@@ -42,18 +42,18 @@ PRESENTATION = Presentation(
     draw=_draw,
     draw_frames=_draw_frames,
     legend=(
-        "The map from above, north at the top, with the biomes that count outlined. The ring is where the player "
-        "began, the square the goal that was nearest then, the line its way, and the dot where it was last, with a "
-        "ring around it where the biome was found."
+        "The map from above, north at the top, with the goal biomes outlined. The ring is the player's start, the "
+        "square the goal nearest to it, the line the player's path, and the dot its last position, with a ring if the "
+        "biome was found."
     ),
-    undefined="A dash: where no biome was found there is no number of steps to it.",
+    undefined="A dash: no biome was found, so there is no number of steps.",
 )
 
 
 FIND = agent_environment(
     id="voxel/find",
     version=2,
-    title="Find a biome in a world of blocks (after SmartPlay)",
+    title="Find a biome in a voxel world (after SmartPlay)",
     about=read_text(__file__, "about.md"),
     rules=FindRules,
     history=2,  # Table 1, and so are the steps

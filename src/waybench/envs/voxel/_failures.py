@@ -4,15 +4,15 @@ from waybench.core import TURN_LIMIT, EpisodeRecord, FailureKind
 from waybench.envs.voxel._metrics import progress
 
 UNPRODUCTIVE = FailureKind(
-    "unproductive", "walks that get stuck", "The steps ran out, and in at least half of them the walker did not get on."
+    "unproductive", "walks that get stuck", "The steps ran out, and in at least half of them the player was blocked."
 )
 ASTRAY = FailureKind(
     "astray",
     "walking away from the goal",
-    "The steps ran out, and the nearest goal was no nearer at the end than at the start.",
+    "The steps ran out, and the nearest goal was as far away as at the start, or farther.",
 )
 
-TOO_FAR = FailureKind("turn_limit", "not finding the goal in time", "The steps ran out before the goal was found.")
+TOO_FAR = FailureKind("turn_limit", "goal not found in time", "The steps ran out before the goal was found.")
 
 FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR)
 

@@ -110,7 +110,7 @@ def decode(data: Json) -> Search:
     if not (seed.isascii() and seed.isdigit() and len(seed) <= len(str(MOST_SEED)) and int(seed) <= MOST_SEED):
         raise DataError("instance: the seed is a whole number from 0 to 2**62 - 1, written as a text")
     if str(int(seed)) != seed:
-        raise DataError("instance: write the seed without zeros before it")
+        raise DataError("instance: write the seed without leading zeros")
     goals, farthest = ENGINES[engine].words(), ENGINES[engine].farthest
     if goal not in goals:
         raise DataError(f"instance: the goal is one of {', '.join(goals)}")

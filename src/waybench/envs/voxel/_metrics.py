@@ -20,7 +20,7 @@ def not_replayable(record: EpisodeRecord) -> str:
     """Return why a record cannot be simulated again here; "" if it can."""
     engine = record.instance.get("engine") if is_object(record.instance) else None
     if engine == MINEDOJO:
-        return "it was played in a world that is alive"
+        return "it was played in a live world"
     if engine == LUANTI and not drawable(LUANTI):
         return f"its engine, {LUANTI}, is not installed here"
     return ""
@@ -91,7 +91,7 @@ METRICS = agent_metrics(
         title="Steps to the goal",
         range=_steps_range,
         better="lower",
-        doc="Steps until the biome was found; not defined where it was not.",
+        doc="Steps until the biome was found; undefined if it was not found.",
     ),
     Metric(
         name="progress",
@@ -99,8 +99,8 @@ METRICS = agent_metrics(
         title="Progress",
         high=1,
         range=_progress_range,
-        doc="How much nearer a goal is at the end than at the start, as a share: 1 is the goal, 0 as far as at the "
-        "start, less than 0 farther. Of several goals, the nearest one counts, at the end perhaps another one.",
+        doc="Share of the distance to the nearest goal that was covered: 1 at the goal, 0 as far as at the start, "
+        "negative if farther. The nearest goal can differ between start and end.",
     ),
     Metric(
         name="distance_left",
@@ -110,7 +110,7 @@ METRICS = agent_metrics(
         low=0,
         high=_MOST_LEFT,
         better="lower",
-        doc="From the end to the nearest goal over the ground, in a straight line.",
+        doc="Horizontal straight-line distance from the end to the nearest goal.",
     ),
     Metric(
         name="spl",
@@ -118,8 +118,8 @@ METRICS = agent_metrics(
         title="Path efficiency (SPL)",
         low=0,
         high=1,
-        doc="Success weighted by path length: the straight distance to the nearest goal by the length of the way that "
-        "was walked; 0 where no goal was found. What lies in the way keeps everybody below 1.",
+        doc="Success weighted by path length: the straight-line distance to the nearest goal over the length of the "
+        "walked path; 0 if no goal was found. Obstacles keep all players below 1.",
     ),
     steps=lambda record: record.options["steps"],
     reward=lambda record: (0, 1),

@@ -16,23 +16,23 @@ OPTIONS = (
     Option(
         name="goal",
         default=ANY,
-        doc="The biome to be found; any: one of eight, drawn by key. Engines have different ones.",
+        doc="The biome to find; any: one of eight, drawn from the key. Engines have different biomes.",
     ),
     Option(
         name="start",
         default=None,
         kind=str,
         choices=(ANY, UNSEEN),
-        doc="Where a search begins; any: wherever the distance is that of the level; unseen: where no block of a goal "
-        "is in sight, whichever way one turns. If not given, unseen in protocol=sound and any in paper.",
+        doc="Start of a search; any: any place at the level's distance; unseen: a place from which no block of a goal "
+        "is visible in any direction. By default unseen with protocol=sound and any with protocol=paper.",
     ),
     Option(
         name="engine",
         default=OWN,
         choices=tuple(ENGINES),
-        doc="What makes the world; own: our own, which needs nothing else; luanti: Luanti's server on this machine "
-        "(Debian's package minetest-server); minedojo: Minecraft, for those who have MineDojo. Scores of different "
-        "engines are not comparable.",
+        doc="Engine of the world; own: waybench's own, without further requirements; luanti: a Luanti server on this "
+        "machine (Debian package minetest-server); minedojo: Minecraft with MineDojo. Scores of different engines are "
+        "not comparable.",
         separate_tables=True,
     ),
 )
@@ -75,10 +75,10 @@ class SearchSource(Source[Search]):
         words = ENGINES[self._engine].words()
         self._unseen = options.get("start") == UNSEEN
         if self._unseen and not ENGINES[self._engine].charted:
-            raise UsageError(f"start={UNSEEN}: with engine={self._engine} a search begins where the engine wants to")
+            raise UsageError(f"start={UNSEEN}: engine={self._engine} chooses the start itself")
         if level != 1 and not ENGINES[self._engine].charted:
             raise UsageError(
-                f"level {level}: with engine={self._engine}, whose maps are not known, there is only level 1"
+                f"level {level}: with engine={self._engine}, whose maps are unknown, there is only level 1"
             )
         if self._goal not in (ANY, *words):
             raise UsageError(f"goal={self._goal}: with engine={self._engine} give one of {ANY}, {', '.join(words)}")
@@ -97,9 +97,7 @@ class SearchSource(Source[Search]):
                 search = self._draw(goal, rng)
                 if search is not None:
                     return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
-        raise UsageError(
-            f"goal={self._goal}: no place was found that is so far from one; choose a lower level than this"
-        )
+        raise UsageError(f"goal={self._goal}: no place is that far from a goal; choose a lower level")
 
     def _draw(self, goal: str, rng: Stream) -> Search | None:
         """Try a place: its nearest goal is also that of all places between them, one of which is taken.

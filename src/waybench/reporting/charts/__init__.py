@@ -5,8 +5,10 @@ from waybench.reporting.charts._charts import Chart, chart_name, curve_charts, l
 from waybench.reporting.charts._outcomes import outcomes
 from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
+from waybench.reporting.charts._scaling import scaling_charts
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
 from waybench.reporting.charts._svg import drawn
+from waybench.reporting.charts._twins import twin_charts
 
 __all__ = [
     "MOST_POINTS",
@@ -22,8 +24,10 @@ __all__ = [
     "level_charts",
     "outcomes",
     "radar_spec",
+    "scaling_charts",
     "short_labels",
     "step_charts",
     "success_spec",
+    "twin_charts",
     "undrawn",
 ]

@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis import Estimate
-from waybench.analysis.comparisons import ExamplesEffect, Pair, WordingEffect
-from waybench.analysis.estimates import Regression, Repeats, ranked
+from waybench.analysis.comparisons import ExamplesEffect, Pair, TwinEffect, WordingEffect
+from waybench.analysis.estimates import Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, setting
 from waybench.core import Environment, Metric, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._files import task_page
+from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
-from waybench.reporting.charts import Chart, level_charts, step_charts, undrawn
+from waybench.reporting.charts import Chart, level_charts, scaling_charts, step_charts, twin_charts, undrawn
 from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     HorizonTables,
     Table,
+    attempt_spread_table,
     attempt_table,
     averages,
     conduct_table,
@@ -28,6 +30,7 @@ from waybench.reporting.tables import (
     side_by_side,
     slope_tables,
     spread_table,
+    twin_table,
     wording_table,
 )
 
@@ -54,17 +57,21 @@ class Compared:
     Attributes:
         changes: What in-context examples change.
         repeats: What repeats of the whole come to.
+        attempts: How far apart several attempts at all items of a level are.
         pairs: Models two by two.
         regressions: Scores on what may explain them.
         wordings: The same items in several wordings.
+        twins: The same items in an environment and its twin.
         curves: How success falls with difficulty.
     """
 
     changes: Sequence[ExamplesEffect]
     repeats: Sequence[Repeats]
+    attempts: Sequence[Spread]
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
     wordings: Sequence[WordingEffect]
+    twins: Sequence[TwinEffect]
     curves: Sequence[SuccessCurve]
 
     def of(self, key: "ScoreKey") -> "Compared":
@@ -72,9 +79,11 @@ class Compared:
         return Compared(
             changes=[each for each in self.changes if _score_key(each.group) == key],
             repeats=[each for each in self.repeats if _score_key(each.group) == key],
+            attempts=[each for each in self.attempts if _score_key(each.group) == key],
             pairs=[each for each in self.pairs if _score_key(each.first) == key],
             regressions=[each for each in self.regressions if _score_key(each.group) == key],
             wordings=[each for each in self.wordings if _score_key(each.group) == key],
+            twins=[each for each in self.twins if _score_key(each.group) == key],
             curves=[each for each in self.curves if _score_key(each.group) == key],
         )
 
@@ -140,6 +149,7 @@ def sections(
     totals: Sequence[Estimate],
     compared: Compared,
     pages: Mapping[Group, str],
+    models: Mapping[str, ModelFacts],
 ) -> list[Section]:
     """Return the sections of the first page, one for each environment, those of one family together.
 
@@ -148,6 +158,7 @@ def sections(
         totals: Those over all levels.
         compared: What they are compared by.
         pages: File names of the groups' pages.
+        models: What is known of models.
     """
     total_of = {total.group: total for total in totals}
     by_key = grouped(estimates, lambda estimate: _score_key(estimate.group))
@@ -169,7 +180,7 @@ def sections(
             metrics = (
                 overviews(presentation, own, compared.changes, pages, "task-metrics") if presentation.metrics else []
             )
-            found.append(_section(key, before, metrics, by_key[key], total_of, compared.of(key), pages))
+            found.append(_section(key, before, metrics, by_key[key], total_of, compared.of(key), pages, models))
     return found
 
 
@@ -181,6 +192,7 @@ def _section(
     total_of: Mapping[Group, Estimate],
     compared: Compared,
     pages: Mapping[Group, str],
+    models: Mapping[str, ModelFacts],
 ) -> Section:
     env, presentation = registry.load(key[0]), presentation_of(key[0])
     groups = ranked(estimates)
@@ -204,7 +216,9 @@ def _section(
         *pair_tables(env, presentation, ordered, compared.pairs, pages),
         *slope_tables(env, presentation, ordered, compared.regressions, pages),
         wording_table(env, presentation, compared.wordings, pages),
+        twin_table(presentation, compared.twins, pages),
         spread_table(env, presentation, estimates),
+        attempt_spread_table(env, presentation, compared.attempts, estimates),
         repeat_table(env, presentation, compared.repeats),
         attempt_table(presentation, every),
         conduct_table(presentation, groups, total_of, pages),
@@ -217,7 +231,11 @@ def _section(
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
         common=[text for name, value in first.settings.items() if (text := setting(name, value)) not in varied],
         by_level=charts,
-        other_charts=step_charts(env, presentation, estimates),
+        other_charts=[
+            *scaling_charts(env, presentation, estimates, every, compared.curves, models),
+            *twin_charts(env, presentation, compared.twins),
+            *step_charts(env, presentation, estimates),
+        ],
         undrawn=undrawn(env, presentation, estimates, charts),
         horizons=horizon_tables(env, presentation, compared.curves, ordered, pages),
         tables=[table for table in own_tables if table],

@@ -6,6 +6,7 @@ from waybench.reporting.tables._comparisons import (
     model_table,
     pair_tables,
     setting_table,
+    twin_table,
     wording_table,
 )
 from waybench.reporting.tables._failed import Failed
@@ -13,6 +14,7 @@ from waybench.reporting.tables._horizon_tables import HorizonTables, horizon_tab
 from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
 from waybench.reporting.tables._levels import LoggedError, error_table, level_table
 from waybench.reporting.tables._markdown import markdown, readme_table
+from waybench.reporting.tables._published import published_tables
 from waybench.reporting.tables._scores import conduct_table, score_table
 from waybench.reporting.tables._slopes import slope_tables
 from waybench.reporting.tables._table import (
@@ -38,7 +40,7 @@ from waybench.reporting.tables._table import (
     value_cell,
 )
 from waybench.reporting.tables._tables import files
-from waybench.reporting.tables._variation import attempt_table, repeat_table, spread_table
+from waybench.reporting.tables._variation import attempt_spread_table, attempt_table, repeat_table, spread_table
 
 __all__ = [
     "BLANK",
@@ -53,6 +55,7 @@ __all__ = [
     "RowGroup",
     "Table",
     "TableRow",
+    "attempt_spread_table",
     "attempt_table",
     "averages",
     "by_player",
@@ -80,6 +83,7 @@ __all__ = [
     "pair_tables",
     "parts",
     "prompt",
+    "published_tables",
     "readme_table",
     "repeat_table",
     "rows_of",
@@ -88,6 +92,7 @@ __all__ = [
     "side_by_side",
     "slope_tables",
     "spread_table",
+    "twin_table",
     "value_cell",
     "wording_table",
 ]

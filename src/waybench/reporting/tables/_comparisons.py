@@ -11,6 +11,7 @@ from waybench.analysis.comparisons import (
     Comparison,
     Pair,
     SettingEffect,
+    TwinEffect,
     Verdict,
     WordingEffect,
     comparison_cells,
@@ -194,6 +195,47 @@ def wording_table(
         caption=(Note(caption),),
         columns=[*_columns("Model", "*Wording"), metric_column(metric), *_columns("Difference", "p")],
         groups=groups,
+        kind="scores wordings",
+    )
+
+
+def twin_table(presentation: Presentation, found: Sequence[TwinEffect], pages: Mapping[Group, str]) -> Table | None:
+    """Return the table of one environment against its twin, models before embedded players; None if there are none.
+
+    Args:
+        presentation: What is known of the environment's family.
+        found: The comparisons.
+        pages: File names of the groups' pages.
+    """
+    if not found:
+        return None
+    items, groups = presentation.items, [each.group for each in found]
+    first, twin = (registry.load(group.env).title for group in (found[0].group, found[0].twin))
+    metric = found[0].comparison.metric
+    rows: list[TableRow] = []
+    for each in sorted(found, key=lambda each: each.group.embedded):
+        one = each.comparison
+        certain = "certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else ""
+        cells = [
+            Cell(text=str(each.level)),
+            Cell(text=amount(one.items)),
+            mean_cell(one.second_mean, metric),
+            mean_cell(one.first_mean, metric),
+            Cell(text=difference_text(one.difference, metric), kind=certain),
+            Cell(text=p_text(one.adjusted)),
+        ]
+        rows.append(TableRow(model_cell(each.group.model, differing(each.group, groups), pages[each.group]), cells))
+    caption = (
+        f"{metric.title} of the same players with the same settings at the very same {items}, with the {_INTERVAL}; "
+        f"the difference is this task's mean less that of “{twin}”, with its interval for pairs. p is of a paired "
+        "test, adjusted by Holm’s procedure for all rows, and a difference is in bold where it is below 0.05."
+    )
+    return Table(
+        id="task-twins",
+        title=f"The same {items} in other words",
+        caption=(Note(caption),),
+        columns=_columns("Model", presentation.level.capitalize(), items.capitalize(), twin, first, "Difference", "p"),
+        groups=rows_of(rows),
         kind="scores wordings",
     )
 

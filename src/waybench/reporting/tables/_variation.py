@@ -1,12 +1,12 @@
 """The tables of how much scores move: between sets of items, repeats on the same items, and attempts at an item."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from waybench.analysis import Estimate
-from waybench.analysis.estimates import Repeats, SetSpread, measure, spread
+from waybench.analysis.estimates import Repeats, SetSpread, Spread, measure, spread
 from waybench.analysis.formatting import NOTHING, mean_text, one_line
-from waybench.analysis.results import differing, grouped
+from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, metric_column, model_cell, rows_of
@@ -54,8 +54,39 @@ def spread_table(
     env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]
 ) -> Table | None:
     """Return the table of several sets; what a teacher has done has a dash."""
-    spreads = spread(estimates)
+    caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
+    title = f"Spread over several sets of {presentation.items}"
     guided = {each.group.without_key(): each.guided for each in estimates}
+    return _spread_table("spread", title, "Sets", caption, env, presentation, spread(estimates), guided)
+
+
+def attempt_spread_table(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    spreads: Sequence[Spread],
+    estimates: Sequence[Estimate],
+) -> Table | None:
+    """Return the table of several attempts at the same items; what a teacher has done has a dash."""
+    items = presentation.items
+    caption = (
+        f"The average of the attempts' means, each over all {items}; small, the distances to the smallest and to the "
+        "greatest of them."
+    )
+    title = f"Spread over several attempts at the same {items}"
+    guided = {each.group: each.guided for each in estimates}
+    return _spread_table("attempt-spread", title, "Attempts", caption, env, presentation, spreads, guided)
+
+
+def _spread_table(
+    name: str,
+    title: str,
+    heading: str,
+    caption: str,
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    spreads: Sequence[Spread],
+    guided: Mapping[Group, bool],
+) -> Table | None:
     names = presentation.metrics or (env.metrics[0].name,)
     free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
     guided_measures = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
@@ -72,12 +103,11 @@ def spread_table(
             cells = [_margins(found, metric) for found, metric in margins]
             rows.append(TableRow(model_cell(group.model, differs), [Cell(text=str(each.level)), sets, *cells]))
     metrics = [*free, *(measured.metric for measured in guided_measures)]
-    caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     columns = [
-        *(Column(heading=each) for each in ("Model", presentation.level.capitalize(), "Sets")),
+        *(Column(heading=each) for each in ("Model", presentation.level.capitalize(), heading)),
         *map(metric_column, metrics),
     ]
-    return _table("spread", f"Spread over several sets of {presentation.items}", caption, columns, rows)
+    return _table(name, title, caption, columns, rows)
 
 
 def _margins(found: SetSpread | None, metric: Metric) -> Cell:

@@ -42,12 +42,17 @@ OPTIONS = (
         '"paper": the search\'s answers are scored as in the paper, with credit for similar names; "sound": exact '
         "names."
     ),
-    Option(name="wording", default="plain", choices=("plain",), doc="plain: our own words; the paper prints none."),
+    Option(
+        name="wording",
+        default="plain",
+        choices=("plain",),
+        doc="plain: our own prompt; the paper does not print its prompt.",
+    ),
     Option(
         name="mode",
         default="steps",
         choices=MODES,
-        doc="steps: a turn for each step after the first five, which are examples; whole: all steps in one answer, "
+        doc="steps: one turn per step after the first five, which are examples; whole: all steps in one answer, "
         "without examples.",
     ),
     Option(
@@ -56,17 +61,17 @@ OPTIONS = (
         kind=str,
         choices=BEFORE,
         doc="In steps, the place that the prompt gives as the place before a step: told, the true one; own, the end of "
-        'the player\'s last triplet; if not given, told in "paper", own in "sound".',
+        'the player\'s last triplet; by default told in "paper" and own in "sound".',
     ),
     lists_option(
-        "The list of places: all of the map, or those seen by a reader of the prefix; if not given, all in "
-        '"paper", seen in "sound".'
+        "List of places in the prompt: all places of the map, or those seen in the prefix; by default all in "
+        '"paper" and seen in "sound".'
     ),
 )
 SOURCE_OPTIONS = (
-    prefix_option("Steps of the walkthrough that are shown; if not given, all of it, up to 1,000.", low=EXAMPLES + 1),
+    prefix_option("Steps of the walkthrough to show; by default all, up to 1,000.", low=EXAMPLES + 1),
     questions_option(
-        "Route questions for the graph, and as many destination questions; easy and hard ones alternate.",
+        "Number of route questions for the graph, and of destination questions; easy and hard ones alternate.",
         default=QUESTIONS,
         high=100,
     ),
@@ -75,7 +80,7 @@ SOURCE_OPTIONS = (
         default=LONGEST,
         low=1,
         high=1_000,
-        doc="Most moves of the path in a destination question; large maps have too many longer paths.",
+        doc="Maximum moves of the path in a destination question; large maps have too many longer paths.",
     ),
 )
 
@@ -123,7 +128,7 @@ EXTRACT = map_environment(
     ask=lambda place_map, cutoff, stream, parameters: extractions(
         place_map, cutoff, parameters["limit"], stream, longest=parameters["longest"]
     ),
-    limit=(4, "Route questions for the graph of each walkthrough, and as many destination questions."),
+    limit=(4, "Number of route questions for the graph of each walkthrough, and of destination questions."),
     items_per_limit=0,
     task="mango_extract",
     decode=decode_extraction,

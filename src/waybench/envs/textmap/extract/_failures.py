@@ -8,13 +8,13 @@ from waybench.envs.textmap.extract._instance import Extraction
 from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, expected_triplets, same_triplet
 from waybench.envs.textmap.questions import NO_PLACE, Hop, move_index, normal
 
-STAYING = FailureKind("staying", "moves taken for no move", "Most wrong triplets say that a step leads nowhere.")
+STAYING = FailureKind("staying", "moves not recognised", "Most wrong triplets say that a step leads nowhere.")
 WRONG_TRIPLET = FailureKind("wrong_triplet", "wrong triplets", "Most wrong triplets lead from or to a wrong place.")
-MISSING = FailureKind("missing", "missing triplets", "Most steps without the right triplet have none.")
+MISSING = FailureKind("missing", "missing triplets", "Most steps without the right triplet have no triplet.")
 CEILING = FailureKind(
     "ceiling",
     "questions that right triplets do not answer",
-    "All triplets are right, and the graph does not answer every question.",
+    "All triplets are right, but the graph does not answer every question.",
 )
 EXTRACT_FAILURES = (NO_PLACE, STAYING, WRONG_TRIPLET, MISSING, CEILING)
 

@@ -111,7 +111,7 @@ def decode_extraction(data: Json) -> Extraction:
         raise DataError(
             f"map: steps: the walkthrough ends at step {whole.last_step}; give one of {LEAST_CUTOFF} or more"
         )
-    shown = read_number(data, "cutoff", LEAST_CUTOFF, MOST_HOPS, "the last step that is shown")
+    shown = read_number(data, "cutoff", LEAST_CUTOFF, MOST_HOPS, "the last step shown")
     cutoff = min(shown, whole.last_step)
     place_map = cut(whole, cutoff)
     try:
@@ -144,7 +144,7 @@ def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQ
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
     if question.labels.difficulty(cutoff) is None:
-        raise DataError(f"{where}: it cannot be answered from what is shown")
+        raise DataError(f"{where}: the question cannot be answered from the steps shown")
     return question
 
 
@@ -160,5 +160,5 @@ def resolve_extraction(data: Json, locate: Locate) -> Json:
         UsageError: If its files are missing.
     """
     if is_object(data) and "game" in data and "map" not in data:
-        read_number(data, "cutoff", LEAST_CUTOFF, PUBLISHED_STEPS, "the last step that is shown")
+        read_number(data, "cutoff", LEAST_CUTOFF, PUBLISHED_STEPS, "the last step shown")
     return resolve_game(data, locate)

@@ -84,7 +84,7 @@ def read_map(data: dict[str, Json]) -> PlaceMap:
         DataError: If there is none, or it is invalid.
     """
     if "map" not in data:
-        raise DataError('map: it is missing; give the map, or with `waybench score` a published game\'s name as "game"')
+        raise DataError('map: missing; give the map, or (with `waybench score`) a published game\'s name as "game"')
     try:
         text = json.dumps(data["map"])
     except (ValueError, TypeError, RecursionError):
@@ -171,7 +171,7 @@ def _steps(rows: Sequence[Json]) -> tuple[Step, ...]:
         try:
             (action + observation).encode()
         except UnicodeEncodeError:
-            raise DataError(f"map: steps: record {number}: it has half a character, which no text can hold") from None
+            raise DataError(f"map: steps: record {number}: it has an unpaired surrogate") from None
         steps.append(Step(number, action, observation))
     return tuple(steps)
 

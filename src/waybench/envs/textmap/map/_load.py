@@ -51,9 +51,9 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
     """
     head, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
     if head or not blocks or blocks.pop():
-        raise DataError(f"{where}: it does not begin and end with a line of eleven '='")
+        raise DataError(f"{where}: it must begin and end with a line of eleven '='")
     if not blocks:
-        raise DataError(f"{where}: it has no step")
+        raise DataError(f"{where}: the file has no steps")
     steps: list[Step] = []
     for number, block in enumerate(blocks):
         match = _BLOCK.fullmatch(block)
@@ -86,21 +86,21 @@ def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
 def _text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is no file of a map")
+            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a map file")
         return path.read_bytes().decode()
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; a map is four files of one name") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}; a map is four files with the same name") from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: byte {error.start} is no UTF-8") from None
+        raise DataError(f"{path}: byte {error.start} is not valid UTF-8") from None
 
 
 def _list(path: Path) -> list[Json]:
     try:
         data: Json = json.loads(_text(path))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: it is no JSON: {str(error)[:80]}") from None
+        raise DataError(f"{path}: not JSON: {str(error)[:80]}") from None
     if not is_array(data):
-        raise DataError(f"{path}: it is no list")
+        raise DataError(f"{path}: not a list")
     return data
 
 
@@ -118,20 +118,18 @@ def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
     for number, value in enumerate(records):
         text = _name(value, f"{where}: record {number}")
         if text in positions:
-            raise DataError(
-                f"{where}: record {number}: {text[:60]!r} is there twice, first as record {positions[text]}"
-            )
+            raise DataError(f"{where}: record {number}: {text[:60]!r} occurs twice, first as record {positions[text]}")
         positions[text] = number
     return tuple(positions)
 
 
 def _name(value: Json, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise DataError(f"{where}: it is no name, but {str(value)[:60]!a}")
+        raise DataError(f"{where}: expected a name, found {str(value)[:60]!a}")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise DataError(f"{where}: {value[:60]!r} has half a character, which no text can hold") from None
+        raise DataError(f"{where}: {value[:60]!r} has an unpaired surrogate") from None
     return value
 
 
@@ -162,7 +160,7 @@ def read_edges(
             raise DataError(f"{where}: action: {edge.action[:60]!r} is not among the actions")
         if edge[:3] in positions:
             raise DataError(
-                f"{where}: {edge.action[:60]!r} from {edge.source[:60]!r} to {edge.target[:60]!r} is there twice, "
+                f"{where}: {edge.action[:60]!r} from {edge.source[:60]!r} to {edge.target[:60]!r} occurs twice, "
                 f"first as record {positions[edge[:3]]}"
             )
         positions[edge[:3]] = number
@@ -172,7 +170,7 @@ def read_edges(
 
 def _edge(record: Json, where: str, last: int) -> Edge:
     if not is_object(record):
-        raise DataError(f"{where}: it is no object")
+        raise DataError(f"{where}: not an object")
     source, target, action = (
         _name(_field(record, key, where), f"{where}: {key}") for key in ("src_node", "dst_node", "action")
     )
@@ -181,7 +179,7 @@ def _edge(record: Json, where: str, last: int) -> Edge:
         if _step(record, key, where, last) != least:
             raise DataError(f"{where}: {key}: it is {record[key]}, but the lesser of its two steps is {least}")
     if edge.known_named >= NEVER or edge.known >= NEVER:
-        raise DataError(f"{where}: the move is neither made nor inferred at any step: all are {NEVER}")
+        raise DataError(f"{where}: the move is never made or inferred: all steps are {NEVER}")
     return edge
 
 
@@ -196,5 +194,5 @@ def _step(record: dict[str, Json], key: str, where: str, last: int) -> int:
 
 def _field(record: dict[str, Json], key: str, where: str) -> Json:
     if key not in record:
-        raise DataError(f"{where}: it has no {key}")
+        raise DataError(f"{where}: {key} is missing")
     return record[key]

@@ -62,7 +62,7 @@ def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int = PUB
     text = tokenizer.decode(encoded[:tokens])
     numbers = text.split("NUM: ")[1:]
     if len(numbers) < 2:
-        raise UsageError(f"{tokens} tokens do not hold one step of the walkthrough")
+        raise UsageError(f"{tokens} tokens are too few for one step of the walkthrough")
     return int(numbers[-2].split("\n", 1)[0])
 
 
@@ -75,7 +75,7 @@ def fitting_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int
     numbers = [step.number for step in steps]
     step_count = bisect_right(numbers, tokens, key=lambda last: len(tokenizer.encode(walkthrough(steps, last))))
     if step_count == 0:
-        raise UsageError(f"{tokens} tokens do not hold one step of the walkthrough")
+        raise UsageError(f"{tokens} tokens are too few for one step of the walkthrough")
     return None if step_count == len(steps) else numbers[step_count - 1]
 
 
@@ -198,11 +198,11 @@ def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
     try:
         data: Json = json.loads(path.read_bytes())
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; without it places have no ids") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}; places have no ids without it") from None
     except (ValueError, RecursionError):
-        raise DataError(f"{path}: it is no JSON") from None
+        raise DataError(f"{path}: not JSON") from None
     if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
-        raise DataError(f"{path}: it is no object of lists, place -> ids")
+        raise DataError(f"{path}: not an object of lists, place -> ids")
     return with_ids(place_map, {place: " ".join(map(str, ids)) for place, ids in data.items()})
 
 
@@ -214,5 +214,6 @@ def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[
         options: All of its options.
     """
     published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
-    whole = published and record.instance["cutoff"] == PUBLISHED_STEPS
+    # A minigame shows what comes before its step, and has no last step of its own.
+    whole = published and record.instance.get("cutoff", PUBLISHED_STEPS) == PUBLISHED_STEPS
     return {"prefix_steps": PUBLISHED_STEPS} if whole else {}

@@ -29,30 +29,30 @@ from waybench.envs.textmap.worlds import WorldItems, draw_world, last_shown_step
 
 OPTIONS = (
     protocol_option(
-        '"paper": the reply is one of the actions and nothing else; "sound": it names exactly one of them.'
+        '"paper": the reply must be one of the actions and nothing else; "sound": it must name exactly one of them.'
     ),
     Option(
         name="wording",
         default=PRINTED.name,
         choices=tuple(FORMS),
-        doc="printed: the paper's Example 9; plain: our own words.",
+        doc="printed: the paper's Example 9; plain: our own prompt.",
     ),
     Option(
         name="local_map",
         default=False,
-        doc="Whether the prompt has the known moves from the current place and where they lead.",
+        doc="Whether the prompt lists the known moves from the current place and where they lead.",
     ),
 )
 SOURCE_OPTIONS = (
-    prefix_option("Steps of the walkthrough among which the predicted ones are; if not given, all of it."),
-    questions_option("Minigames in each world."),
+    prefix_option("Steps of the walkthrough from which moves are chosen; by default all."),
+    questions_option("Minigames per world."),
     Option(
         name="moves",
         default="all",
         choices=MOVES,
-        doc="Which moves are predicted: all, or those known to a reader, made before or following from one that was.",
+        doc="Moves to predict: all, or only those that the walkthrough made before, or whose opposite it made.",
     ),
-    Option(name="choices", default=CHOICES, low=2, high=50, doc="About how many actions are listed."),
+    Option(name="choices", default=CHOICES, low=2, high=50, doc="Approximate number of listed actions."),
 )
 
 
@@ -90,7 +90,7 @@ MINIGAME = map_environment(
     ask=lambda place_map, cutoff, stream, parameters: minigames(
         place_map, cutoff, parameters["limit"], stream, moves=parameters["moves"], choices=parameters["choices"]
     ),
-    limit=(10, "Moves of each walkthrough that are predicted; all if there are fewer."),
+    limit=(10, "Moves to predict per walkthrough; all if there are fewer."),
     task="mango_minigames",
     decode=decode_minigame,
     resolve_references=resolve_minigame,

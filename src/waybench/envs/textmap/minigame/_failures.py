@@ -3,14 +3,14 @@
 from waybench.core import EpisodeRecord, FailureKind, Outcome, general_failure
 from waybench.envs.textmap.map import event
 
-SAME_PLACE = FailureKind("same_place", "another move to the same place", "The action leads where the walkthrough goes.")
-NOT_MOVING = FailureKind(
-    "not_moving", "actions that do not lead away", "The action leads nowhere, as the map knows it."
+SAME_PLACE = FailureKind(
+    "same_place", "another move to the same place", "The action leads to the same place as the walkthrough's move."
 )
+NOT_MOVING = FailureKind("not_moving", "actions that do not lead away", "The action leads nowhere on the map.")
 BACK = FailureKind("back", "moves to places visited before", "The action leads back to a place of the walkthrough.")
-AHEAD = FailureKind("ahead", "moves to other new places", "The action leads to another place that is new.")
+AHEAD = FailureKind("ahead", "moves to other new places", "The action leads to another new place.")
 MINIGAME_FAILURES = (
-    FailureKind("illegal", "actions that are not listed", "The action is none of the list."),
+    FailureKind("illegal", "actions that are not listed", "The action is not on the list."),
     SAME_PLACE,
     NOT_MOVING,
     BACK,

@@ -172,7 +172,7 @@ def decode_minigame(data: Json) -> Minigame:
     step = read_number(data, "step", 1, max(1, place_map.last_step), "the step to be predicted")
     move = move_at(place_map, step) if place_map.last_step else None
     if move is None:
-        raise DataError(f"step: step {step} of the walkthrough makes no move of the map; give one that does")
+        raise DataError(f"step: step {step} of the walkthrough makes no move of the map; give a step that does")
     actions = read_texts(data, "actions") if "actions" in data else valid_actions(place_map, step, move)
     _check_actions(actions, move)
     return Minigame(cut(place_map, step - 1), step - 1, move, tuple(actions))
@@ -185,7 +185,7 @@ def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
         (action for action in actions if not action.isprintable() or not 1 <= len(action) <= LONGEST_NAME), None
     )
     if invalid is not None:
-        raise DataError(f"actions: {invalid[:40]!a} is no action in one line of 1 to {LONGEST_NAME} characters")
+        raise DataError(f"actions: {invalid[:40]!a} is not an action on one line with 1 to {LONGEST_NAME} characters")
     plain_actions = {plain(action) for action in actions}
     if len(plain_actions) < len(actions) or "" in plain_actions:
         raise DataError("actions: two of them are the same but for case, blanks and punctuation, or one is empty")

@@ -74,13 +74,13 @@ AXES = (
         name="inferred",
         title="Inferred moves",
         of=_inferred,
-        doc="Moves of the given path, or of a shortest one that a reader can know, that have to be inferred from their "
-        "opposites. Of hard questions alone.",
+        doc="Moves that must be inferred from their opposites, on the given path or on a shortest path that the shown "
+        "steps determine. Only hard questions.",
     ),
     Axis(
         name="prefix",
         title="Steps shown",
         of=lambda record: float(record.instance["cutoff"]),
-        doc="Steps of the walkthrough that were shown.",
+        doc="Steps of the walkthrough shown.",
     ),
 )

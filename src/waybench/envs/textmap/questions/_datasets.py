@@ -54,9 +54,9 @@ _PREFIX_STEPS = Option(
     kind=int,
     low=1,
     high=5_000,
-    doc="Steps of the walkthrough that are shown; if not given, 70 of a published game, otherwise all.",
+    doc="Steps of the walkthrough to show; by default 70 for a published game, otherwise all.",
 )
-_ATTEMPTS = Option(name="attempts", default=1, low=1, high=1000, doc="Attempts at each item.")
+_ATTEMPTS = Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per item.")
 _TOKENS = (
     Option(
         name="prefix_tokens",
@@ -64,33 +64,32 @@ _TOKENS = (
         kind=int,
         low=50,
         high=100_000_000,
-        doc="Most tokens of the walkthrough that are shown; published: 3600.",
+        doc="Maximum tokens of the walkthrough to show; published: 3600.",
     ),
     Option(
         name="tokenizer",
         default="characters",
-        doc="What counts the tokens: characters (four for a token, an estimate), tiktoken/ENCODING, or the path of a "
-        "tokenizer.json.",
+        doc="Tokenizer: characters (an estimate, four per token), tiktoken/ENCODING, or the path of a tokenizer.json.",
     ),
 )
 _GAMES = Option(
     name="games",
     default=None,
     kind=str,
-    doc="Names of published games or of maps in a folder, separated by commas; all if not given.",
+    doc="Names of published games, or of maps in a folder, separated by commas; by default all.",
 )
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with mango/zork1 and so on, for published maps."
 )
 _WORLD_OPTIONS = (
-    Option(name="key", default=None, kind=str, doc="The key of generated worlds; the public set if not given."),
+    Option(name="key", default=None, kind=str, doc="Key of generated worlds; by default the public set."),
     Option(
         name="level",
         default=None,
         kind=int,
         low=1,
         high=7,
-        doc="The size class of generated worlds; 3 if not given, 16 to 31 places.",
+        doc="Size class of generated worlds; by default 3 (16 to 31 places).",
     ),
     Option(
         name="worlds",
@@ -98,7 +97,7 @@ _WORLD_OPTIONS = (
         kind=int,
         low=1,
         high=100_000,
-        doc=f"Number of generated worlds; {_WORLDS} if not given.",
+        doc=f"Number of generated worlds; by default {_WORLDS}.",
     ),
 )
 MakeSource = Callable[[str, int, Mapping[str, Json]], Source[Any]]
@@ -160,9 +159,7 @@ class MapItems:
                 _DATA_DIR,
                 _GAMES,
             ),
-            dataset(
-                "file", "maps", "a folder with maps, as `waybench textmap build` writes them", self._from_file, _GAMES
-            ),
+            dataset("file", "maps", "a folder with maps from `waybench textmap build`", self._from_file, _GAMES),
         )
 
     def _generated(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
@@ -201,8 +198,7 @@ class MapItems:
 def _item_list(items: Sequence[Item[Any]]) -> ItemList[Any]:
     if not items:
         raise UsageError(
-            "these prefixes of the walkthroughs have no answerable question of this kind: show more steps, or choose "
-            "other questions"
+            "these prefixes have no answerable question of this kind: show more steps, or choose other questions"
         )
     return ItemList(items)
 
@@ -210,7 +206,7 @@ def _item_list(items: Sequence[Item[Any]]) -> ItemList[Any]:
 def _maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[PlaceMap]:
     if parameters["source"] == "published":
         if parameters.get("names", "plain") != "plain":
-            raise UsageError("names=ids: the published files have no ids; leave it out, or build maps with them")
+            raise UsageError("names=ids: the published files have no ids; remove it, or build maps with ids")
         for game in _games(parameters, sorted({file.partition("/")[0] for file in files.names(_DATA_SET)})):
             yield published_map(game, files)
         return
@@ -258,9 +254,7 @@ def _cutoff_function(parameters: Mapping[str, Any]) -> CutoffFunction:
     if parameters["source"] == "published":
         steps = PUBLISHED_STEPS if steps is None else steps
         if steps > PUBLISHED_STEPS:
-            raise UsageError(
-                f"prefix_steps={steps}: where the player is after step {PUBLISHED_STEPS} the published maps do not tell"
-            )
+            raise UsageError(f"prefix_steps={steps}: the published maps have no positions after step {PUBLISHED_STEPS}")
     fit = published_cut if parameters["protocol"] == "paper" else fitting_cut
     counter = None if tokens is None else tokenizer(parameters["tokenizer"])
 

@@ -35,25 +35,25 @@ from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWordi
 
 OPTIONS = (
     protocol_option(
-        '"paper": parsing, closest moves and similar names as in the paper, ill-structured answers left out; '
-        '"sound": exact names, moves as they are, and every answer counts.'
+        '"paper": parsing, closest moves and similar names as in the paper, unreadable answers are excluded; "sound": '
+        "exact names and moves, and every answer counts."
     ),
     Option(
         name="wording",
         default="chat",
         choices=tuple(TEMPLATES),
         doc="chat, completion: the published program's prompts for GPT and Claude, for Llama and RWKV; examples: the "
-        "paper's Examples 7 and 8; plain: our own words.",
+        "paper's Examples 7 and 8; plain: our own prompt.",
     ),
     Option(
         name="observations",
         default="full",
         choices=OBSERVATIONS,
-        doc='names: of each step the name of the place alone is shown (the paper\'s "-S").',
+        doc='names: show only the name of the place at each step (the paper\'s "-S").',
     ),
     lists_option(
-        "The lists of places and actions: all of the map, or those seen by a reader of the prefix; if not given, "
-        'all in "paper", seen in "sound".'
+        "Lists of places and actions in the prompt: all of the map, or those seen in the prefix; by default all in "
+        '"paper" and seen in "sound".'
     ),
 )
 
@@ -86,7 +86,7 @@ def _environment(
             key, level, options, kind, prove, cutoff
         ),
         ask=ask,
-        limit=(10, "Questions about each game or world, easy and hard ones in turn; all if there are fewer."),
+        limit=(10, "Questions per game or world, alternately easy and hard; all if there are fewer."),
         task=f"mango_{kind}",
         resolve_references=resolve_game,
         prove=prove,
@@ -109,9 +109,9 @@ ROUTE = _environment(
     failures=ROUTE_FAILURES,
     failure=route_failure,
     horizon=HorizonSpec(
-        task="horizon_textmap", summary="routes in text maps, by path length", levels=(1, 2, 3, 4, 5, 6, 7), pool=40
+        task="horizon_textmap", summary="routes in text maps by path length", levels=(1, 2, 3, 4, 5, 6, 7), pool=40
     ),
-    success="the moves answered lead to the destination, on however long a way",
+    success="the answer's moves lead to the destination, by any path",
 )
 DESTINATION = _environment(
     "destination",
@@ -120,5 +120,5 @@ DESTINATION = _environment(
     decode=decode_destination,
     failures=DESTINATION_FAILURES,
     failure=destination_failure,
-    success="the place answered is the destination",
+    success="the answered place is the destination",
 )

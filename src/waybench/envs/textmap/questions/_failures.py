@@ -11,13 +11,13 @@ from waybench.envs.textmap.questions._score import PAPER, SOUND, move_index
 UNANSWERABLE = FailureKind(
     "unanswerable",
     "questions without an answer",
-    "The question cannot be answered from what was shown; it is in no score, and no answer to it is right or wrong.",
+    "The question cannot be answered from the steps shown; it is excluded from all scores.",
 )
-NO_MOVE = FailureKind("no_move", "moves that the map does not have", "A move of the route cannot be made there.")
-NO_PLACE = FailureKind("no_place", "places that do not exist", "The answer names a place that the map does not have.")
-PASSED = FailureKind("passed", "routes that go on past the destination", "The route leads there and then goes on.")
+NO_MOVE = FailureKind("no_move", "moves that are not on the map", "A move of the route cannot be made there.")
+NO_PLACE = FailureKind("no_place", "places that do not exist", "The answer names a place that is not on the map.")
+PASSED = FailureKind("passed", "routes past the destination", "The route reaches the destination and then continues.")
 SHORT = FailureKind(
-    "stops_short", "stopping short", "The answer is on the right way, and ends at a place before the destination."
+    "stops_short", "stopping short", "The answer follows the right path but ends before the destination."
 )
 ELSEWHERE = FailureKind("elsewhere", "ending at a wrong place", "The answer ends at another place of the map.")
 

@@ -93,7 +93,7 @@ def decode_route(data: Json) -> MapQuestion:
         DataError: If it is invalid; the message names the field.
     """
     if is_object(data) and not {"actions", "path"}.isdisjoint(data):
-        raise DataError("actions: a route question has none; destination questions have moves")
+        raise DataError("actions: only destination questions have moves; remove them from a route question")
     return route_on(*_read_prefix(data), data)
 
 
@@ -110,9 +110,9 @@ def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQues
     """Read a route question on a given map; see `decode_route`."""
     question = _question(place_map, cutoff, data)
     if not question.target:
-        raise DataError("dst: it is missing; give the place where the route is to end")
+        raise DataError("dst: missing; give the place where the route ends")
     if question.source == question.target:
-        raise DataError("dst: it is the same place as src; a route leads to another one")
+        raise DataError("dst: the same place as src; give another place")
     return question
 
 
@@ -133,7 +133,7 @@ def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> M
     if not paths:
         raise DataError("actions: no simple path of the map makes these moves from src (to dst, along path)")
     if len({path[-1].target for path in paths}) > 1:
-        raise DataError("dst: it is missing, and these moves can lead to several places: give the one that is meant")
+        raise DataError("dst: missing, and these moves can lead to several places: give one of them")
     # Of several paths to one place, take the one that is answerable first.
     path = min(paths, key=lambda path: (path_labels(path).known_named, path_labels(path).forward_named))
     return replace(question, target=path[-1].target, path=path)
@@ -160,7 +160,7 @@ def _read_prefix(data: Json) -> tuple[PlaceMap, int]:
     if not is_object(data):
         raise DataError('instance: give a question, {"map": {...}, "src": "...", "dst": "...", "cutoff": 70}')
     place_map = read_map(data)
-    cutoff = read_number(data, "cutoff", 0, LATEST_CUTOFF, "the last step that is shown")
+    cutoff = read_number(data, "cutoff", 0, LATEST_CUTOFF, "the last step shown")
     return cut(place_map, cutoff), cutoff
 
 

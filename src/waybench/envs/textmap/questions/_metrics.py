@@ -88,7 +88,7 @@ def _by_difficulty(name: str, compute: MetricFunction, title: str, doc: str) -> 
                 f"{name}_{difficulty}",
                 _if_difficulty(compute, difficulty),
                 f"{title}, {difficulty}",
-                f"The same of {difficulty} questions: {_MEANING[difficulty]}.",
+                f"The same for {difficulty} questions: {_MEANING[difficulty]}.",
             )
             for difficulty in DIFFICULTIES
         ),
@@ -96,8 +96,8 @@ def _by_difficulty(name: str, compute: MetricFunction, title: str, doc: str) -> 
 
 
 _MEANING = {
-    "easy": "all moves of some way, or of the given one, were made in what was shown",
-    "hard": "some move has to be inferred from its opposite",
+    "easy": "the shown steps make all moves of a path (or of the given path)",
+    "hard": "some move must be inferred from its opposite",
 }
 
 METRICS = (
@@ -107,9 +107,9 @@ METRICS = (
         "Success",
         "For a route, whether the moves answered lead to the destination; for a destination, in "
         '"paper" the similarity of the place answered to the right one (1 - edit distance / longer length), in "sound" '
-        "whether it is the right one. Over the answers that could be read in "
-        '"paper" (section B.2), over all in "sound"; questions that cannot be answered from what was shown are in '
-        "neither.",
+        "whether it is the right one. Averaged over readable answers in "
+        '"paper" (section B.2), over all answers in "sound"; both exclude questions that cannot be answered from the '
+        "steps shown.",
     ),
     Metric(
         name="spl",
@@ -119,30 +119,31 @@ METRICS = (
         high=1,
         per=is_counted,
         doc="Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
-        "answered (section C.1, after Anderson et al. 2018). The shortest way is that of the whole map, so that who "
-        "has read a short prefix only cannot have 1: at most .97 on average after 15 steps of a generated world.",
+        "answered (section C.1, after Anderson et al. 2018). The shortest path is that of the whole map, so a short "
+        "prefix limits the mean below 1: at most .97 after 15 steps of a generated world.",
     ),
     *_by_difficulty(
         "reasoning",
         _event_score("reasoning"),
         "Reasoning",
-        "Whether the trajectory is right from place to place (section A.6): it begins at the source and goes on where "
-        "it was, by moves of the map; a route ends at the destination, of a destination the moves are the given ones.",
+        "Whether the trajectory is right from place to place (section A.6): it starts at the source and follows moves "
+        "of the map without gaps; a route must end at the destination, and a destination answer must use the given "
+        "moves.",
     ),
-    share("parsed", is_parsed, "Parsed", "Whether the answer is well structured, so that it could be read."),
+    share("parsed", is_parsed, "Parsed", "Whether the answer is readable."),
     share(
         "answerable",
         lambda record: float(record.proof["answerable"]),
         "Answerable",
-        "Whether the question can be answered from what was shown.",
+        "Whether the question can be answered from the steps shown.",
         better="",
     ),
     share(
         "difficulty",
         _difficulty,
         "Difficulty",
-        "0 for an easy question, 1 for a hard one, so that the mean is the share of hard ones; not defined if it "
-        "cannot be answered.",
+        "0 for an easy question, 1 for a hard one, so the mean is the share of hard questions; undefined if the "
+        "question cannot be answered.",
         better="",
         labels=DIFFICULTIES,
     ),
@@ -150,22 +151,22 @@ METRICS = (
         "strict",
         strict,
         "Exact success",
-        'Success by the rules of "sound": exact names, no closest move, no credit for similar names, and 0 for what '
-        "could not be read.",
+        'Success by the rules of "sound": exact names, no closest move, no credit for similar names, and 0 for '
+        "unreadable answers.",
     ),
     share(
         "invented",
         _invented_share,
         "Invented moves",
-        "Share of an answer's moves that are none of the map's: wrong places, actions, or both.",
+        "Share of an answer's moves that are not on the map: wrong places, actions, or both.",
         better="lower",
     ),
     share(
         "shared",
         _shared_prefix,
         "Shared prefix",
-        "Share of the prompt's characters with which all questions about the same prefix begin, so that a provider's "
-        "cache need not read them again.",
+        "Share of the prompt's characters that all questions about the same prefix share at the start, which a "
+        "provider can cache.",
         better="",
     ),
 )

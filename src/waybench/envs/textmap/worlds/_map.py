@@ -68,4 +68,6 @@ def _replay(world: World, steps: Sequence[Step]) -> tuple[list[Traversal], list[
 
 def _compare(world: World, step: Step | None, expected: Step) -> None:
     if step != expected:
-        raise UsageError(f"world {world.name}: step {expected.number} is not what the world answers; is it another's?")
+        raise UsageError(
+            f"world {world.name}: step {expected.number} does not match the world; is it from another world?"
+        )

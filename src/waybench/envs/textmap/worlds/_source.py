@@ -17,28 +17,28 @@ _T = TypeVar("_T")
 
 
 def _share(name: str, doc: str) -> Option:
-    return Option(name=name, default=None, kind=float, low=0, high=1, doc=f"{doc} Drawn for each world if not given.")
+    return Option(name=name, default=None, kind=float, low=0, high=1, doc=f"{doc} By default drawn for each world.")
 
 
 WORLD_OPTIONS = (
-    _share("one_way", "Share of the links between places whose opposite move does not lead back."),
-    _share("doors", "Share of the links with a door, closed at first."),
-    _share("dark", "Share of the places that tell their name only by the light of a lamp."),
-    _share("special", "Share of the links that are no directions, such as entering, climbing or crawling."),
-    _share("confusable", "Share of the places whose names resemble another one's."),
+    _share("one_way", "Share of links between places whose opposite move does not lead back."),
+    _share("doors", "Share of links with a door, which starts closed."),
+    _share("dark", "Share of dark places, whose name needs a lamp to be seen."),
+    _share("special", "Share of links without a direction, such as entering, climbing or crawling."),
+    _share("confusable", "Share of places with a name similar to another place's."),
     Option(
         name="prose",
         default=None,
         kind=int,
         low=0,
         high=3,
-        doc="Length of descriptions, from 0 (names alone) to 3 (long descriptions that distract); drawn if not given.",
+        doc="Length of descriptions, from 0 (names alone) to 3 (long descriptions that distract); by default drawn.",
     ),
     Option(
         name="exits",
         default="any",
         choices=("any", *EXITS),
-        doc="How the exits of a place are described; any draws one for each world.",
+        doc="Description of exits; any draws one for each world.",
     ),
     Option(
         name="steps",
@@ -46,9 +46,8 @@ WORLD_OPTIONS = (
         kind=int,
         low=1,
         high=MOST_STEPS,
-        doc="Length of the walkthrough; if not given, about 2.5 times the number of places, at least 20, and "
-        "as many as it takes to see them all. A short one shows fewer places, and an item's level is that of the map "
-        "that is shown.",
+        doc="Length of the walkthrough in steps; by default about 2.5 times the number of places, at least 20, and "
+        "enough to visit them all. A shorter one shows fewer places, and the item's level is that of the map shown.",
     ),
 )
 # Values that options are drawn from if they are not given; shares are in percent.

@@ -43,7 +43,7 @@ def chart(engine: str, seed: int) -> Chart:
     if engine not in ENGINES:
         raise UsageError(f"engine {engine!r}: give one of {', '.join(ENGINES)}")
     if not ENGINES[engine].charted:
-        raise UsageError(f"engine={engine}: its maps are not known; choose a player that needs none")
+        raise UsageError(f"engine={engine}: its maps are unknown; choose a player that needs no map")
     return _luanti(seed) if engine == LUANTI else _own(seed)
 
 
@@ -76,7 +76,7 @@ def _external(engine: str, seed: int, goal: str) -> Terrain:
     for point in entry_points(group=GROUP, name=engine):
         make: Any = point.load()
         return make(seed, goal)
-    raise UsageError(f"engine={engine}: no installed package has an entry point {engine!r} in the group {GROUP}")
+    raise UsageError(f"engine={engine}: no installed package has the entry point {engine!r} in the group {GROUP}")
 
 
 def drawable(engine: str) -> bool:

@@ -116,7 +116,7 @@ class Server:
             RuntimeError: If the server cannot answer, or has ended.
         """
         if self.ended:
-            raise RuntimeError("Luanti's server has ended")
+            raise RuntimeError("the Luanti server ended unexpectedly")
         try:
             with suppress(OSError, ValueError):  # a server that has ended says so below
                 assert self._process.stdin is not None

@@ -1,0 +1,137 @@
+"""The same items in two environments that are twins: plainly worded, and told as a story (AQA-Bench, Figure 4)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
+from waybench.analysis.comparisons._item_scores import ItemScores, item_scores
+from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.results import Group, Row, grouped
+from waybench.core import Json
+from waybench.envs import registry
+
+TWIN = "twin"  # what varies: the environment, and with it all words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinEffect:
+    """What one model with its settings comes to at one level of an environment, against its twin.
+
+    Attributes:
+        group: The group in the environment.
+        twin: The same model with the same settings in the environment that it names as its twin.
+        level: The level.
+        comparison: The comparison on the items of which both have the same instance, the twin being the second side.
+    """
+
+    group: Group
+    twin: Group
+    level: int
+    comparison: Comparison
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the effect as JSON values."""
+        one = self.comparison
+        return {
+            "group": self.group.to_json(),
+            "twin": self.twin.to_json(),
+            "level": self.level,
+            "metric": one.metric.name,
+            "mean": asdict(one.first_mean),
+            "twin_mean": asdict(one.second_mean),
+            "difference": asdict(one.difference),
+            "p": one.test.p,
+            "adjusted": one.adjusted,
+            "items": one.items,
+            "verdict": str(one.verdict),
+        }
+
+
+def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScores]]:
+    """Return the scores at environments that have a twin, each with those of the same model and settings at the twin.
+
+    Both are of the same set of items with the same options. Scores without a counterpart are left out.
+
+    Args:
+        scores: Scores of any environments; those of other tasks are passed over.
+    """
+    own = [one for one in scores if one.env]
+    known = {_identity(one, one.env): one for one in own}
+    pairs = ((one, known.get(_identity(one, registry.load(one.env).twin))) for one in own)
+    return [(one, twin) for one, twin in pairs if twin is not None]
+
+
+def _identity(scores: ItemScores, env: str) -> tuple[Any, ...]:
+    (_, _, key, options), metric = cast("tuple[tuple[Any, ...], str]", scores.test)
+    settings = repr(sorted((name, repr(value)) for name, value in scores.settings.items()))
+    return env, scores.model, settings, key, options, metric
+
+
+def compare_twins(
+    scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
+) -> list[Comparison]:
+    """Compare what models come to at environments and at their twins; all comparisons are one family.
+
+    Args:
+        scores: Scores of any environments.
+        margin: What counts as a tie, as a share of the metric's range.
+        chosen: The name of a task -> whether it, or its twin's task, is compared.
+    """
+    pairs = [(one, twin) for one, twin in twin_pairs(scores) if chosen(one.task) or chosen(twin.task)]
+    made = (compare(one, twin, TWIN, name=f"{one.name} against {twin.name}", margin=margin) for one, twin in pairs)
+    return with_tests(one for one in made if one is not None)
+
+
+def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
+    """Return the comparisons of environments with their twins, for each model and level by the headline metric.
+
+    The tests of all models and levels at one environment are one family. Episodes that a teacher has played are left
+    out.
+
+    Args:
+        all_rows: The rows.
+    """
+    free = [row for row in all_rows if not row.guided]
+    group_of: dict[int, tuple[Group, int]] = {}
+    scores: list[ItemScores] = []
+    for (group, level), own in grouped(free, lambda row: (row.group, row.level)).items():
+        for one in item_scores(own, needed=False):
+            group_of[id(one)] = group, level
+            scores.append(one)
+    found: list[tuple[Group, Group, int, Comparison]] = []
+    for level, some in sorted(grouped(scores, lambda one: group_of[id(one)][1]).items()):
+        for one, twin in twin_pairs(some):
+            if made := compare(one, twin, TWIN, family=one.env):
+                found.append((group_of[id(one)][0], group_of[id(twin)][0], level, made))
+    tested = with_tests(made for _, _, _, made in found)
+    return [
+        TwinEffect(group=group, twin=twin, level=level, comparison=made)
+        for (group, twin, level, _), made in zip(found, tested, strict=True)
+    ]
+
+
+def twin_frame(found: Sequence[TwinEffect]) -> Frame:
+    """Return the frame of twins: a row for each player and level. None stands for what is not defined."""
+    who, options = group_columns(each.group for each in found)
+    doc = "One row for each player and level of an environment whose items were also given by its twin."
+    return Frame("twins", doc, (*who, *columns(_FACTS, found), *options))
+
+
+_FACTS: tuple[Fact[TwinEffect], ...] = (
+    Fact("twin", str, lambda each: each.twin.env, "Id of the environment that it is compared with."),
+    Fact("level", int, lambda each: each.level, "The level."),
+    Fact("metric", str, lambda each: each.comparison.metric.name, "The metric."),
+    Fact("items", int, lambda each: each.comparison.items, "Items that were given in both."),
+    *mean_facts("mean", lambda each: each.comparison.first_mean, "Mean over these items of what an attempt gives."),
+    *mean_facts("twin_mean", lambda each: each.comparison.second_mean, "The same in the twin."),
+    *mean_facts("difference", lambda each: each.comparison.difference, "Mean of the items' values less the twin's."),
+    Fact("p", float, lambda each: each.comparison.test.p, "P value of the paired test of these differences."),
+    Fact(
+        "p_adjusted",
+        float,
+        lambda each: each.comparison.adjusted,
+        "The same by Holm's procedure, over all players and levels of the environment.",
+    ),
+    Fact("verdict", str, lambda each: str(each.comparison.verdict), "The conclusion; first is this environment."),
+)

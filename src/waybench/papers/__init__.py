@@ -1,0 +1,33 @@
+"""The papers of the published benchmarks as data: their tables, the commands that make them, and published numbers."""
+
+from waybench.papers._load import read_paper
+from waybench.papers._paper import (
+    MEAN,
+    Command,
+    Embedded,
+    Numbers,
+    Paper,
+    PaperTable,
+    PublishedBlock,
+    PublishedRow,
+    PublishedValue,
+)
+from waybench.papers._papers import PAPERS, find_paper, find_table, papers, published_values
+
+__all__ = [
+    "MEAN",
+    "PAPERS",
+    "Command",
+    "Embedded",
+    "Numbers",
+    "Paper",
+    "PaperTable",
+    "PublishedBlock",
+    "PublishedRow",
+    "PublishedValue",
+    "find_paper",
+    "find_table",
+    "papers",
+    "published_values",
+    "read_paper",
+]

@@ -1,0 +1,261 @@
+"""Charts of scores and horizons against models' sizes and dates (AQA-Bench, section 4.4)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import measure
+from waybench.analysis.formatting import better_text, mean_text, one_line
+from waybench.analysis.horizons import SuccessCurve
+from waybench.analysis.results import Group, differing, grouped, over
+from waybench.core import Environment, Metric, Presentation
+from waybench.reporting._format import heading
+from waybench.reporting._model_facts import ModelFacts
+from waybench.reporting._sets import chart_sets
+from waybench.reporting.charts._chart import COLOURS, SHAPES
+from waybench.reporting.charts._charts import Chart, chart_name
+from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
+from waybench.stats import CONFIDENCE
+
+_FONT = 12
+_LETTERS = 28
+_MOST_LEVELS = 3  # with more, the score of all levels is drawn if it has one, and the horizon
+_SHARE = 0.5  # of the horizon that is drawn
+
+
+class _Mark(NamedTuple):
+    """One model's score or horizon."""
+
+    group: Group
+    value: float
+    low: float | None
+    high: float | None
+    text: str
+
+
+class _Quantity(NamedTuple):
+    """What scores are drawn against."""
+
+    name: str
+    title: str
+    get: Callable[[ModelFacts], float | str | None]
+    axis: Mapping[str, Any]
+
+
+def _size(model: ModelFacts) -> float | None:
+    return model.size
+
+
+def _date(model: ModelFacts) -> str | None:
+    return model.released and model.released.isoformat()
+
+
+_SIZE = _Quantity(
+    "size",
+    "Parameters",
+    _size,
+    {
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False, "padding": 24},
+        "axis": {"grid": False, "tickCount": 6, "labelExpr": "replace(format(datum.value, '~s'), 'G', 'B')"},
+    },
+)
+_DATE = _Quantity(
+    "date",
+    "Release",
+    _date,
+    {
+        "type": "temporal",
+        "scale": {"type": "utc", "nice": False, "padding": 24},
+        "axis": {"grid": False, "tickCount": 6, "format": "%Y-%m"},
+    },
+)
+
+
+def scaling_charts(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    curves: Sequence[SuccessCurve],
+    models: Mapping[str, ModelFacts],
+) -> list[Chart]:
+    """Return the charts of scores, and of horizons, against models' sizes and dates; none for less than two models.
+
+    Args:
+        env: The environment.
+        presentation: Its presentation.
+        estimates: Its estimates by level.
+        totals: Those over all levels.
+        curves: How success falls with its difficulty.
+        models: What is known of models.
+    """
+    if not models:
+        return []
+    found: list[Chart] = []
+    for one in chart_sets([each for each in estimates if not each.guided], env.public_key).sets:
+        groups = {each.group for each in one.estimates}
+        by_level = grouped(one.estimates, lambda each: each.level)
+        few = len(by_level) <= _MOST_LEVELS
+        whole = [each for each in totals if each.group in groups]
+        some = by_level.items() if few else [(None, whole)]
+        for level, own in sorted(some, key=lambda pair: pair[0] or 0):
+            at = f"{presentation.level} {level}" if level is not None else f"all {presentation.levels}"
+            found += _score_charts(env, presentation, own, at, models, one.name)
+    return found + _horizon_charts(env, presentation, curves, models)
+
+
+def _score_charts(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    at: str,
+    models: Mapping[str, ModelFacts],
+    set_name: str,
+) -> list[Chart]:
+    measured = measure(env, guided=False)
+    metric = over(measured.metric, estimates)
+    known = [(each.group, mean) for each in estimates if (mean := measured.mean(each)) is not None]
+    marks = [
+        _Mark(group, mean.value, mean.low, mean.high, mean_text(mean.value, measured.metric)) for group, mean in known
+    ]
+    title = f"{heading(measured.metric)}, {at}"
+    what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
+    up = {"title": f"{metric.title}, {_arrow(metric)}".strip(", "), "scale": _scale(metric)}
+    whose = [env.id, *(estimates[0].group.apart if estimates else ()), *([set_name] if set_name else [])]
+    return _charts(env, marks, models, f"{metric.name} {at}", what, up, whose)
+
+
+def _arrow(metric: Metric) -> str:
+    return f"{ {'lower': '↓', 'higher': '↑'}.get(metric.better, '') } {better_text(metric)}".strip()
+
+
+def _scale(metric: Metric) -> Spec:
+    low, high = metric.bounds
+    return {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}
+
+
+def _horizon_charts(
+    env: Environment[Any, Any, Any],
+    presentation: Presentation,
+    curves: Iterable[SuccessCurve],
+    models: Mapping[str, ModelFacts],
+) -> list[Chart]:
+    axis = env.axes[0] if env.axes else None
+    if axis is None:
+        return []
+    reached = [each for curve in curves if curve.axis == axis.name for each in curve.horizons if each.share == _SHARE]
+    marks = [
+        _Mark(each.group, each.value, each.low, each.high, f"{each.value:.3g}")
+        for each in reached
+        if each.value is not None
+    ]
+    what = (
+        f"The 50 % horizon by {axis.title.lower()}, the difficulty at which a single attempt solves half of the "
+        f"{presentation.items}, with its 90 % interval; players whose horizon is not between what was tried are not "
+        "drawn"
+    )
+    up = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
+    apart = marks[0].group.apart if marks else ()
+    return _charts(env, marks, models, "horizon", what, up, [env.id, *apart])
+
+
+def _charts(
+    env: Environment[Any, Any, Any],
+    marks: Sequence[_Mark],
+    models: Mapping[str, ModelFacts],
+    name: str,
+    what: str,
+    up: Mapping[str, Any],
+    whose: Sequence[str],
+) -> list[Chart]:
+    found: list[Chart] = []
+    for quantity in (_SIZE, _DATE):
+        data = _data(marks, models, quantity)
+        if len({each["at"] for each in data}) < 2:
+            continue
+        against = "number of parameters, on a logarithmic axis" if quantity is _SIZE else "date of release"
+        caption = f"{what}. Against the models' {against}; a line joins the models of one series."
+        wide, narrow = (scaling_spec(data, quantity.title, quantity.axis, up, width) for width in (640, 280))
+        found.append(
+            Chart(
+                chart_name(env, whose, f"{name} by {quantity.name}"),
+                drawn(wide, caption),
+                drawn(narrow, caption),
+                caption,
+                wide,
+            )
+        )
+    return found
+
+
+def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Quantity) -> list[dict[str, Any]]:
+    known = [(mark, models[mark.group.model]) for mark in marks if mark.group.model in models]
+    placed = [(mark, model, at) for mark, model in known if (at := quantity.get(model)) is not None]
+    groups = [mark.group for mark, _, _ in placed]
+    bare = [_without_model(group) for group in groups]
+    lines: dict[str, int] = {}
+    data: list[dict[str, Any]] = []
+    for (mark, model, at), group in zip(placed, bare, strict=True):
+        name = model.name or mark.group.model.rpartition("/")[2]
+        line = one_line(", ".join([model.series or name, *differing(group, bare)]), 60)
+        data.append(
+            {
+                **{"series": line, "label": one_line(name, _LETTERS), "at": at, "score": mark.value},
+                **{"low": mark.low, "high": mark.high, "interval": mark.low is not None and mark.high is not None},
+                "text": f"{one_line(name, 60)} ({line}): {mark.text}",
+                "number": lines.setdefault(line, len(lines)),
+            }
+        )
+    return sorted(data, key=lambda each: (each["number"], each["at"]))
+
+
+def _without_model(group: Group) -> Group:
+    return replace(group, model="", embedded=False)
+
+
+def scaling_spec(
+    data: Sequence[dict[str, Any]], title: str, across: Mapping[str, Any], up: Mapping[str, Any], width: int
+) -> Spec:
+    """Return the chart as a Vega-Lite specification.
+
+    Args:
+        data: The models: "series", "label", "at", "score", "low", "high", "interval", "text", "number".
+        title: What the axis across is.
+        across: Type, scale and axis of "at".
+        up: Title and scale of "score".
+        width: Of the plot, in pixels.
+    """
+    lines = list(dict.fromkeys(each["series"] for each in data))
+    text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": _FONT, "titleFontSize": _FONT}
+    config = {
+        "view": {"stroke": None},
+        "axis": {**text, "titleFontWeight": "normal", "gridColor": "var(--rule)", "tickColor": "var(--rule-strong)"},
+        "legend": {**text, "orient": "top", "labelLimit": width - 40, "columns": max(1, width // 180)},
+    }
+    x: Spec = {"field": "at", "title": title, **across}
+    colours = [f"var(--c{number % COLOURS})" for number in range(len(lines))]
+    shapes = [SHAPES[number % len(SHAPES)] for number in range(len(lines))]
+    colour = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": colours})
+    shape = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": shapes})
+    y = quantitative("score", title=up["title"], scale=up["scale"], axis={"tickCount": 5})
+    halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
+    name: Spec = {"type": "text", "dy": -13, "fontSize": _FONT}
+    layers: list[Spec] = [
+        {
+            "transform": [{"filter": "datum.interval"}],
+            "mark": {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5},
+            "encoding": {"y": quantitative("low"), "y2": {"field": "high"}, "color": colour},
+        },
+        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": y, "color": colour}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+            "encoding": {"y": y, "color": colour, "shape": shape, "description": nominal("text")},
+        },
+        {"mark": {**name, **halo}, "encoding": {"y": y, "text": nominal("label")}},
+        {"mark": {**name, "color": "var(--soft)"}, "encoding": {"y": y, "text": nominal("label")}},
+    ]
+    for layer in layers:
+        layer["encoding"] = {"x": x, **layer["encoding"]}
+    return specification(width, 300, data={"values": list(data)}, layer=layers, config=config)

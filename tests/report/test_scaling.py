@@ -1,0 +1,118 @@
+"""Facts of models from a file, the columns of data that they become, and charts against size and date."""
+
+import csv
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.searches import searched
+from waybench.core import UsageError
+from waybench.reporting import ModelFacts, read_models, write_report
+
+FILE = """
+["lab/small"]
+name = "Small"
+size = "7B"
+date = 2023-07-18
+series = "Lab"
+
+["lab/large"]
+size = 7e10
+date = "2024-02"
+series = "Lab"
+
+["other/alone"]
+size = "350M"
+
+["never/run"]
+size = "1.8T"
+"""
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_gives_names_sizes_dates_and_series(tmp_path: Path) -> None:
+    found = read_models(written(tmp_path / "models.toml", FILE))
+    assert found["lab/small"] == ModelFacts(name="Small", size=7e9, released=date(2023, 7, 18), series="Lab")
+    assert found["lab/large"] == ModelFacts(size=7e10, released=date(2024, 2, 1), series="Lab")
+    assert (found["other/alone"].size, found["never/run"].size) == (3.5e8, 1.8e12)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('["a/b"]\nsize = 7', "a/b: size: give the number of parameters"),
+        ('["a/b"]\nsize = "seven"', "a/b: size: give the number of parameters"),
+        ('["a/b"]\nsize = true', "a/b: size: give the number of parameters"),
+        ('["a/b"]\ndate = "2023"', "a/b: date: give a day"),
+        ('["a/b"]\ndate = "2023-13"', "a/b: date: give a day"),
+        ('["a/b"]\nseries = 3', "a/b: series: give text"),
+        ('["a/b"]\nsizes = 3', "a/b: unknown field 'sizes'"),
+        ('"a/b" = "7B"', "a/b: give a table"),
+        ("[gpt-4.1]\nsize = '7B'", "gpt-4: unknown field '1'"),
+        ("size = [", "is no TOML"),
+    ],
+)
+def test_what_does_not_fit_is_one_line_with_file_model_and_field(tmp_path: Path, text: str, problem: str) -> None:
+    path = written(tmp_path / "models.toml", text)
+    with pytest.raises(UsageError) as raised:
+        read_models(path)
+    assert str(raised.value).startswith(str(path))
+    assert problem in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.toml"):
+        read_models(tmp_path / "none.toml")
+
+
+def test_scores_are_drawn_against_size_and_date_with_a_line_for_each_series(tmp_path: Path) -> None:
+    played = (("null", "lab/small"), ("oracle", "lab/large"), ("random", "other/alone"), ("oracle", "un/listed"))
+    episodes = [each for player, model in played for each in searched(player, "dfs", count=8, model=model, level=8)]
+    models = read_models(written(tmp_path / "models.toml", FILE))
+    report = write_report(episodes, tmp_path / "site", models=models)
+    assert report.unlisted == ("un/listed",)
+    charts = {path.stem.rpartition("-")[0]: path for path in (tmp_path / "site" / "charts").glob("*-by-*.json")}
+    sizes = json.loads(charts["search-dfs-g-min-level-8-by-size"].read_text(encoding="utf-8"))
+    points = [(each["series"], each["label"], each["at"]) for each in sizes["data"]["values"]]
+    assert sorted(points) == [("Lab", "Small", 7e9), ("Lab", "large", 7e10), ("alone", "alone", 3.5e8)]
+    assert {each["label"]: each["score"] for each in sizes["data"]["values"]}["Small"] == 0.875
+    assert sizes["layer"][1]["encoding"]["x"]["scale"]["type"] == "log"
+    intervals = [(each["low"], each["score"], each["high"]) for each in sizes["data"]["values"] if each["interval"]]
+    assert intervals and all(low <= score <= high for low, score, high in intervals)
+    dates = json.loads(charts["search-dfs-g-min-level-8-by-date"].read_text(encoding="utf-8"))
+    assert sorted(each["at"] for each in dates["data"]["values"]) == ["2023-07-18", "2024-02-01"]
+    with (tmp_path / "site" / "data" / "scores.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    known = {(row["model"], row["model_name"], float(row["model_size"] or 0), row["model_date"]) for row in rows}
+    assert known == {
+        ("lab/small", "Small", 7e9, "2023-07-18"),
+        ("lab/large", "", 7e10, "2024-02-01"),
+        ("other/alone", "", 3.5e8, ""),
+        ("un/listed", "", 0.0, ""),
+    }
+
+
+def test_of_many_levels_the_horizon_is_drawn(tmp_path: Path) -> None:
+    episodes = [
+        each
+        for player, model in (("noisy-0.7", "lab/small"), ("noisy-0.5", "lab/large"))
+        for level in (5, 8, 13, 20, 30)
+        for each in searched(player, "dfs", count=12, model=model, level=level)
+    ]
+    write_report(episodes, tmp_path / "site", models=read_models(written(tmp_path / "models.toml", FILE)))
+    names = {path.stem.rpartition("-")[0] for path in (tmp_path / "site" / "charts").glob("*-by-size-*.json")}
+    assert names == {"search-dfs-horizon-by-size"}
+
+
+def test_without_the_file_nothing_is_added(tmp_path: Path) -> None:
+    report = write_report(searched("null", "dfs", count=2, model="m"), tmp_path / "site")
+    assert report.unlisted == ()
+    assert not list((tmp_path / "site" / "charts").glob("*-by-size-*"))
+    assert "model_size" not in (tmp_path / "site" / "data" / "scores.csv").read_text(encoding="utf-8")
