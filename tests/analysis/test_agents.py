@@ -1,5 +1,6 @@
 """Models as agents: normalised scores at published settings, and capabilities."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -42,6 +43,9 @@ def test_scores_and_capabilities_by_hand() -> None:
     hashes = [each.record.instance_hash for each in episodes]
     # The score is 0 to 50, and people had 45.
     assert found.scores == {"BanditTwoArmedHighLowFixed": clustered_mean(scores, hashes, 0, 50 / 45)}
+    by_hand = clustered_mean([45 * each for each in scores], hashes, 0, 50)
+    assert by_hand is not None
+    assert asdict(found.raw["BanditTwoArmedHighLowFixed"]) == pytest.approx(asdict(by_hand))
     mean = sum(scores) / 5
     assert [each.value for each in found.capabilities["paper"]] == pytest.approx([mean] * 9)
     asked = {each.name for each in found.capabilities["code"] if each.value is not None}
@@ -90,6 +94,7 @@ def test_an_agent_as_json() -> None:
     told = only(played("random")).to_json()
     assert [each["name"] for each in told["capabilities"]["paper"]] == list(CAPABILITIES)
     assert set(told["scores"]) == {"BanditTwoArmedHighLowFixed"}
+    assert set(told["raw"]) == {"BanditTwoArmedHighLowFixed"}
 
 
 def test_attempts_at_the_only_puzzle_are_a_sample() -> None:
@@ -150,7 +155,7 @@ def test_the_interval_of_a_capped_capability() -> None:
     # Where all of the interval is beyond 1, nothing is left of it.
     mean = clustered_mean([20.0, 21.0, 25.0], ["a", "b", "c"])
     assert mean is not None
-    far = {"Crafter": HumanScore(mean, mean, (0, 82))}
+    far = {"Crafter": HumanScore(mean, mean, (0, 82), mean)}
     (first, *_) = capability_scores({"Crafter": mean.value}, "paper_capped")
     assert (first.value, _range(first, far, "paper_capped")) == (1, (1, 1))
     own = only(played("thompson", count=5))

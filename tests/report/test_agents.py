@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import dist
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,12 @@ import pytest
 
 from tests.analysis.test_agents import played
 from tests.report.pages import site
+from waybench.analysis.estimates import Agent
+from waybench.reporting._agent_charts import overlays
 from waybench.reporting.charts._radar import Web, radar_spec, ring_values
 from waybench.reporting.charts._svg import drawn
-from waybench.smartplay import CAPABILITIES
+from waybench.smartplay import CAPABILITIES, FORMULAS, RECORDED, capability_scores
+from waybench.stats import clustered_mean
 
 AXES = ["up", "right", "left"]
 
@@ -123,6 +126,101 @@ def test_the_first_page(tmp_path: Path) -> None:
     assert all("Without RPS, Hanoi, Messenger L1" in each.text for each in made.models)
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert [agent["embedded"] for agent in summary["agents"]] == [False, False, True]
+
+
+# Table 2 of the paper, in the order of RECORDED.
+GPT_4_0613 = (1.00, 0.91, 0.83, 0.90, 0.93, 0.26, 0.61)
+VICUNA_13B = (0.64, 0.17, 0.07, 0.00, 0.12, 0.02, 0.43)
+
+
+def agent(model: str, scores: Sequence[float]) -> Agent:
+    """Return an agent with human-normalised scores in the first of the recorded settings."""
+    by_setting = dict(zip(RECORDED, scores, strict=False))
+    means = {setting: mean for setting, score in by_setting.items() if (mean := clustered_mean([score], ["a"]))}
+    nine = {formula: capability_scores(by_setting, formula) for formula in FORMULAS}
+    return Agent(model, False, (), {}, means, means, nine, {formula: [None] * 9 for formula in FORMULAS})
+
+
+def lines_of(spec: Mapping[str, Any], colour: str) -> set[tuple[float, float]]:
+    """Return where the lines of a colour go around, without the legend's below the rings."""
+    values = [each for some in layers(spec, "line") for each in some if each.get("colour") == colour]
+    return {(each["x"], each["y"]) for each in values if "piece" in each}
+
+
+def test_two_agents_are_laid_over_each_other_and_over_people() -> None:
+    labels = ["GPT-4-0613", "vicuna-13b"]
+    agents = [agent(label, scores) for label, scores in zip(labels, (GPT_4_0613, VICUNA_13B), strict=True)]
+    games, capabilities = overlays(agents, labels)
+    (chart,) = games.charts
+    assert {"Bandit", "RPS", "Hanoi", "Messenger L1", "Messenger L2", "Crafter", "Minecraft"} <= set(words(chart.spec))
+    assert [text for text in words(chart.spec) if text in {"Human baseline", *labels}] == ["Human baseline", *labels]
+    # People are at 1 on all axes, which is the outermost ring here; Bandit is the axis upwards.
+    people = lines_of(chart.spec, "var(--c-reference)")
+    assert len(people) == 7
+    assert [dist((0, 0), place) for place in people] == pytest.approx([1] * 7, abs=1e-3)
+    assert {(0, 1)} < lines_of(chart.spec, "var(--c0)")
+    assert (0, 0.64) in lines_of(chart.spec, "var(--c1)")
+    assert sorted(dist((0, 0), place) for place in lines_of(chart.spec, "var(--c0)")) == pytest.approx(
+        sorted(GPT_4_0613), abs=1e-3
+    )
+    # By hand: the degrees are 1 2 2 3 3 4 1 and 1 1 3 1 2 3 1 (Table 3), so (1 + 1.82 + 1.66 + 2.7 + 2.79 + 1.04 + .61)
+    # / 16 and (1 + .91 + 2.49 + .9 + 1.86 + .78 + .61) / 12.
+    assert "GPT-4-0613: Long Text Understanding 0.73, Reasoning 0.71," in str(capabilities.charts[0].wide)
+
+
+def test_a_legend_ends_within_its_chart_however_long_names_are() -> None:
+    labels = ["vendor/" + "a-very-long-name-" * 9 + str(number) for number in range(6)]
+    games, _ = overlays([agent(label, GPT_4_0613) for label in labels], labels)
+    (chart,) = games.charts
+    written = [text for text in words(chart.spec) if text.startswith("vendor/")]
+    assert len(written) == len(set(written)) == 6
+    assert max(map(len, written)) <= 60
+    height, domain = chart.spec["height"], chart.spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    lowest = min(each["y"] for values in layers(chart.spec, "text") for each in values)
+    assert domain[0] < lowest
+    assert height == pytest.approx((domain[1] - domain[0]) * 300 / 2 / 1.45, abs=1)
+
+
+def test_more_than_six_agents_have_charts_of_their_own_on_one_scale() -> None:
+    labels = [f"m{number}" for number in range(7)]
+    scores = [GPT_4_0613] * 6 + [(1.2, *VICUNA_13B[1:])]
+    for overlay in overlays([agent(*pair) for pair in zip(labels, scores, strict=True)], labels):
+        assert len(overlay.charts) == 7
+        rings = [{each["ring"] for each in layers(chart.spec, "line")[0]} for chart in overlay.charts]
+        assert rings == [rings[0]] * 7
+        assert all("Human baseline" in words(chart.spec) for chart in overlay.charts)
+        shown = [[text for text in words(chart.spec) if text in labels] for chart in overlay.charts]
+        assert shown == [[label] for label in labels]
+
+
+def test_what_is_far_beyond_people_is_named_and_squeezes_nothing() -> None:
+    scores = (*GPT_4_0613[:5], 20.7, 0.6)
+    games, _ = overlays([agent("a", scores), agent("b", GPT_4_0613[:5])], ["a", "b"])
+    (chart,) = games.charts
+    assert "on the rim, and beyond: a Crafter 20.70" in words(chart.spec)
+    assert "b without Crafter, Minecraft" in words(chart.spec)
+    assert max(each["ring"] for each in layers(chart.spec, "line")[0]) == 1.5
+    assert max(dist((0, 0), place) for place in lines_of(chart.spec, "var(--c0)")) == pytest.approx(1, abs=1e-3)
+    assert "a: Bandit 1.00, RPS 0.91, Hanoi 0.83, Messenger L1 0.90, Messenger L2 0.93, Crafter 20.70" in str(
+        chart.wide
+    )
+
+
+def test_raw_scores_and_degrees_are_tables(tmp_path: Path) -> None:
+    made = site(tmp_path, [*played("oracle", "vendor/model"), *played("random", "waybench/random")])
+    rows = made.home.table("Scores in the recorded settings.")
+    # Table 4: the human baseline.
+    assert rows[1] == ["Human baseline", "45", "43", "3", "1", "1", "2680", "1"]
+    assert rows[2][0] == "vendor/ model"  # where the name may be broken
+    assert rows[2][1].startswith("50.00")
+    assert rows[2][2:] == ["not run"] * 6
+    degree_rows = made.home.table("Degrees of the challenges.")
+    # Table 3, with the program's MessengerL1 before MessengerL2+.
+    assert degree_rows[2] == ["Reasoning 1: 0–1-hop; 2: 2–3-hop; 3: multi-hop", "1", "1", "3", "1", "2", "3", "1"]
+    assert len(degree_rows) == 10
+    assert made.home.html.count('aria-label="Degrees of the challenges in ') == 7
+    (first, _) = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["agents"]
+    assert first["raw"]["BanditTwoArmedHighLowFixed"]["value"] == 50
 
 
 def test_without_agents_nothing_is_said_of_them(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """The agent protocol: what is action_turns, what is shown again, and what a reply costs."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+import waybench
 from tests.smartplay.stairs import Climber, Stairs, StairsRules, episode
-from waybench.core import DataError, End, Message, Outcome, Reply, Stream, play_out, policy, replay
+from waybench.core import DataError, End, EpisodeRecord, Message, Outcome, Reply, Stream, play_out, policy, replay
 from waybench.smartplay import (
     PROMPT_STYLES,
     THOUGHT,
@@ -54,10 +56,51 @@ def test_two_questions_are_two_turns_and_the_thought_is_shown_with_the_second() 
     assert told(played) == [("system", SYSTEM), ("user", second)]  # the thought before is gone
 
 
-def test_the_published_program_asks_the_first_question_in_other_words() -> None:
-    assert told(episode(wording="code"))[1][1].endswith(
-        "\n\nWhat is the best action to take? Let's think step by step, "
+ROLE, MANUAL = SYSTEM.split("\n\n", 1)
+CODE_THINK = "What is the best action to take? Let's think step by step, "
+
+
+def test_code_sends_the_messages_of_the_published_program() -> None:
+    """System messages for role, manual, history (none at the start) and observation, and the user's question."""
+    played = episode(wording="code")
+    begin = [("system", ROLE), ("system", MANUAL)]
+    at_start = [*begin, ("system", "current step observation: You are on step 0."), ("user", CODE_THINK)]
+    assert told(played) == at_start
+    played.step("Up is the way.")
+    assert told(played) == [*at_start, ("assistant", "Up is the way."), ("user", CHOOSE)]
+    for reply in ("Go up", "A thought.", "Go down"):
+        played.step(reply)
+    history = (
+        "Most recent 2 steps of the player's in-game observation:\n\n"
+        "Player Observation Step 0:\nYou are on step 0.\n\nPlayer Observation Step 1:\nYou are on step 1."
     )
+    later = [*begin, ("system", history), ("system", "current step observation: You are on step 0.")]
+    assert told(played) == [*later, ("user", CODE_THINK)]
+    record = EpisodeRecord.from_json(json.loads(played.record().dumps()))
+    assert replay(played.environment, record).messages == played.messages
+
+
+def test_code_in_sound_tells_why_a_step_was_lost() -> None:
+    played = episode(wording="code", protocol="sound")
+    played.step("A thought.")
+    turn = played.step("I do not know.")
+    observation = ("system", "current step observation: You are on step 0.")
+    assert told(played)[2:] == [("system", turn.reason), observation, ("user", CODE_THINK)]
+
+
+@pytest.mark.parametrize("env", ["crafter/survival", "messenger/roles", "hanoi/rods"])
+def test_code_cuts_no_text_of_a_game(env: str) -> None:
+    """Manuals and observations with empty lines stay whole: the messages are the same text as in `two_questions`."""
+    environment = waybench.load(env)
+    item = environment.source().item(0)
+    played, whole = (
+        play_out(environment, item, policy("random"), {"wording": wording, "steps": 3})
+        for wording in ("code", "two_questions")
+    )
+    assert [message.role for message in played.messages] == ["system"] * 4 + ["user"]
+    assert [message.role for message in whole.messages] == ["system", "user"]
+    texts = ("\n\n".join(message.text for message in each.messages) for each in (played, whole))
+    assert next(texts) == next(texts).removesuffix(THINK) + CODE_THINK
 
 
 def test_one_question() -> None:

@@ -2,12 +2,15 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import waybench
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
+from waybench.cli import main
 from waybench.tasks import load_task
 from waybench.tasks._presets import SMARTPLAY
 
@@ -83,6 +86,43 @@ def test_smartplay_has_every_recorded_setting() -> None:
     assert {head.instance["goal"] for head in made if head.env == "voxel/find"} == {"plains"}
     assert found == {SETTINGS[name] for name in SMARTPLAY}
     assert {head.options["wording"] for head in heads("smartplay", limit=1, wording="chat")} == {"chat"}
+
+
+# shared/specs/smartplay.md, section 2: all goals in Minecraft that the published program registers.
+GOALS = {
+    "voxel_plains": "MinedojoCreative0",
+    "voxel_forest": "MinedojoCreative1",
+    "voxel_ocean": "MinedojoCreative2",
+    "voxel_beach": "MinedojoCreative4",
+    "voxel_taiga": "MinedojoCreative5",
+    "voxel_ice_spikes": "MinedojoCreative7",
+    "voxel_jungle": "MinedojoCreative8",
+    "voxel_desert": "MinedojoCreative9",
+}
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_each_goal_in_minecraft_is_a_task(name: str) -> None:
+    goal = name.removeprefix("voxel_").replace("_", " ")
+    (head, other) = heads(name, limit=2)
+    assert head.instance["goal"] == other.instance["goal"] == goal
+    in_minecraft = replace(head, instance={**head.instance, "engine": "minedojo"})
+    setting = environment_of(name).published_setting
+    assert (setting(in_minecraft), setting(head)) == (GOALS[name], None)
+    (part,) = ENTRIES[name].parts
+    assert part.trials == 20
+    assert [head, other] == heads("voxel_find", goal=goal, limit=2)
+    listed = " ".join(CliRunner().invoke(main, ["list"]).output.split())
+    assert f"{name} after SmartPlay's {GOALS[name]}: find {goal}" in listed
+
+
+def test_a_goal_is_the_engines_own_counterpart() -> None:
+    (part,) = ENTRIES["voxel_ice_spikes"].parts
+    assert [part.follows({"engine": engine}) for engine in ("own", "luanti", "minedojo")] == [
+        {"goal": "ice spikes"},
+        {"goal": "icesheet"},
+        {"goal": "ice spikes"},
+    ]
 
 
 def test_free_parameters() -> None:

@@ -114,18 +114,11 @@ class Episode(Generic[I, S, A]):
         self._opening = self._open(play.wording.observe(self.state, None, 0))
 
     def _open(self, observation: str) -> tuple[Message, ...]:
-        """Return rules, examples and an observation as chat turns; neighbours of one role are one turn."""
+        """Return rules, examples and an observation as chat turns."""
         wording = self.play.wording
-        messages = [(wording.rules_role, wording.rules(self.item.instance))]
-        if self.item.examples:
-            messages += solved_examples(self.environment, self.play, self.item.examples)
-        opening: list[Message] = []
-        for role, text in [*messages, ("user", observation)]:
-            if opening and opening[-1].role == role:
-                text = "\n\n".join(part for part in (opening.pop().text, text) if part)
-            if text or role == "assistant":
-                opening.append(Message(role, text))
-        return tuple(opening) or (Message("user", ""),)
+        shown = self.item.examples
+        examples = solved_examples(self.environment, self.play, shown) if shown else ()
+        return wording.prompt(wording.rules(self.item.instance), examples, observation)
 
     @property
     def done(self) -> bool:

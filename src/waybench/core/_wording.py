@@ -1,6 +1,7 @@
 """The words of an environment: what a player reads, and how a reply is read."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
@@ -73,6 +74,22 @@ class Wording(ABC, Generic[I, S, A]):
         Returns:
             The text; "" at the start if `rules` already says everything.
         """
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages that begin a chat; by default one message for neighbours of the same role.
+
+        Args:
+            rules: The text that `rules` returned.
+            examples: Solved examples as pairs of role and text.
+            observation: The text that `observe` returned; with a "fresh" memory, also that of a later turn.
+        """
+        messages: list[Message] = []
+        for role, text in [(self.rules_role, rules), *examples, ("user", observation)]:
+            if messages and messages[-1].role == role:
+                text = "\n\n".join(part for part in (messages.pop().text, text) if part)
+            if text or role == "assistant":
+                messages.append(Message(role, text))
+        return tuple(messages) or (Message("user", ""),)
 
     def recall(self, state: S) -> int:
         """Return how many of the last turns a fresh prompt in this state goes on from; by default none."""

@@ -1,6 +1,5 @@
 """Models as agents: the table of normalised scores, and the charts of the nine capabilities."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,8 +8,8 @@ from waybench.analysis.formatting import mean_text, one_line
 from waybench.analysis.results import Group, setting
 from waybench.core import Metric
 from waybench.envs import registry
-from waybench.reporting._files import slug
-from waybench.reporting.charts import Chart, Web, drawn, radar_spec
+from waybench.reporting._agent_charts import Overlay, agent_chart, degree_charts, overlays
+from waybench.reporting.charts import Chart
 from waybench.reporting.tables import (
     BLANK,
     Cell,
@@ -20,10 +19,20 @@ from waybench.reporting.tables import (
     TableRow,
     mean_cell,
     model_cell,
+    name_of,
     notes,
     rows_of,
 )
-from waybench.smartplay import BENCHMARK, CAPABILITIES, FORMULAS, HUMANS, RECORDED, Capability
+from waybench.smartplay import (
+    CAPABILITIES,
+    DEGREE_SCALES,
+    DEGREES_SOURCE,
+    FORMULAS,
+    HUMANS,
+    RECORDED,
+    Capability,
+    degrees,
+)
 from waybench.stats import CONFIDENCE
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
@@ -74,12 +83,26 @@ class AgentReport:
     Attributes:
         cards: The agents, models before embedded players.
         games: The table of their normalised scores.
+        raw: The table of their scores as they are, a row for each agent (Table 4).
+        degrees: The table of what each game asks of each capability (Table 3).
+        degree_charts: The same as charts, one for each game (Figure 2).
+        overlays: Charts of several agents laid over each other (Figure 3).
         capabilities: By the formula's name, the table of their capabilities.
     """
 
     cards: list[AgentCard]
     games: Table
+    raw: Table
+    degrees: Table
     capabilities: Mapping[str, Table]
+    degree_charts: Sequence[Chart]
+    overlays: Sequence[Overlay]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """All charts: of each agent, and of several."""
+        several = (chart for one in self.overlays for chart in one.charts)
+        return [*(card.chart for card in self.cards), *several, *self.degree_charts]
 
 
 def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentReport | None:
@@ -110,7 +133,69 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
         groups=rows_of(rows),
         kind="scores overview",
     )
-    return AgentReport(cards, games, {formula: _capability_table(formula, found, cards) for formula in FORMULAS})
+    capabilities = {formula: _capability_table(formula, found, cards) for formula in FORMULAS}
+    labels = [
+        ", ".join([name_of(agent.model), *(one_line(part, 60) for part in card.differs)])
+        for agent, card in zip(found, cards, strict=True)
+    ]
+    return AgentReport(
+        cards,
+        games,
+        _raw_table(found, cards, pages),
+        _degree_table(),
+        capabilities,
+        degree_charts(),
+        overlays(found, labels),
+    )
+
+
+def _raw_table(found: Sequence[Agent], cards: Sequence[AgentCard], pages: Mapping[Group, str]) -> Table:
+    """Return the table of scores as they are, with the published row of people."""
+    people = [Cell(text=f"{HUMANS[game].human:g}", kind="score") for game in RECORDED]
+    rows = [TableRow(Cell(text="Human baseline"), people, "reference")]
+    for agent, card in zip(found, cards, strict=True):
+        cells = [_raw(agent, game, pages) for game in RECORDED]
+        rows.append(TableRow(model_cell(agent.model, card.differs), cells, _kind(agent)))
+    caption = (
+        "The scores as they are, as Table 4 of the paper has them, whose row of people is above. Small: "
+        f"{_INTERVAL}. Not run: not played, or not with as many steps as published."
+    )
+    return Table(
+        id="agents-raw",
+        title="Scores in the recorded settings",
+        caption=(Note(caption),),
+        columns=_columns("Model", (HUMANS[game].name for game in RECORDED)),
+        groups=rows_of(rows),
+        kind="scores overview",
+    )
+
+
+def _raw(agent: Agent, game: str, pages: Mapping[Group, str]) -> Cell:
+    mean = agent.raw.get(game)
+    if mean is None:
+        return Cell(text="not run", kind="score")
+    group = agent.groups[game]
+    metric = registry.load(group.env).metrics[0]
+    return replace(mean_cell(mean, metric), part=None, link=f"results/{pages[group]}")
+
+
+def _degree_table() -> Table:
+    rows: list[TableRow] = []
+    for name, scale in DEGREE_SCALES.items():
+        meaning = "; ".join(f"{degree}: {text}" for degree, text in enumerate(scale, start=1))
+        cells = [Cell(text=str(degrees(game)[name])) for game in RECORDED]
+        rows.append(TableRow(Cell(text=name, notes=notes([meaning])), cells))
+    caption = (
+        f"How much each game asks of each capability, from 1 on: the weights of the capabilities. {DEGREES_SOURCE}"
+    )
+    return Table(
+        id="agents-degrees",
+        title="Degrees of the challenges",
+        caption=(Note(caption),),
+        columns=[Column(heading="Capability"), *(Column(heading=HUMANS[game].name) for game in RECORDED)],
+        groups=rows_of(rows),
+        kind="scores overview",
+    )
 
 
 def _columns(first: str, names: Iterable[str]) -> list[Column]:
@@ -124,7 +209,9 @@ def _kind(agent: Agent) -> str:
 def _card(number: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
     missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
     differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
-    return AgentCard(agent.model, differs, missing, _parts(agent, differs), _chart(number, agent, differs, missing))
+    return AgentCard(
+        agent.model, differs, missing, _parts(agent, differs), agent_chart(number, agent, differs, missing)
+    )
 
 
 def _capability_table(formula: str, found: Sequence[Agent], cards: Sequence[AgentCard]) -> Table:
@@ -200,28 +287,6 @@ def _parts(agent: Agent, differs: Sequence[str]) -> Table:
         groups=rows_of(rows),
         kind="scores overview",
     )
-
-
-def _chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Chart:
-    """Return the chart of an agent, with all in it that one has to know who sees nothing else."""
-    name = one_line(agent.model, 80) or "(no name)"
-    published, capped = ([each.value for each in agent.capabilities[one]] for one in ("paper", "paper_capped"))
-    webs, notes = [Web(name, published, number)], [", ".join(one_line(part, 60) for part in differs)]
-    if missing:
-        notes.append(f"without {', '.join(missing)}")
-    notes.append(f"{BENCHMARK}’s capabilities, weighted by degree (the paper’s formula)")
-    notes.append("0: the minimum score; 1: the human score")
-    if capped != published:
-        webs.append(Web(f"{name}, capped", capped, number, dashed=True))
-        notes.append("dashed and second numbers: capped, games’ scores first clipped to 0–1")
-    values = ", ".join(
-        f"{axis} {'none' if value is None else f'{value:.2f}'}"
-        for axis, value in zip(CAPABILITIES, published, strict=True)
-    )
-    label = f"Capabilities of {name}: {values}" + (f"; without {', '.join(missing)}" if missing else "")
-    spec = radar_spec(CAPABILITIES, webs, title=name, subtitle=[note for note in notes if note])
-    identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
-    return Chart(slug(f"capabilities {agent.model}", identity), drawn(spec, label), None, label, spec)
 
 
 def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Cell:

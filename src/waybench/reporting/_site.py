@@ -250,7 +250,7 @@ class _Site:
                     published=self._published(section),
                 )
                 self.files(self.charts.of(section.charts))
-        self.files(self.charts.of(card.chart for card in agent_cards.cards) if agent_cards else ())
+        self.files(self.charts.of(agent_cards.charts) if agent_cards else ())
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
         horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [

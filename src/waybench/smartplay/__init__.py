@@ -6,6 +6,8 @@ After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 from waybench.smartplay._capabilities import (
     BENCHMARK,
     CAPABILITIES,
+    DEGREE_SCALES,
+    DEGREES_SOURCE,
     FORMULAS,
     RECORDED,
     Capability,
@@ -27,6 +29,8 @@ from waybench.smartplay._wording import PROMPT_STYLES, AgentWording, PromptStyle
 __all__ = [
     "BENCHMARK",
     "CAPABILITIES",
+    "DEGREES_SOURCE",
+    "DEGREE_SCALES",
     "FORMULAS",
     "HUMANS",
     "PROMPT_STYLES",

@@ -12,6 +12,9 @@ _PUBLISHED = read_toml(__file__, "published.toml")
 BENCHMARK: str = _PUBLISHED["benchmark"]
 CAPABILITIES: tuple[str, ...] = _PUBLISHED["capabilities"]
 _DEGREES: Mapping[str, tuple[int, ...]] = _PUBLISHED["degrees"]
+DEGREE_SCALES: Mapping[str, tuple[str, ...]] = dict(zip(CAPABILITIES, _PUBLISHED["scales"], strict=True))
+"""What the degrees of each capability mean, from degree 1 on (Table 3)."""
+DEGREES_SOURCE: str = _PUBLISHED["degrees_source"].strip()
 RECORDED = tuple(HUMANS)
 """The seven settings of which the paper gives scores."""
 
@@ -75,8 +78,8 @@ def degrees(setting: str) -> Mapping[str, int]:
     Raises:
         KeyError: If the game is none of SmartPlay's.
     """
-    fitting = [name for name in _DEGREES if setting.startswith(name)]
-    return dict(zip(CAPABILITIES, _DEGREES[max(fitting, key=len, default=setting)], strict=True))
+    game = max((name for name in _DEGREES if setting.startswith(name)), key=len, default=setting)
+    return dict(zip(CAPABILITIES, _DEGREES[game], strict=True))
 
 
 def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:

@@ -92,7 +92,7 @@ def _options(history: int, steps: int | None) -> tuple[Option, ...]:
             default="two_questions",
             choices=tuple(PROMPT_STYLES),
             doc="two_questions: a thought, then the action, as in the paper; code: the same with the published "
-            "program's prompts; one_question: only the action; chat: a growing chat instead of a history.",
+            "program's prompts and messages; one_question: only the action; chat: a growing chat instead of a history.",
         ),
         Option(name="history", default=history, low=0, high=10_000, doc="Number of past observations shown."),
         Option(

@@ -1,8 +1,9 @@
 """The words around a game: the manual, the observations and the questions (SmartPlay, section 5)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from waybench.core import Invalid, Memory, Transition, Wording
+from waybench.core import Invalid, Memory, Message, Transition, Wording
 from waybench.smartplay._game import THOUGHT, AgentState, Choice
 from waybench.smartplay._history import history_text, manual_text
 from waybench.smartplay._match import published_match, sound_match
@@ -14,6 +15,7 @@ CHOOSE = (
     "Choose the best executable action from the list of all actions. Write the exact chosen action."  # as section 5
 )
 CODE_THINK = "What is the best action to take? Let's think step by step, "  # as the published program words it
+_PRESENT = "current step observation: "
 _PLAIN = "Answer with the exact name of one action of the list, and nothing else."
 
 
@@ -26,12 +28,14 @@ class PromptStyle:
         memory: How much of the episode is shown again.
         think: The question for a thought; "" for none.
         choose: The question for an action.
+        splits: Whether manual, history and observation are system messages of their own.
     """
 
     name: str
     memory: Memory
     think: str
     choose: str
+    splits: bool = False
 
     @property
     def chats(self) -> bool:
@@ -43,7 +47,7 @@ PROMPT_STYLES = {
     style.name: style
     for style in (
         PromptStyle("two_questions", Memory("fresh"), THINK, CHOOSE),
-        PromptStyle("code", Memory("fresh"), CODE_THINK, CHOOSE),
+        PromptStyle("code", Memory("fresh"), CODE_THINK, CHOOSE, splits=True),
         PromptStyle("one_question", Memory("fresh"), "", CHOOSE),
         PromptStyle("chat", Memory(), "", _PLAIN),
     )
@@ -53,8 +57,8 @@ PROMPT_STYLES = {
 class AgentWording(Wording[I, AgentState[I, W], Choice]):
     """The manual, the history, the present observation, and one or two questions.
 
-    The published program sends manual, history and observation as system messages of their own; here the manual is
-    the system message, and the rest stands before the question.
+    The published program sends manual, history and observation as system messages of their own, and so does the style
+    "code". In the other styles the manual is the system message, and the rest stands before the question.
 
     Args:
         rules: Whose manual and observations.
@@ -90,10 +94,26 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
             parts = (
                 history_text(state.past),
                 wrong,
-                f"current step observation: {observation}",
+                f"{_PRESENT}{observation}",
                 style.think or style.choose,
             )
         return "\n\n".join(part for part in parts if part)
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages; in a style that splits them as the published program sends them.
+
+        These are system messages with the role, the manual, the history (none at the start) and the observation, and
+        the question of the user (shared/specs/smartplay.md, 10). In `sound` the reason why a reply was not carried out
+        ends the history.
+        """
+        before, present, after = f"\n\n{observation}".partition(f"\n\n{_PRESENT}")
+        if not self._style.splits or not present:
+            return super().prompt(rules, examples, observation)
+        role, _, manual = rules.partition("\n\n")
+        seen, _, question = after.rpartition("\n\n")  # no question has an empty line
+        system = (role, manual, before.removeprefix("\n\n"), f"{_PRESENT}{seen}")
+        shown = (Message(*example) for example in examples)
+        return (*(Message("system", text) for text in system if text), *shown, Message("user", question))
 
     def recall(self, state: AgentState[I, W]) -> int:
         """Return 1 for the second question, so that the thought is shown with it."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from waybench.core import Json, Option
 from waybench.envs import registry
-from waybench.envs.voxel import PLAINS, recorded_level
+from waybench.envs.voxel import PLAINS, PUBLISHED_GOALS, counterpart, recorded_level
 from waybench.tasks._entry import Climb, Part, TaskEntry, nothing
 from waybench.tasks._parameters import named
 
@@ -92,6 +93,16 @@ _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
         {"level": 1},
     ),
     ("voxel_find", "voxel/find", "find a biome in a voxel world, after SmartPlay", 20, {}),
+    *(
+        (
+            f"voxel_{goal.replace(' ', '_')}",
+            "voxel/find",
+            f"find {goal}, after SmartPlay's {setting}",
+            20,
+            {"goal": goal},
+        )
+        for setting, goal in PUBLISHED_GOALS.items()
+    ),
     ("bandit", "bandit/arms", "any number of slot machines, optionally drifting", 20, {}),
     ("rps", "rps/rounds", "Rock Paper Scissors against adaptive opponents", 20, {}),
     ("hanoi", "hanoi/rods", "Tower of Hanoi from any position to any other", 10, {}),
@@ -131,6 +142,11 @@ def _recorded(given: Mapping[str, Any]) -> Mapping[str, Json]:
     return {"level": recorded_level(given["engine"], given["protocol"]), "goal": PLAINS[given["engine"]]}
 
 
+def _goal_of(given: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
+    """Return the goal of the engine that stands for a published one."""
+    return {"goal": counterpart(goal, given["engine"])}
+
+
 def _steps(given: Mapping[str, Any]) -> Mapping[str, Json]:
     return {"steps": given["crafter_steps"]}
 
@@ -138,8 +154,10 @@ def _steps(given: Mapping[str, Any]) -> Mapping[str, Json]:
 def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
     sentences = "source data_dir" if env == "messenger/roles" else ""
     drawn = "" if "level" in fixed else "level *source"
-    options = _options(env, f"*play {sentences} {drawn} key limit attempts", _TRIALS, _SENTENCES)
-    return TaskEntry(name=name, summary=summary, options=options, parts=(Part(env=env, fixed=fixed, trials=trials),))
+    options = _options(env, f"*play {sentences} {drawn} key limit attempts", _TRIALS, _SENTENCES, fixed=fixed)
+    follows = partial(_goal_of, goal=fixed["goal"]) if "goal" in fixed else nothing
+    part = Part(env=env, fixed=fixed, follows=follows, trials=trials)
+    return TaskEntry(name=name, summary=summary, options=options, parts=(part,))
 
 
 def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:

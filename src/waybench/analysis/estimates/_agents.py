@@ -29,6 +29,7 @@ class Agent:
         settings: The model's settings, as (name, value).
         groups: For each published setting that it has played the group of that.
         scores: For each of these the human-normalised score.
+        raw: For each of these the score itself, as in Table 4.
         capabilities: By the formula's name the nine scores.
         ranges: By the formula's name the 95 % interval of each of the nine; None where it cannot be estimated.
     """
@@ -38,6 +39,7 @@ class Agent:
     settings: tuple[tuple[str, Json], ...]
     groups: Mapping[str, Group]
     scores: Mapping[str, Mean]
+    raw: Mapping[str, Mean]
     capabilities: Mapping[str, list[Capability]]
     ranges: Mapping[str, list[tuple[float, float] | None]]
 
@@ -48,6 +50,7 @@ class Agent:
             "embedded": self.embedded,
             "settings": dict(self.settings),
             "scores": {setting: asdict(mean) for setting, mean in self.scores.items()},
+            "raw": {setting: asdict(mean) for setting, mean in self.raw.items()},
             "capabilities": {
                 formula: [
                     {**asdict(each), "shares": each.shares, "range": ends}
@@ -97,11 +100,13 @@ class HumanScore(NamedTuple):
         mean: The score, with its interval within the bounds.
         free: The same with Student's t interval, from which its standard error can be taken back.
         bounds: The least and the greatest score possible.
+        raw: The score before it is normalised.
     """
 
     mean: Mean
     free: Mean
     bounds: Range
+    raw: Mean
 
 
 def _human(some: Sequence[Row]) -> HumanScore | None:
@@ -112,10 +117,12 @@ def _human(some: Sequence[Row]) -> HumanScore | None:
     first = next(iter(items.values()))[0]
     metrics = registry.load(first.group.env).metrics
     found = item_values(items, metrics[0], lambda row: row.metrics.get(HUMAN))
+    own_scores = item_values(items, metrics[0], lambda row: row.metrics.get(metrics[0].name))
     values, clusters = list(found.values()), [key.cluster for key in found]
     low, high = over(next(metric for metric in metrics if metric.name == HUMAN), some).bounds
     mean, free = clustered_mean(values, clusters, low, high), clustered_mean(values, clusters)
-    return None if mean is None or free is None else HumanScore(mean, free, (low, high))
+    raw = clustered_mean([own_scores[key] for key in found], clusters, *over(metrics[0], some).bounds)
+    return None if mean is None or free is None or raw is None else HumanScore(mean, free, (low, high), raw)
 
 
 def _built(
@@ -127,7 +134,8 @@ def _built(
     capabilities = {formula: capability_scores(values, formula) for formula in FORMULAS}
     ranges = {formula: [_range(each, humans, formula) for each in nine] for formula, nine in capabilities.items()}
     groups = {setting: group for setting, (group, _) in found.items()}
-    return Agent(model, embedded, settings, groups, scores, capabilities, ranges)
+    raw = {setting: human.raw for setting, human in humans.items()}
+    return Agent(model, embedded, settings, groups, scores, raw, capabilities, ranges)
 
 
 def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: str) -> tuple[float, float] | None:

@@ -4,7 +4,7 @@ from math import fsum
 
 from waybench.core import End, EpisodeRecord, Metric, Range, is_object
 from waybench.envs.voxel._instance import FARTHEST
-from waybench.envs.voxel.engines import CREATIVE, LUANTI, MINEDOJO, drawable
+from waybench.envs.voxel.engines import LUANTI, MINEDOJO, PUBLISHED_GOALS, drawable
 from waybench.smartplay import agent_metrics, final_score, human_metric, steps_of
 
 _MOST_LEFT = 2**0.5 * FARTHEST  # blocks; goals are looked for in a square around the walker
@@ -12,8 +12,9 @@ _MOST_LEFT = 2**0.5 * FARTHEST  # blocks; goals are looked for in a square aroun
 
 def setting(record: EpisodeRecord) -> str | None:
     """Return the published name of a setting, which only Minecraft's have: no other world was played in for them."""
-    engine, goal = record.instance["engine"], record.instance["goal"]
-    return f"MinedojoCreative{CREATIVE[goal]}" if engine == MINEDOJO and goal in CREATIVE else None
+    if record.instance["engine"] != MINEDOJO:
+        return None
+    return next((name for name, goal in PUBLISHED_GOALS.items() if goal == record.instance["goal"]), None)
 
 
 def not_replayable(record: EpisodeRecord) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
 from waybench.envs.voxel._instance import FARTHEST, LEVELS, MOST_SEED, Search, bounds, prove
 from waybench.envs.voxel._sight import goal_in_sight
-from waybench.envs.voxel.engines import ENGINES, OWN, chart
+from waybench.envs.voxel.engines import ENGINES, OWN, PUBLISHED_GOALS, chart
 
 VERSION = 1  # of the terrain and of how starts are chosen; part of every item's key
 ANY, UNSEEN = "any", "unseen"
@@ -16,7 +16,8 @@ OPTIONS = (
     Option(
         name="goal",
         default=ANY,
-        doc="The biome to find; any: one of eight, drawn from the key. Engines have different biomes.",
+        doc=f"The biome to find: {', '.join(PUBLISHED_GOALS.values())}; any: one of them, drawn from the key. Luanti has "
+        "others.",
     ),
     Option(
         name="start",

@@ -1,11 +1,12 @@
 """Charts of the nine capabilities: an axis for each, a line around for each agent."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, cos, pi, sin
 from typing import Any
 
+from waybench.analysis.formatting import one_line
 from waybench.reporting.charts._chart import COLOURS
 from waybench.reporting.charts._svg import Spec, nominal, quantitative, specification
 
@@ -26,12 +27,21 @@ class Web:
         values: A value for each axis, in their order; None where there is none, which breaks the line.
         line: Number of its colour.
         dashed: Whether it is drawn dashed.
+        shape: The shape of its points.
+        reference: Whether it is what the others are measured by: grey, without points.
     """
 
     label: str
     values: Sequence[float | None]
     line: int = 0
     dashed: bool = False
+    shape: str = "circle"
+    reference: bool = False
+
+    @property
+    def colour(self) -> str:
+        """Its colour, a variable of the page's style sheet."""
+        return "var(--c-reference)" if self.reference else f"var(--c{self.line % COLOURS})"
 
 
 def radar_spec(
@@ -42,11 +52,15 @@ def radar_spec(
     *,
     title: str = "",
     subtitle: Sequence[str] = (),
+    most: float | None = None,
+    legend: bool = False,
+    values: bool = True,
 ) -> Spec:
     """Return values on axes that leave one centre as a Vega-Lite specification.
 
-    The rings have numbers, and the outermost one is at or beyond the greatest value, so that nothing is cut off. The
-    ring of 1 is drawn stronger. Below the name of an axis stand its values, for one below 0 is drawn in the centre.
+    The rings have numbers, and the outermost one is at or beyond the greatest value, so that nothing is cut off, unless
+    `most` is given. The ring of 1 is drawn stronger. Below the name of an axis stand its values, for one below 0 is
+    drawn in the centre; with a legend there are too many for that.
 
     Args:
         axes: Their names, the first one upwards, the others clockwise.
@@ -55,12 +69,18 @@ def radar_spec(
         font: Size of the text.
         title: What stands above the chart; "" for nothing.
         subtitle: Smaller lines below that.
+        most: What the rings reach to, for several charts on one scale; greater values are on the outermost ring. None
+            for the greatest value.
+        legend: Whether the labels of the lines stand below the chart, and no values at the axes.
+        values: Whether the values stand at the axes.
     """
     count = len(axes)
-    levels = ring_values(value for web in webs for value in web.values if value is not None)
-    most = levels[-1]
+    levels = ring_values(
+        [value for web in webs for value in web.values if value is not None] if most is None else [most]
+    )
+    rim = levels[-1]
     rings = [
-        {"ring": ring, "order": number, **_place(number % count, count, ring / most)}
+        {"ring": ring, "order": number, **_place(number % count, count, ring / rim)}
         for ring in dict.fromkeys((*levels, 1.0))
         for number in range(count + 1)
     ]
@@ -72,18 +92,22 @@ def radar_spec(
     # Numbers stand in the middle between the first two axes, where the rings are nearer to the centre. The ring of 1
     # has none where it is not one of those, for there may be no room.
     middle = cos(pi / count)
-    scale = [{"text": f"{ring:g}", **_place(0.5, count, ring / most * middle)} for ring in levels]
+    scale = [{"text": f"{ring:g}", **_place(0.5, count, ring / rim * middle)} for ring in levels]
     names = [
         {"text": text, "axis": kind, **_label(number, count, kind == "value"), "align": _align(number, count)}
         for number, axis in enumerate(axes)
-        for kind, text in (("name", axis), ("value", " / ".join(_value(web.values[number]) for web in webs)))
+        for kind, text in (
+            ("name", axis),
+            *(() if legend or not values else [("value", " / ".join(_value(web.values[number]) for web in webs))]),
+        )
     ]
-    lines, points = _lines(webs, count, most)
+    lines, points = _lines(webs, count, rim)
     above = _above(title, subtitle)
     top, unit = _END + _LINE * len(above), size / 2 / _END
+    end = _END + _LINE * len(webs) if legend else _END
     place = {
         "x": quantitative("x", axis=None, scale={"domain": [-_SIDE, _SIDE], "nice": False}),
-        "y": quantitative("y", axis=None, scale={"domain": [-_END, top], "nice": False}),
+        "y": quantitative("y", axis=None, scale={"domain": [-end, top], "nice": False}),
     }
     colour = {"color": nominal("colour", scale=None, legend=None)}
 
@@ -96,6 +120,7 @@ def radar_spec(
 
     words = {"type": "text", "baseline": "middle", "fontSize": font, "color": "var(--soft)"}
     number = {**words, "align": "center", "fontSize": font - 2}
+    dot = {"type": "point", "filled": True, "size": 34, "opacity": 1}
     round_line = {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"}
     layers = [
         line(rings, "--rule", "ring"),
@@ -106,9 +131,7 @@ def radar_spec(
             for dashed, style in ((False, {}), (True, {"strokeDash": [5, 4], "strokeWidth": 1.6}))
             if (some := [each for each in lines if each["dashed"] is dashed])
         ),
-        layer(
-            points, {"type": "point", "filled": True, "size": 34, "opacity": 1}, description=nominal("text"), **colour
-        ),
+        layer(points, dot, description=nominal("text"), shape=nominal("shape", scale=None, legend=None), **colour),
         # Numbers of rings stand over the lines, on a margin of the page's colour.
         layer(scale, {**number, "stroke": "var(--page)", "strokeWidth": 3}, text=nominal("text")),
         layer(scale, number, text=nominal("text")),
@@ -122,8 +145,31 @@ def radar_spec(
         style = {"fontWeight": "bold", "fontSize": font + 2, "color": "var(--ink)"} if head else {"fontSize": font - 1}
         line_of = {"text": text, "x": 0, "y": round(top - _LINE * (row + 0.5), 4)}
         layers.append(layer([line_of], {**words, "align": "center", **style}, text=nominal("text")))
+    if legend:
+        layers += _legend(webs, layer, {**words, "align": "left", "color": "var(--ink)"}, {**dot, "size": 42})
     box = {"view": {"stroke": None}}
-    return specification(round(2 * _SIDE * unit), round((top + _END) * unit), layer=layers, config=box)
+    return specification(round(2 * _SIDE * unit), round((top + end) * unit), layer=layers, config=box)
+
+
+def _legend(webs: Sequence[Web], layer: Callable[..., Spec], words: Spec, dot: Spec) -> list[Spec]:
+    """Return the layers of a legend: a line for each label, below each other."""
+    strokes: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
+    for row, web in enumerate(webs):
+        own = {"y": round(-_END - _LINE * (row + 0.5), 4), "colour": web.colour, "shape": web.shape}
+        strokes += [{**own, "x": x, "row": row, "dashed": web.dashed} for x in (0.05 - _SIDE, 0.35 - _SIDE)]
+        labels.append({**own, "x": 0.2 - _SIDE, "mark": not web.reference})
+        labels.append({**own, "x": 0.45 - _SIDE, "text": one_line(web.label, _LONGEST - 10), "mark": False})
+    colour = {"color": nominal("colour", scale=None, legend=None)}
+    lines = [
+        layer(some, {"type": "line", "strokeWidth": 2.2, **style}, detail=nominal("row"), **colour)
+        for dashed, style in ((False, {}), (True, {"strokeDash": [5, 4], "strokeWidth": 1.6}))
+        if (some := [each for each in strokes if each["dashed"] is dashed])
+    ]
+    marks = layer(
+        [each for each in labels if each["mark"]], dot, shape=nominal("shape", scale=None, legend=None), **colour
+    )
+    return [*lines, marks, layer([each for each in labels if "text" in each], words, text=nominal("text"))]
 
 
 def ring_values(values: Iterable[float]) -> list[float]:
@@ -165,21 +211,27 @@ def _align(number: int, count: int) -> str:
     return "center" if abs(across) < 0.1 else "left" if across > 0 else "right"
 
 
-def _lines(webs: Sequence[Web], count: int, most: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _radius(value: float, rim: float) -> float:
+    return min(max(value, 0.0) / rim, 1.0)
+
+
+def _lines(webs: Sequence[Web], count: int, rim: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the pieces of lines between neighbouring axes that have a value both, and a point for each value."""
     lines: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
     for number, web in enumerate(webs):
-        colour = f"var(--c{web.line % COLOURS})"
+        colour = web.colour
         for at, value in enumerate(web.values):
             if value is None:
                 continue
-            place = _place(at, count, max(value, 0.0) / most)
-            points.append({**place, "colour": colour, "text": f"{web.label}: {value:.2f}"})
+            place = _place(at, count, _radius(value, rim))
+            if not web.reference:
+                text = f"{web.label}: {value:.2f}"
+                points.append({**place, "colour": colour, "shape": web.shape, "text": text})
             following = web.values[(at + 1) % count]
             if following is not None:
                 piece = f"{number}-{at}"
-                end = _place((at + 1) % count, count, max(following, 0.0) / most)
+                end = _place((at + 1) % count, count, _radius(following, rim))
                 lines += [
                     {"piece": piece, "order": 0, **place, "colour": colour, "dashed": web.dashed},
                     {"piece": piece, "order": 1, **end, "colour": colour, "dashed": web.dashed},

@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING
 
 from waybench._late import late_names
 from waybench.envs.voxel._wording import CURSOR, LONGEST, TURN, Raw, fan_angles
-from waybench.envs.voxel.engines._catalogue import CREATIVE, ENGINES, LUANTI, MINECRAFT_BIOMES, MINEDOJO, OWN, PLAINS
+from waybench.envs.voxel.engines._catalogue import (
+    CREATIVE,
+    ENGINES,
+    LUANTI,
+    MINECRAFT_BIOMES,
+    MINEDOJO,
+    OWN,
+    PLAINS,
+    PUBLISHED_GOALS,
+    counterpart,
+)
 from waybench.envs.voxel.engines._engines import chart, drawable, terrain
 from waybench.envs.voxel.engines._terrain import TICKS, Body, Near, Terrain, Walked
 
@@ -23,6 +33,7 @@ __all__ = [
     "MINEDOJO",
     "OWN",
     "PLAINS",
+    "PUBLISHED_GOALS",
     "TICKS",
     "TURN",
     "Body",
@@ -33,6 +44,7 @@ __all__ = [
     "Terrain",
     "Walked",
     "chart",
+    "counterpart",
     "drawable",
     "eye_of",
     "fan_angles",

@@ -51,8 +51,15 @@ ENGINES = {OWN: Engine(GOALS, {name: each.colour for name, each in BIOMES.items(
 
 MINECRAFT_BIOMES: Mapping[int, str] = {int(number): name for number, name in _BIOMES["minecraft"].items()}
 """The names of Minecraft's biomes by the numbers that MineDojo reports."""
-# Which of MineDojo's creative tasks has which goal (section 2).
+# Which of MineDojo's creative tasks has which goal: those that SmartPlay registers (shared/specs/smartplay.md, 2).
 CREATIVE: Mapping[str, int] = dict(zip(GOALS, (0, 1, 2, 4, 5, 7, 8, 9), strict=True))
+PUBLISHED_GOALS: Mapping[str, str] = {f"MinedojoCreative{number}": goal for goal, number in CREATIVE.items()}
+"""The goals of SmartPlay's settings in Minecraft, by the settings' names."""
 ENGINES[MINEDOJO] = Engine(GOALS, dict.fromkeys(MINECRAFT_BIOMES.values(), ""), farthest=0, charted=False)
 PLAINS = {name: engine.goals[0] for name, engine in ENGINES.items()}
 """The goal of each engine that stands for the one whose setting is recorded."""
+
+
+def counterpart(goal: str, engine: str) -> str:
+    """Return the goal of an engine that stands for a published one; in most engines it is the same."""
+    return ENGINES[engine].goals[GOALS.index(goal)]
