@@ -1,5 +1,6 @@
 """Runs: evaluating models, reading logs, writing reports."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -167,4 +168,4 @@ def report(
 
 
 def _site_beside(first: Path) -> Path:
-    return (first.parent if first.is_file() else first) / "site"
+    return (first.parent if os.path.isfile(first) else first) / "site"

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import sys
 from contextlib import suppress
@@ -89,7 +90,7 @@ def _player(name: str, hints: bool) -> str:
 
 def _attempts(record: str, player: str, chosen: ItemChoice) -> int:
     """Return how many attempts of a player at an item a file of records has."""
-    if not Path(record).is_file():
+    if not os.path.isfile(record):
         return 0
     from waybench.analysis.logs import read_records  # which imports the analysis
 

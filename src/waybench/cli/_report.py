@@ -55,7 +55,7 @@ def report(
 
 def site_beside(first: Path) -> Path:
     """Return where a site goes if the user does not say: into the first folder, or beside the first file."""
-    return (first.parent if first.is_file() else first) / "site"
+    return (first.parent if os.path.isfile(first) else first) / "site"
 
 
 def build(

@@ -1,5 +1,6 @@
 """Building a site again when the logs that it is made of have changed."""
 
+import os
 import signal
 import traceback
 from collections.abc import Callable, Generator, Iterable
@@ -36,7 +37,7 @@ def logs_in(folders: Iterable[Path]) -> Logs:
     """Return size and time of change of each log in some folders, in any depth, and of each file of records."""
     found: Logs = {}
     for folder in folders:
-        files = [folder] if folder.is_file() else [p for form in _FORMS for p in folder.rglob(form)]
+        files = [folder] if os.path.isfile(folder) else [p for form in _FORMS for p in folder.rglob(form)]
         for path in files:
             try:
                 status = path.stat()
