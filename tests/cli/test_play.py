@@ -50,7 +50,7 @@ def test_a_game_from_start_to_end(command: Command, tmp_path: Path, solution: li
     assert f"Solved.\n  Score          {(1 - 2 / minimum) * 100:g} %\n" in shown
     assert f"A shortest solution: {way} {cells}, " in shown
     record = record_in(tmp_path / "r")
-    assert (record.end, record.player, len(record.turns)) == ("solved", "person", 2)
+    assert (record.end, record.player, len(record.turns)) == ("solved", "human", 2)
     assert record.turns[0].reply == plan((way, cells))
     assert all(turn.usage and turn.usage.seconds >= 0 for turn in record.turns)
     assert replay(waybench.load("maze/alicia"), record).done
@@ -100,8 +100,8 @@ def test_hints_are_given_only_where_asked_for(
     assert [line for line in on.splitlines() if line.startswith("Hint: ")] == [
         f"Hint: {way} {cells}" for way, cells in (first, second)
     ]
-    assert record_in(tmp_path / "off").player == "person"
-    assert record_in(tmp_path / "on").player == "person with hints"
+    assert record_in(tmp_path / "off").player == "human"
+    assert record_in(tmp_path / "on").player == "human with hints"
     assert record_in(tmp_path / "on").turns[0].outcome in ("ok", "unproductive")
 
 

@@ -2,7 +2,7 @@
 
 from waybench._api._episodes import EpisodeResult, Prompt, list_environments, load, play, score
 from waybench._api._runs import Results, evaluate, read_logs, report
-from waybench._api._scoring import score_line
+from waybench._api._scoring import score_and_record, score_line
 
 __all__ = [
     "EpisodeResult",
@@ -15,5 +15,6 @@ __all__ = [
     "read_logs",
     "report",
     "score",
+    "score_and_record",
     "score_line",
 ]

@@ -1,5 +1,6 @@
 """Runs: evaluating models, reading logs, writing reports."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     """Read the logs of some folders. Every episode is simulated again, as for a report.
 
     Args:
-        *folders: Folders with logs, in any depth.
+        *folders: Folders with logs, in any depth, and files of records (`waybench play --record`).
         prices: A file with the prices of models' tokens, for the costs.
         published: Whether the papers' rows are shown beside the results, marked as not run here.
 
@@ -130,7 +131,7 @@ def report(
     """Write a report of the runs in some folders: a static site that opens without a server.
 
     Args:
-        *folders: Folders with logs, in any depth.
+        *folders: Folders with logs, in any depth, and files of records (`waybench play --record`).
         out: The folder for the site; the folder ``site`` in the first folder by default.
         title: The site's title.
         prices: A file with the prices of models' tokens, for the costs.
@@ -154,7 +155,7 @@ def report(
     found = read(*map(Path, folders), on_problem=passed_over.append)
     written = write_report(
         found,
-        Path(out) if out is not None else Path(folders[0]) / "site",
+        Path(out) if out is not None else _site_beside(Path(folders[0])),
         title=title,
         prices=read_prices(Path(prices)) if prices else None,
         models=read_models(Path(models)) if models else None,
@@ -164,3 +165,7 @@ def report(
     for one in written.passed_over:
         print(f"waybench: {one}", file=sys.stderr)
     return written.index
+
+
+def _site_beside(first: Path) -> Path:
+    return (first.parent if os.path.isfile(first) else first) / "site"

@@ -48,19 +48,34 @@ def score_line(line: bytes, number: int) -> dict[str, Json]:
         are then those of the episode so far), "turns", "unused_replies" if the episode ended before the replies did,
         and "replayed" for a record; {"line": number, "error": why} if the line cannot be scored.
     """
+    return score_and_record(line, number)[0]
+
+
+def score_and_record(line: bytes, number: int, model: str = "") -> tuple[dict[str, Json], dict[str, Json] | None]:
+    """Score one line of a file, and return the episode's record, too, as a line of a file of records has it.
+
+    Args:
+        line: The line, which may be anything.
+        number: Its number in the file, for an error.
+        model: The player's name where the line has no "model".
+
+    Returns:
+        What `score_line` returns, and the record; None if the line cannot be scored.
+    """
     place: dict[str, Json] = {}
     try:
         data = _read(line)
         if "id" in data:
             place["id"] = _typed(data, "id", str, int)
-        return {**place, **_scored(data), **place}
+        episode = scored_episode(data)
+        return {**place, **_scored(data, episode), **place}, _stored(data, episode, model)
     except WaybenchError as error:
         why = shortened(" ".join(str(error).split()))
     except RecursionError:
         why = "the line has too many nested brackets"
     except UnicodeEncodeError:
         why = "the line has an unpaired surrogate (\\ud800 to \\udfff) in a string"
-    return {"line": number, **place, "error": why}
+    return {"line": number, **place, "error": why}, None
 
 
 def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
@@ -116,14 +131,25 @@ def _is_record(data: Mapping[str, Json]) -> bool:
     return "schema" in data and "turns" in data
 
 
-def _scored(data: dict[str, Json]) -> dict[str, Json]:
-    episode = scored_episode(data)
+def _scored(data: dict[str, Json], episode: Episode[Any, Any, Any]) -> dict[str, Json]:
     result = _result(episode)
     if _is_record(data):
         return {"id": episode.item.id, **result, "replayed": True}
     if unused := len(data["replies"]) - len(episode.turns):
         result["unused_replies"] = unused
     return result
+
+
+def _stored(data: dict[str, Json], episode: Episode[Any, Any, Any], model: str) -> dict[str, Json]:
+    """Return an episode's record with what a line says of the item's place in a set, of the task and of the player."""
+    record = episode.record().to_json()
+    kinds = {"id": (str, int), "level": int, "key": str, "index": int}
+    given = {name: data[name] for name, kind in kinds.items() if isinstance(data.get(name), kind)}
+    if not _is_record(data):
+        record["item"] |= {name: str(value) if name == "id" else value for name, value in given.items()}
+    name = data.get("model")
+    record["player"] = name if isinstance(name, str) and name else model or record["player"]
+    return record | {name: data[name] for name in ("task", "settings") if name in data}
 
 
 def _whole(environment: Environment[Any, Any, Any], instance: Json) -> Json:

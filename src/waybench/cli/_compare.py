@@ -19,6 +19,7 @@ waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench
 waybench compare gpt-4o gpt-4o-mini --in monday --in tuesday
 waybench compare before after                             each model in both folders, against itself
 waybench compare before/gpt-4o after/gpt-4o               one model, before and after a change
+waybench compare ada.jsonl openai/gpt-4o                  a person and a model
 waybench compare null random --metric solved --json -     shares of solved items, as JSON
 waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs"""
 
@@ -78,8 +79,9 @@ def compare(
 ) -> None:
     """Compare A and B on the same items, with paired tests.
 
-    A and B are folders of logs, or models. A folder stands for all models in it. FOLDER/MODEL is one model in that
-    folder. Anything else is the name of a model, with or without its provider, in the folders given with --in.
+    A and B are folders of logs, files of records from `waybench play --record`, or models. A folder or a file stands
+    for all models and people in it. FOLDER/MODEL is one model in that folder. Anything else is the name of a model,
+    with or without its provider, or of a person (human/Ada), in the folders and files given with --in.
     The logs of other Inspect tasks work too: each of their scores is compared, sample by sample.
 
     For each task, the output shows both means for a single attempt; their difference with its 95 % interval; an
@@ -112,7 +114,7 @@ def compare(
         raise UsageError(
             _nothing(left[0].why if left else "", [one.task for some in known.values() for one in some], tasks)
         )
-    if any(one.first.logs & one.second.logs for one in found):
+    if any(one.first.model == one.second.model and one.first.logs & one.second.logs for one in found):
         raise same
     if out is not None:
         with lines(out) as write:
@@ -145,20 +147,20 @@ def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:
 
 
 def _side(text: str, folders: tuple[Path, ...]) -> Side:
-    """Read what A or B says: a folder, a folder with logs and a model in it, or a model.
+    """Read what A or B says: a folder, a file of records, a folder with logs and a model in it, or a model.
 
     Raises:
         UsageError: If it is no folder, and there are none to look for a model in.
     """
     path = Path(text)
-    if os.path.isdir(path):  # False also for a name that is too long to be one
+    if os.path.isdir(path) or os.path.isfile(path):  # False also for a name that is too long to be one
         return Side((path.resolve(),), "")
     # Models' names have slashes, too, and no other folder than one with logs is searched for them.
     for parent in path.parents:
         if next(parent.glob("*.eval"), None) and parent != Path():
             return Side((parent.resolve(),), path.relative_to(parent).as_posix())
     for folder in folders:
-        if not os.path.isdir(folder):
+        if not os.path.isdir(folder) and not os.path.isfile(folder):
             raise UsageError(
                 f"{text!r} is not a folder, and {str(folder)!r} does not exist to look up a model: use --in"
             )

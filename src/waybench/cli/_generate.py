@@ -1,29 +1,35 @@
 """`waybench generate`: instances as JSON lines."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 from waybench.cli._author import author_parameters, check_no_model, opened, write_authored
-from waybench.cli._choice import source_of
+from waybench.cli._chats import prompt_lines, solution_lines
+from waybench.cli._items import ItemChoice, ItemChoices
 from waybench.cli._output import dumps, lines
-from waybench.cli._params import OUTPUT, item_parameters
+from waybench.cli._params import OUTPUT, item_parameters, play_parameters
 from waybench.contrib import AUTHORED
 from waybench.core import NOTHING, Environment, Item, Json, UsageError, plural
 from waybench.tasks import TASKS, resolve_environment
 
 _EXAMPLES = f"""\b
 waybench generate {TASKS[0].name} --level 9 --count 100 --key mine
+waybench generate {TASKS[0].name} --level 9 --count 100 --key mine --prompts --out prompts.jsonl
+waybench generate {TASKS[0].name} --level 9 --count 100 --key other --solutions --out train.jsonl
 waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -S objectives=4 -S "theme=a city" --out maps.jsonl"""
 
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("env")
 @item_parameters
+@play_parameters
 @click.option("--count", type=click.IntRange(min=0), default=10, show_default=True, help="Number of items.")
 @click.option("--start", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the first item.")
+@click.option("--prompts", is_flag=True, help="Write prompts instead: the chat messages before the first reply.")
+@click.option("--solutions", is_flag=True, help="Write chats instead in which the oracle solves the items.")
 @click.option("--out", type=OUTPUT, help="File to write.  [default: standard output]")
 @author_parameters
 def generate(
@@ -31,8 +37,12 @@ def generate(
     key: str | None,
     level: int | None,
     settings: tuple[str, ...],
+    options: tuple[str, ...],
+    parameters: tuple[str, ...],
     count: int,
     start: int,
+    prompts: bool,
+    solutions: bool,
     out: str | None,
     model: str | None,
     **of_model: Any,
@@ -42,16 +52,26 @@ def generate(
     If a level has fewer different items than --count, each is printed once, with a warning.
 
     Add a list of "replies" to a line to score it with `waybench score`. `waybench list ENV` shows the options
-    for -S.
+    for -S, -O and -T. With -T, the items are those that `waybench run` plays with the same parameters.
+
+    With --prompts, each line has the chat "messages" before the first reply, for your own program. It can be scored
+    in the same way. With --solutions, each line is {"messages": [...]}: a whole chat in which the oracle solves the
+    item, as fine-tuning tools take it. In environments that write a new prompt for each turn, each reply has a line
+    with its own prompt. -O chooses the protocol and the wording.
 
     With --model, a language model writes the items, from a story to a map whose objectives can all be reached. Each
     takes about 5 to 25 requests. The options for -S are then objectives, attempts (at each of five steps) and theme.
     Items that fail are reported on standard error, and the exit status is 1.
     """
-    environment = resolve_environment(env)
+    if prompts and solutions:
+        raise UsageError("--prompts and --solutions are different files: choose one")
+    chats = prompts or solutions
     if model is not None:
         if key is not None or start:
             raise UsageError("--key and --start have no effect on items that a model writes: remove them")
+        if chats or options or parameters:
+            raise UsageError("--prompts, --solutions, -O and -T do not work with --model: remove them")
+        environment = resolve_environment(env)
         author = opened(environment, model, level, settings, **of_model)
         with lines(out) as write:
             failed = write_authored(
@@ -59,21 +79,36 @@ def generate(
             )
         sys.exit(1 if failed else 0)
     check_no_model(of_model)
-    source = source_of(environment, key, level, settings)
-    exhausted = source.space is not None and start + count > source.space
+    if options and not chats and not parameters:
+        raise UsageError("-O says how items are played: add --prompts or --solutions, or leave it out")
+    choices = ItemChoices(env, key, level, settings, options, parameters, None if chats else "paper")
+    write_lines = prompt_lines if prompts else solution_lines if solutions else _instance_lines
+    exhausted = choices.space is not None and start + count > choices.space
     written: set[str] = set()
+    end = choices.space if exhausted and choices.is_list and choices.space is not None else start + count
     with lines(out) as write:
-        for index in range(start, start + count):
-            item = source.item(index)
+        for index in range(start, end):
+            choice = choices.choose(index)
             # A level that holds fewer items than were asked for would repeat them: each is written once.
-            if exhausted and item.instance.hash in written:
+            if exhausted and not choices.is_list and choice.item.instance.hash in written:
                 continue
-            written.add(item.instance.hash)
-            write(_line(environment, item))
-    if exhausted and source.space is not None:
-        what = f"level {environment.smallest_level if level is None else level}"
-        different = plural(source.space, "different item")
-        click.echo(f"Warning: {what} has only {different}: wrote {len(written):,} of {count:,}, each once", err=True)
+            written.add(f"{index}" if choices.is_list else choice.item.instance.hash)
+            for line in write_lines(choice):
+                write(line)
+    if exhausted and choices.space is not None:
+        click.echo(f"Warning: {_too_few(choices, level)}: wrote {len(written):,} of {count:,}, each once", err=True)
+
+
+def _too_few(choices: ItemChoices, level: int | None) -> str:
+    assert choices.space is not None
+    if choices.is_list:
+        return f"these parameters of {choices.task.name} give only {plural(choices.space, 'item')}"
+    smallest = choices.choose(0).environment.smallest_level
+    return f"level {smallest if level is None else level} has only {plural(choices.space, 'different item')}"
+
+
+def _instance_lines(choice: ItemChoice) -> Iterator[str]:
+    yield _line(choice.environment, choice.item)
 
 
 def _line(environment: Environment[Any, Any, Any], item: Item[Any], more: Mapping[str, Json] = NOTHING) -> str:

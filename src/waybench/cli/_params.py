@@ -19,3 +19,19 @@ def item_parameters(command: F) -> F:
     ):
         command = add(command)
     return command
+
+
+def play_parameters(command: F) -> F:
+    """Add the options that say how items are played and, beyond `item_parameters`, which ones a task chooses."""
+    for add in (
+        click.option(
+            "-T",
+            "parameters",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Parameter of the task, as for `waybench run`, such as source=published; repeatable.",
+        ),
+        click.option("-O", "options", multiple=True, metavar="OPTION=VALUE", help="How it is played; repeatable."),
+    ):
+        command = add(command)
+    return command

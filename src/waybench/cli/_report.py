@@ -20,8 +20,13 @@ PROCESSES = min(3, os.cpu_count() or 1)
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
-@click.option("--out", "-o", type=click.Path(path_type=Path), help="Folder for the site; DIR/site by default.")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR|FILE...")
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Folder for the site; DIR/site by default, or a folder `site` beside FILE.",
+)
 @click.option("--title", default="waybench", show_default=True, help="Title of the site.")
 @PRICES
 @click.option("--published", is_flag=True, help="Show the papers' rows beside the results, marked as not run here.")
@@ -39,12 +44,18 @@ def report(
     models: Path | None,
     published: bool,
 ) -> None:
-    """Write a static report site for the runs in some folders.
+    """Write a static report site for the runs in some folders, and for people's records.
 
-    Open its index.html in a browser; it needs no server or network.
+    DIR is a folder of logs. FILE is a file of records from `waybench play --record`; such files (*.jsonl, *.jsonl.gz)
+    are also found in the folders. Open the site's index.html in a browser; it needs no server or network.
     """
-    site = build(folders, out or folders[0] / "site", title, prices, models, published=published)
+    site = build(folders, out or site_beside(folders[0]), title, prices, models, published=published)
     click.echo(f"report: {site}")
+
+
+def site_beside(first: Path) -> Path:
+    """Return where a site goes if the user does not say: into the first folder, or beside the first file."""
+    return (first.parent if os.path.isfile(first) else first) / "site"
 
 
 def build(
@@ -61,7 +72,7 @@ def build(
     """Read the logs of some folders and write the site; return its first page.
 
     Args:
-        folders: The folders.
+        folders: The folders, and files of records.
         out: Where the site goes.
         title: The site's title.
         prices: A file with the prices of models' tokens.
@@ -103,6 +114,8 @@ def build(
             f"warning: {made.unconfirmed} of {episodes} excluded from all results: re-simulation does not confirm "
             "their records; the models' pages say why"
         )
+    if made.unfinished:
+        tell(f"note: {made.unfinished} of {episodes} excluded (unfinished): the player quit, or the replies ran out")
     for reason, count in made.not_simulated.items():
         tell(
             f"note: {count} of {episodes} could not be re-simulated ({reason}); their recorded values count, and the "

@@ -3,15 +3,18 @@
 import os
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import BinaryIO
 
 import click
 
-from waybench._api import score_line
+from waybench._api import score_and_record
 from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT
-from waybench.core import Json, UsageError, plural
+from waybench.cli._report import build
+from waybench.cli._run import summary
+from waybench.core import Json, UsageError, plural, prepare_folder
 
 LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory
 _BLOCK = 1 << 20
@@ -21,33 +24,59 @@ _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LON
 @click.command()
 @click.argument("file", type=OUTPUT)
 @click.option("--out", type=OUTPUT, help="File to write.  [default: standard output]")
+@click.option(
+    "--report",
+    "site",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write a report of the episodes here, and their records as DIR/records.jsonl; print a table of the scores.",
+)
+@click.option(
+    "--model", default="stored replies", show_default=True, help='The model\'s name in the report; "model" goes first.'
+)
 @click.pass_context
-def score(context: click.Context, file: str, out: str | None) -> None:
+def score(context: click.Context, file: str, out: str | None, site: Path | None, model: str) -> None:
     """Score the stored replies in FILE (- for standard input), one JSON object per line.
 
     \b
     {"env": "maze/alicia", "instance": {"maze": [[0,0,0,"X",0], ...]},
      "replies": ["...", {"text": "...", "stop": "truncated"}], "options": {"protocol": "paper"}}
 
-    "options", "examples", "attempt" and "id" are optional. A line from `waybench generate` becomes such an object when
-    you add "replies". An episode's record works too: it is re-simulated and must agree. Each line of the output has
-    the metrics, the end (null if the replies ran out first) and the turns. For a line that cannot be scored, it has
-    "line" and "error" instead, and the exit status is 1.
+    "options", "examples", "attempt", "id" and, for a report, "model" are optional. A line from `waybench generate`
+    becomes such an object when you add "replies". An episode's record works too: it is re-simulated and must agree.
+    Each line of the output has the metrics, the end (null if the replies ran out first) and the turns. For a line that
+    cannot be scored, it has "line" and "error" instead, and the exit status is 1.
     """  # noqa: D301  click's mark for a paragraph that keeps its lines is the character itself
     scored = failed = 0
+    records = None if site is None else str(prepare_folder(site) / "records.jsonl")
     with _opened(file) as stream:
-        _keep_input(stream, out)
-        with lines(out) as write:
+        for output in (out, records):
+            _keep_input(stream, output)
+        with lines(out) as write, lines(records) if records else nullcontext() as write_record:
             for number, line in enumerate(_lines(stream, file), start=1):
                 if line is not None and not line.strip():
                     continue
-                result = _TOO_LONG | {"line": number} if line is None else score_line(line, number)
+                result, record = (
+                    (_TOO_LONG | {"line": number}, None) if line is None else score_and_record(line, number, model)
+                )
                 write(dumps(result))
+                if write_record is not None and record is not None:
+                    write_record(dumps(record))
                 scored += 1
                 failed += "error" in result
+    if site is not None and records is not None and failed < scored:
+        _report(Path(records), site, err=out in (None, "-"))
     if failed:
         click.echo(f"{failed} of {plural(scored, 'line')} could not be scored: see 'error' in the output", err=True)
         context.exit(1)
+
+
+def _report(records: Path, site: Path, *, err: bool) -> None:
+    """Print the scores of the records and write their report; to stderr where stdout has the lines."""
+    from waybench.analysis import read_logs
+
+    text = summary(read_logs(records), on_problem=lambda problem: None)  # the report names what is skipped
+    click.echo("\n\n".join(part for part in (text, f"report: {build((records,), site, 'waybench')}") if part), err=err)
 
 
 @contextmanager

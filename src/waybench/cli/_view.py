@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from waybench.cli._output import to_stderr
-from waybench.cli._report import PRICES, build
+from waybench.cli._report import PRICES, build, site_beside
 from waybench.core import WaybenchError, prepare_folder, read_prices
 from waybench.tasks import TASKS
 from waybench.view import Outcome, address, listen, new_token, serve
@@ -54,7 +54,7 @@ def view(
     """
     if prices:
         read_prices(prices)  # an error in it is shown now, and not by every build
-    site = prepare_folder(out or folders[0] / "site")
+    site = prepare_folder(out or site_beside(folders[0]))
     listener, token = listen(port), new_token()
     url = address(listener, token)
     click.echo(f"view: {url} (press Ctrl-C to stop)")

@@ -139,6 +139,13 @@ class Wording(ABC, Generic[I, S, A]):
         """Return how many of the last turns a fresh prompt in this state goes on from; by default none."""
         return 0
 
+    def thought_question(self, state: S) -> str:
+        """Return the question that ends the present message if it asks for a thought, not an action; "" otherwise.
+
+        A person is not asked for thoughts: `waybench play` replies to such a message with an empty text.
+        """
+        return ""
+
     def takes_truncated(self, state: S) -> bool:
         """Return whether a reply in this state is read even if it was cut off; by default as `reads_truncated` says."""
         return self.reads_truncated

@@ -33,9 +33,9 @@ from waybench.analysis.estimates import (
 )
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
-from waybench.analysis.logs import Skipped, is_embedded
+from waybench.analysis.logs import Skipped, is_embedded, is_human
 from waybench.analysis.published import published_frame
-from waybench.analysis.results import Group, Simulated, chosen, grouped, labels, setting
+from waybench.analysis.results import UNFINISHED, Group, Simulated, chosen, grouped, labels, setting
 from waybench.core import Presentation, Price, UsageError
 from waybench.envs import registry
 from waybench.papers import Paper
@@ -96,6 +96,7 @@ class Report:
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
         passed_over: What of the logs is passed over, and why; the site names it, too.
         unlisted: Models of which nothing is known, where facts of models were given.
+        unfinished: Episodes without an end, which count in no number.
     """
 
     index: Path
@@ -105,6 +106,7 @@ class Report:
     not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
     passed_over: tuple[Skipped, ...] = ()
     unlisted: tuple[str, ...] = ()
+    unfinished: int = 0
 
 
 def write_report(
@@ -157,11 +159,19 @@ def write_report(
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         ran = dict.fromkeys(row.group.model for row in found.rows)
-        unlisted = tuple(name for name in ran if models is not None and name not in models and not is_embedded(name))
+        others = (name for name in ran if not is_embedded(name) and not is_human(name))
+        unlisted = tuple(name for name in others if models is not None and name not in models)
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
         again = _skipped(found.again)
         return Report(
-            out / "index.html", len(found.rows), unconfirmed, unpriced, again, tuple(found.passed_over), unlisted
+            out / "index.html",
+            len(found.rows),
+            unconfirmed,
+            unpriced,
+            again,
+            tuple(found.passed_over),
+            unlisted,
+            sum(row.exclusion_reason == UNFINISHED for row in found.rows),
         )
     finally:
         found.close()
@@ -384,7 +394,8 @@ def _about(site: _Site) -> dict[str, Any]:
     """Return what the first page's lead is made of."""
     groups = [total.group for total in site.totals]
     return {
-        "models": len({group.model for group in groups if not group.embedded}),
+        "models": len({group.model for group in groups if not group.embedded and not is_human(group.model)}),
+        "people": len({group.model for group in groups if is_human(group.model)}),
         "players": len({group.model for group in groups if group.embedded}),
         "environments": len({group.env for group in groups}),
         "families": len({family_of(group.env) for group in groups}),

@@ -14,7 +14,7 @@ from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 I = TypeVar("I", bound=Instance)  # noqa: E741
 Bounds = tuple[float, float]
 
-_TYPED_HELP = "Type a thought or the name of an action, as prompted; protocol=sound also takes the action's number."
+_TYPED_HELP = "Type the name of an action; protocol=sound also takes the action's number."
 
 
 class MakeRules(Protocol):

@@ -156,6 +156,10 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         """Return 1 for the second question, so that the thought is shown with it."""
         return int(self._chooses(state))
 
+    def thought_question(self, state: AgentState[I, W]) -> str:
+        """Return the question for a thought where one is due."""
+        return self._style.think if state.thinking else ""
+
     def takes_truncated(self, state: AgentState[I, W]) -> bool:
         """Return True for a thought, and as published for everything."""
         return self._published or state.thinking

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from waybench.core import Dataset, Environment, Item, Json, Source, UsageError
 from waybench.data import LocalFiles
 from waybench.envs import registry
-from waybench.tasks._entry import Part
+from waybench.tasks._entry import Part, TaskEntry
 from waybench.tasks._parameters import GENERATED_ITEMS, parameters
 
 
@@ -48,6 +48,19 @@ def played_parts(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Pl
         for item in items:
             named = replace(item, id=part.item_id.format(id=item.id, index=item.index))
             yield Played(environment, options, named, attempts)
+
+
+def played_items(task: TaskEntry, given: Mapping[str, Any]) -> Sequence[Played]:
+    """Return the items that a task plays, those of all of its parts.
+
+    Args:
+        task: The task.
+        given: Its parameters, checked.
+
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    return list(played_parts(task.parts, given))
 
 
 def _items(

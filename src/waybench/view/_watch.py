@@ -1,5 +1,6 @@
 """Building a site again when the logs that it is made of have changed."""
 
+import os
 import signal
 import traceback
 from collections.abc import Callable, Generator, Iterable
@@ -29,11 +30,15 @@ class Outcome(NamedTuple):
     empty: bool = False
 
 
+_FORMS = ("*.eval", "*.jsonl", "*.jsonl.gz")  # of logs, and of records
+
+
 def logs_in(folders: Iterable[Path]) -> Logs:
-    """Return size and time of change of each log in some folders, in any depth."""
+    """Return size and time of change of each log in some folders, in any depth, and of each file of records."""
     found: Logs = {}
     for folder in folders:
-        for path in folder.rglob("*.eval"):
+        files = [folder] if os.path.isfile(folder) else [p for form in _FORMS for p in folder.rglob(form)]
+        for path in files:
             try:
                 status = path.stat()
             except OSError:  # it was there a moment ago

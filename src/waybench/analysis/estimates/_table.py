@@ -6,6 +6,7 @@ from typing import Any
 from waybench.analysis.estimates._estimates import Estimate
 from waybench.analysis.estimates._measures import Measure, measures, merit
 from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, width
+from waybench.analysis.logs import is_human
 from waybench.analysis.results import Group, grouped, labels, settings_order
 from waybench.core import Environment, plural
 from waybench.envs import registry
@@ -75,7 +76,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
             for group, cells in groups.items():
                 shown = [cells.get(level) for level in levels] + ([over_all[group]] if pooled else [])
                 lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
-                marks.append("embedded" if group.embedded else "model")
+                marks.append("embedded" if group.embedded else "person" if is_human(group.model) else "model")
             tables += [aligned(block, marks) for block in _blocks(lines, columns)]
             between += [
                 line

@@ -1,9 +1,10 @@
-"""Reading episodes from Inspect logs."""
+"""Reading episodes from Inspect logs and from files of records."""
 
-from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
+from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded, is_human
 from waybench.analysis.logs._guard import Skipped, skipped
 from waybench.analysis.logs._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
 from waybench.analysis.logs._logs import NoEpisodesError, logged_models, read_logs
+from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, settings_of_any
 
 __all__ = [
@@ -17,9 +18,11 @@ __all__ = [
     "Skipped",
     "as_number",
     "is_embedded",
+    "is_human",
     "logged_models",
     "newest",
     "read_logs",
+    "read_records",
     "read_samples",
     "runs",
     "settings_of_any",

@@ -1,5 +1,6 @@
 """Episodes as the logs of one or many runs hold them."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ class LoggedEpisode:
         run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
             taken up again is the same run. "" if not known.
         search: What a search for a horizon is to find out; empty for other runs.
+        attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
     """
 
     model: str
@@ -31,6 +33,7 @@ class LoggedEpisode:
     sample: str = ""
     run: str = ""
     search: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    attempt: int = 0
 
     @property
     def embedded(self) -> bool:
@@ -41,3 +44,8 @@ class LoggedEpisode:
 def is_embedded(model: str) -> bool:
     """Return whether a name is that of one of waybench's own players."""
     return model.startswith("waybench/")
+
+
+def is_human(model: str) -> bool:
+    """Return whether a name is that of a person, as `waybench play` records it: "human" or "human/NAME"."""
+    return re.match(r"human(/| with hints$|$)", model) is not None

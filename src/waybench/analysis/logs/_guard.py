@@ -17,6 +17,7 @@ MOST_VALUES = 5_000_000
 _CHUNK = 1 << 20
 _FEW = 1 << 12
 _SAMPLES = "samples/"
+LINE = "line "  # how the name of a line of a file begins, in the place of a sample's id
 
 
 class Skipped(NamedTuple):
@@ -24,7 +25,7 @@ class Skipped(NamedTuple):
 
     Attributes:
         log: Path of the log file.
-        sample: The sample's id; "" for the whole file.
+        sample: The sample's id, or "line 3" of a file of records; "" for the whole file.
         error: What is wrong with it, in at most 200 characters.
     """
 
@@ -33,7 +34,9 @@ class Skipped(NamedTuple):
     error: str
 
     def __str__(self) -> str:
-        place = one_line(self.log, 300) + (f", sample {one_line(self.sample, 100)}" if self.sample else "")
+        place = one_line(self.log, 300) + (
+            f", {'' if self.sample.startswith(LINE) else 'sample '}{one_line(self.sample, 100)}" if self.sample else ""
+        )
         return f"skipped {place}: {self.error}"
 
 

@@ -97,8 +97,12 @@ def logs_in(directories: Sequence[Path], on_problem: Callable[[Skipped], None]) 
 
     _quieten()
     for directory in directories:
+        if os.path.isfile(directory):  # of records, which `read_records` reads
+            continue
         if not os.path.isdir(directory):  # False also for a name that is too long to be one
-            raise UsageError(f"no folder {directory}: give the folder that `waybench run --out` wrote")
+            raise UsageError(
+                f"no folder {directory}: give the folder that `waybench run --out` wrote, or a file of records"
+            )
         for info in list_eval_logs(str(directory.absolute())):
             # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
             try:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
 from waybench.analysis.logs._guard import Skipped, sample_part, sizes, skipped
 from waybench.analysis.logs._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, to_stderr
+from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._settings import of_record, settings_of, without_key
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
 
@@ -29,7 +30,7 @@ class NoEpisodesError(UsageError):
 def read_logs(
     *directories: Path, on_problem: Callable[[Skipped], None] | None = None, processes: int = 1
 ) -> Iterator[LoggedEpisode]:
-    """Read the episodes of all logs in some directories, finished runs and interrupted ones alike.
+    """Read the episodes of all logs and files of records in some directories, finished and interrupted ones alike.
 
     A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
     for it may have been interrupted while it took that over. Each sample is read from the newest log in which it has
@@ -38,13 +39,15 @@ def read_logs(
     is read (512 MiB, 5 million values, 100 brackets within each other).
 
     Args:
-        *directories: Folders with logs, in any depth.
-        on_problem: Is called with each file and sample that is skipped, and the reason; prints to stderr by default.
+        *directories: Folders with logs and files of records (*.jsonl, *.jsonl.gz) in any depth; and files of records,
+            as `waybench play --record` writes them.
+        on_problem: Is called with each file, sample and line that is skipped, and the reason; prints to stderr by
+            default.
         processes: In how many processes large runs are read ahead. With more than one, the main module must be one
             that can be imported, as for Python's `multiprocessing`.
 
     Yields:
-        Episodes, in the order of models, tasks and runs, later runs last.
+        Episodes, in the order of models, tasks and runs, later runs last; then those of files of records.
 
     Raises:
         UsageError: If a directory does not exist.
@@ -79,6 +82,9 @@ def read_logs(
             run=header.eval.task_id,
             search=_search(sample.search),
         )
+    for episode in read_records(directories, report):
+        found = True
+        yield episode
     if not found:
         where = ", ".join(map(str, directories))
         raise NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")

@@ -31,6 +31,7 @@ from waybench.analysis.results._ranges import Ranges, joint_ranges, over
 from waybench.analysis.results._rows import (
     EXAMPLES,
     UNCONFIRMED,
+    UNFINISHED,
     Anchors,
     Cluster,
     Group,
@@ -47,6 +48,7 @@ __all__ = [
     "EXAMPLES",
     "LONGEST",
     "UNCONFIRMED",
+    "UNFINISHED",
     "Anchoring",
     "Anchors",
     "Cluster",

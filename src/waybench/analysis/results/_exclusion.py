@@ -51,9 +51,10 @@ def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], N
 def exclude(made: Iterable[Row]) -> list[Row]:
     """Return rows with those excluded that never count.
 
-    Three kinds do not:
+    Four kinds do not:
 
     * "does not replay": those that the caller says a new simulation does not confirm (see `row`);
+    * "unfinished": those without an end, for a person quit or stored replies ran out;
     * "repeated": of several runs of one model with the same settings, the last one with an attempt at an item that
       ended without an infrastructure error gives all attempts at that item, or else the last one, for attempts of
       different runs are no series; within a run, the same holds for episodes of the same item and attempt;

@@ -14,6 +14,7 @@ from waybench.core import TEMPLATE, DataError, End, Environment, EpisodeRecord, 
 from waybench.envs import registry
 
 UNCONFIRMED = "does not replay"
+UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
 
 T = TypeVar("T")
@@ -116,7 +117,8 @@ class Row:
         index: The item's number in its set.
         attempt: Number of the attempt, from 1.
         end: How the episode ended; "" if it never did.
-        error: Whether that was an infrastructure error, or no end at all. Such a row is in no denominator.
+        error: Whether that was an infrastructure error, or no end at all ("unfinished"). Such a row is in no
+            denominator.
         exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
@@ -299,7 +301,7 @@ def row(
             instance=record.instance_hash,
             cluster=_cluster(environment, record, item) if confirmed else Cluster(record.instance_hash),
             index=item["index"],
-            attempt=record.attempt,
+            attempt=episode.attempt or record.attempt,
             end=str(record.end or ""),
             error=error,
             metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
@@ -308,7 +310,7 @@ def row(
             if unmeasured
             else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},
             ranges=record_ranges(environment, record) if confirmed else {},
-            exclusion_reason="" if confirmed else UNCONFIRMED,
+            exclusion_reason=UNCONFIRMED if not confirmed else "" if record.end is not None else UNFINISHED,
             series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
             guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in judged),
