@@ -3,14 +3,13 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment as Templates
 
 from waybench._version import __version__
-from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, horizon_frame, overall
+from waybench.analysis import Estimate, Row, by_level, horizon_frame, overall
 from waybench.analysis.comparisons import (
     examples_effects,
     pairs,
@@ -33,10 +32,10 @@ from waybench.analysis.estimates import (
 )
 from waybench.analysis.formatting import one_line
 from waybench.analysis.horizons import success_curves
-from waybench.analysis.logs import Skipped, is_embedded, is_human
+from waybench.analysis.logs import is_human
 from waybench.analysis.published import published_frame
-from waybench.analysis.results import UNFINISHED, Group, Simulated, chosen, grouped, labels, setting
-from waybench.core import Presentation, Price, UsageError
+from waybench.analysis.results import Group, Simulated, chosen, grouped, labels, setting
+from waybench.core import Presentation
 from waybench.envs import registry
 from waybench.papers import Paper
 from waybench.reporting._agents import agent_report
@@ -47,7 +46,7 @@ from waybench.reporting._files import READABLE, Folder, slug
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
-from waybench.reporting._templates import assets, templates
+from waybench.reporting._templates import assets
 from waybench.reporting.charts import ChartFiles, panel_values
 from waybench.reporting.pages import (
     Attempt,
@@ -84,100 +83,7 @@ _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names
 _LONGEST_LIST = 60  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A site that was written.
-
-    Attributes:
-        index: Its first page.
-        episodes: Number of episodes.
-        unconfirmed: Those of them that a new simulation does not confirm, and that count in no number.
-        not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
-        unpriced: Models whose tokens are known, without a price; none where no prices were given.
-        passed_over: What of the logs is passed over, and why; the site names it, too.
-        unlisted: Models of which nothing is known, where facts of models were given.
-        unfinished: Episodes without an end, which count in no number.
-    """
-
-    index: Path
-    episodes: int
-    unconfirmed: int
-    unpriced: tuple[str, ...] = ()
-    not_simulated: Mapping[str, int] = field(default_factory=dict[str, int])
-    passed_over: tuple[Skipped, ...] = ()
-    unlisted: tuple[str, ...] = ()
-    unfinished: int = 0
-
-
-def write_report(
-    episodes: Iterable[LoggedEpisode],
-    out: Path,
-    *,
-    title: str = "waybench",
-    prices: Mapping[str, Price] | None = None,
-    models: Mapping[str, ModelFacts] | None = None,
-    passed_over: Sequence[Skipped] = (),
-    published: Sequence[Paper] = (),
-) -> Report:
-    """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
-
-    Nothing is fetched from elsewhere, and nothing is executed but scripts of the site's own. Every episode is simulated
-    again from its record; where the two do not agree, the episode counts in no number, and the pages say so. One that
-    cannot even be measured is passed over, and named. Episodes are taken one at a time, and at most those of one item
-    are in memory.
-
-    Args:
-        episodes: The episodes of any number of runs.
-        out: The folder; it is made if need be, and files of the same names are replaced.
-        title: The site's title.
-        prices: What models' tokens cost.
-        models: Names, sizes, dates and series of models (`read_models`), for charts against these.
-        passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
-        published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
-
-    Returns:
-        What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
-        summary.json (`SUMMARY_SCHEMA`), and for programs and papers data/*, charts/* and table.md.
-
-    Raises:
-        UsageError: If there are no episodes, or the folder cannot be written.
-    """
-    found = EpisodeStore(episodes, prices or {})
-    try:
-        found.passed_over[:0] = passed_over
-        if not found.rows and found.passed_over:
-            raise UsageError(
-                f"none of the {len(found.passed_over)} episodes can be measured: {found.passed_over[0].error}"
-            )
-        if not found.rows:
-            raise UsageError(
-                "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
-            )
-        folder = Folder(out)
-        _Site(found, folder, templates(title), models or {}, published).write(title)
-        folder.finish()
-        counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
-        unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
-        ran = dict.fromkeys(row.group.model for row in found.rows)
-        others = (name for name in ran if not is_embedded(name) and not is_human(name))
-        unlisted = tuple(name for name in others if models is not None and name not in models)
-        unconfirmed = sum(bool(again.mismatch) for again in found.again)
-        again = _skipped(found.again)
-        return Report(
-            out / "index.html",
-            len(found.rows),
-            unconfirmed,
-            unpriced,
-            again,
-            tuple(found.passed_over),
-            unlisted,
-            sum(row.exclusion_reason == UNFINISHED for row in found.rows),
-        )
-    finally:
-        found.close()
-
-
-class _Site:
+class Site:
     """The pages of some episodes."""
 
     def __init__(
@@ -368,7 +274,7 @@ class _Site:
             ),
             failures=self.failed.of_group(group, presentation.level.capitalize()),
             prompt=prompt(total, presentation),
-            not_simulated=_skipped(self.found.again[at] for at in positions),
+            not_simulated=skip_reasons(self.found.again[at] for at in positions),
             clusters=clusters(env, presentation, own, self.found.variables.get(group, {}), anchors, whole.paths),
             levels=shown,
             kinds={
@@ -380,7 +286,7 @@ class _Site:
         )
 
 
-def _skipped(again: Iterable[Simulated]) -> dict[str, int]:
+def skip_reasons(again: Iterable[Simulated]) -> dict[str, int]:
     """Return how many records were not simulated again, by reason."""
     return dict(Counter(each.skipped for each in again if each.skipped))
 
@@ -390,7 +296,7 @@ def _by_family(some: Sequence[Section]) -> list[tuple[Presentation, list[Section
     return [(own[0].presentation, own) for own in found.values()]
 
 
-def _about(site: _Site) -> dict[str, Any]:
+def _about(site: Site) -> dict[str, Any]:
     """Return what the first page's lead is made of."""
     groups = [total.group for total in site.totals]
     return {
@@ -403,7 +309,7 @@ def _about(site: _Site) -> dict[str, Any]:
         "items": len({(row.group.env, row.group.key, row.level, row.item, row.instance) for row in site.found.rows}),
         "errors": sum(total.errors for total in site.totals),
         "unconfirmed": sum(total.unconfirmed for total in site.totals),
-        "not_simulated": _skipped(site.found.again),
+        "not_simulated": skip_reasons(site.found.again),
     }
 
 
@@ -434,7 +340,7 @@ def _page_name(group: Group) -> str:
     return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(rest))]} {rest}', identity)}.html"
 
 
-def _summary(title: str, site: _Site, compared: Compared, more: Mapping[str, Sequence[Any]]) -> str:
+def _summary(title: str, site: Site, compared: Compared, more: Mapping[str, Sequence[Any]]) -> str:
     pages = site.pages
 
     def listed(some: Sequence[Estimate]) -> list[dict[str, Any]]:
