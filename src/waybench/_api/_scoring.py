@@ -29,7 +29,7 @@ STOPS = ("stop", "truncated", "refused")
 MOST_ATTEMPTS = 10**9
 # With the longest line that is read, the worst that these limits let through takes about 3 GB.
 MOST_VALUES = 2_000_000  # of a line, counted by commas and opening brackets
-MOST_TOLD = 1 << 28  # characters of all messages to the player: a history in each of them grows by the square
+MOST_CHARACTERS = 1 << 28  # characters of all messages to the player: a history in each of them grows by the square
 _FIELDS = ("instance", "replies", "options", "examples")  # what a score would be wrong without
 _LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
 _MOST_COMPARED = 100
@@ -114,14 +114,14 @@ def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
     if data.get("hash", item.instance.hash) != item.instance.hash:
         raise DataError('"hash" does not match this instance: one of them was changed')
     episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
-    told = 0
+    characters = 0
     for reply in replies:
         if episode.done:
             break
-        told += len(episode.step(reply).message)
-        if told > MOST_TOLD:
+        characters += len(episode.step(reply).message)
+        if characters > MOST_CHARACTERS:
             raise DataError(
-                f"the messages to the player have more than {MOST_TOLD >> 20} Mi characters: score fewer "
+                f"the messages to the player have more than {MOST_CHARACTERS >> 20} Mi characters: score fewer "
                 'replies, or with a shorter "history"'
             )
     return episode
@@ -174,9 +174,9 @@ def _measured(environment: Environment[Any, Any, Any], record: EpisodeRecord) ->
 
 
 def _turn(turn: TurnRecord) -> dict[str, Json]:
-    told: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
+    known: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
     more = {"reason": turn.reason, "executed": turn.executed}
-    return told | {name: value for name, value in more.items() if value is not None}
+    return known | {name: value for name, value in more.items() if value is not None}
 
 
 def _reply(data: Json, at: int) -> Reply:

@@ -64,8 +64,8 @@ def reproduce(
     folder = out or DEFAULT_OUT / known.name / chosen.id
     runnable = [each for each in commands if each.tasks]
     if not runnable:
-        told = "; ".join(each.text or f"not yet: {each.not_yet}" for each in commands)
-        raise UsageError(f"{known.name} {chosen.id} is not made by running models: {told}")
+        texts = "; ".join(each.text or f"not yet: {each.not_yet}" for each in commands)
+        raise UsageError(f"{known.name} {chosen.id} is not made by running models: {texts}")
     click.echo(_amount(runnable, models, options))
     unfinished = [each for each in runnable if not _run(each, models, folder, options)]
     click.echo(f"\n{_result(known, chosen, folder)}")

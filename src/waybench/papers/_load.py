@@ -161,8 +161,8 @@ def _rows(entry: _Entry, kind: str, model: str, line: Any) -> Iterable[Published
         case "pairs", (str(first), str(second), a, b):
             yield PublishedRow(first, _values(entry, [a]), versus=second)
             yield PublishedRow(second, _values(entry, [b]), versus=first)
-        case "counts", (str(cluster), int(solved), int(asked)) if 0 <= solved <= asked and asked:
-            yield PublishedRow(model, (solved / asked,), cluster=cluster)
+        case "counts", (str(cluster), int(solved), int(attempted)) if 0 <= solved <= attempted and attempted:
+            yield PublishedRow(model, (solved / attempted,), cluster=cluster)
         case _:
             entry.fail(f"{kind}: unfit line {str(line)[:60]}")
 

@@ -101,10 +101,10 @@ def _beyond(axes: Sequence[str], web: Web) -> str:
     """Return what of an agent is on the rim because it is farther out; "" for nothing."""
     far = {name: value for name, value in zip(axes, web.values, strict=True) if value and value > _FARTHEST}
     if len(far) <= _MOST_NAMED:
-        told = ", ".join(f"{name} {value:.2f}" for name, value in far.items())
+        text = ", ".join(f"{name} {value:.2f}" for name, value in far.items())
     else:
-        told = f"{len(far)} axes, up to {max(far.values()):.2f}"
-    return f"{one_line(web.label, 40)} {told}" if far else ""
+        text = f"{len(far)} axes, up to {max(far.values()):.2f}"
+    return f"{one_line(web.label, 40)} {text}" if far else ""
 
 
 def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: str) -> Chart:
@@ -132,7 +132,7 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
         most=min(most, _FARTHEST),
         legend=True,
     )
-    told = "; ".join(
+    text = "; ".join(
         f"{web.label}: "
         + ", ".join(
             f"{name} {'not run' if value is None else f'{value:.2f}'}"
@@ -140,7 +140,7 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
         )
         for web in webs
     )
-    label = f"{axes.title}, with people at 1. {told}"
+    label = f"{axes.title}, with people at 1. {text}"
     identity = json.dumps([axes.title, [web.label for web in webs]])
     caption = f"{axes.title}: {', '.join(web.label for web in webs)}" + (f"; {missing}" if missing else "")
     return Chart(slug(f"agents {axes.title}", identity), drawn(spec, label), None, caption, spec)
@@ -150,11 +150,11 @@ def degree_charts() -> list[Chart]:
     """Return what each game asks of each capability, a chart for each game (Figure 2)."""
     charts: list[Chart] = []
     for game in RECORDED:
-        name, asked = HUMANS[game].name, degrees(game)
-        web = Web(name, [float(asked[each]) for each in CAPABILITIES])
+        name, required = HUMANS[game].name, degrees(game)
+        web = Web(name, [float(required[each]) for each in CAPABILITIES])
         spec = radar_spec(CAPABILITIES, [web], 200, title=name, most=_HIGHEST_DEGREE, values=False)
-        told = f"Degrees of the challenges in {name}: {', '.join(f'{each} {asked[each]}' for each in CAPABILITIES)}"
-        charts.append(Chart(slug(f"degrees {name}", game), drawn(spec, told), None, told, spec))
+        text = f"Degrees of the challenges in {name}: {', '.join(f'{each} {required[each]}' for each in CAPABILITIES)}"
+        charts.append(Chart(slug(f"degrees {name}", game), drawn(spec, text), None, text, spec))
     return charts
 
 

@@ -60,9 +60,9 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        asked = Headers(scope=scope).getlist("host")
-        meant = len(asked) == 1 and asked[0].lower() in self._names
-        app = self._app if meant else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
+        hosts = Headers(scope=scope).getlist("host")
+        is_meant = len(hosts) == 1 and hosts[0].lower() in self._names
+        app = self._app if is_meant else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
         await app(scope, receive, send_with_headers)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from waybench.core import Invalid, JsonObject, Reply, WaybenchError, last_object, plural, shown, without_reasoning
 
 LONGEST_REPLY = 1_000_000  # characters; beyond it not even the reasoning is looked for
-MOST_TOLD = 10  # problems of one answer
+MOST_PROBLEMS = 10  # problems of one answer
 
 D = TypeVar("D")
 
@@ -136,8 +136,8 @@ def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | Refused:
 
 
 def _shown_problems(problems: Sequence[str]) -> list[str]:
-    more = len(problems) - MOST_TOLD
-    return [*problems[:MOST_TOLD], *([f"{plural(more, 'more problem')} of this kind."] if more > 0 else [])]
+    more = len(problems) - MOST_PROBLEMS
+    return [*problems[:MOST_PROBLEMS], *([f"{plural(more, 'more problem')} of this kind."] if more > 0 else [])]
 
 
 def _complaint(problems: Sequence[str]) -> str:

@@ -58,11 +58,11 @@ def _bars(found: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) 
 
     def bar(name: str, which: int, mean: Mean) -> dict[str, Any]:
         ends = interval_text(mean, metric)
-        told = f"{name}, {titles[which]}: {mean_text(mean.value, metric)}"
+        text = f"{name}, {titles[which]}: {mean_text(mean.value, metric)}"
         values = {"score": mean.value, "low": mean.low, "high": mean.high}
         return {
             **{"player": name, "task": titles[which], "order": which, **values},
-            **{"interval": mean.low is not None, "text": f"{told} ({ends})" if ends else told},
+            **{"interval": mean.low is not None, "text": f"{text} ({ends})" if ends else text},
         }
 
     return [
