@@ -61,8 +61,8 @@ class Guard:
             await send(message)
 
         hosts = Headers(scope=scope).getlist("host")
-        is_meant = len(hosts) == 1 and hosts[0].lower() in self._names
-        app = self._app if is_meant else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
+        known = len(hosts) == 1 and hosts[0].lower() in self._names
+        app = self._app if known else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
         await app(scope, receive, send_with_headers)
 
 
