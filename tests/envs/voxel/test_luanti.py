@@ -427,7 +427,7 @@ def test_records_count_as_recorded_where_the_engine_is_missing(tmp_path: Path) -
         pages = [page.read_text(encoding="utf-8") for page in (tmp_path / path).glob("*.html")]
         assert sum(words in page for page in pages) == count
     home = report.index.read_text(encoding="utf-8")
-    assert "re-simulated except 2 (its engine, luanti, is not installed here), whose recorded values count" in home
+    assert "re-simulated except 2 (its engine, luanti, is not installed here), whose recorded values are used" in home
 
 
 @pytest.mark.usefixtures("no_server")
