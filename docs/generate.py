@@ -127,7 +127,7 @@ def reproduce_page() -> str:
     parts = [
         "# Reproducing the papers",
         "For each table and figure of the five papers: the command that makes it, where the result is in the report, "
-        "how far it can agree with the published one and why, and what embedded players come to.",
+        "how far it can agree with the published one and why, and the results of embedded players.",
         "`waybench reproduce PAPER TABLE --model MODEL` runs the commands and prints the results beside the published "
         "rows; `--dry-run` prints the commands, `--limit` asks fewer items. `waybench report DIR --published` shows "
         "the published rows on the pages of the report, marked as not run here, and writes all of them to "

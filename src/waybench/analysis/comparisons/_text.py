@@ -92,7 +92,7 @@ class ComparisonCells(NamedTuple):
         difference: The one's less the other's.
         interval: Its 95 % interval.
         p: The p value after Holm's procedure over all comparisons that were made together.
-        verdict: What it comes to, the one being A: "A better", "tied", "not shown".
+        verdict: The verdict in words, the one being A: "A better", "tied", "not shown".
     """
 
     items: str

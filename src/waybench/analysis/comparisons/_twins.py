@@ -1,4 +1,4 @@
-"""The same items in two environments that are twins: plainly worded, and told as a story (AQA-Bench, Figure 4)."""
+"""The same items in two environments that are twins: plainly worded, and in a story (AQA-Bench, Figure 4)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ TWIN = "twin"  # what varies: the environment, and with it all words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinEffect:
-    """What one model with its settings comes to at one level of an environment, against its twin.
+    """The results of one model with its settings at one level of an environment, against its twin.
 
     Attributes:
         group: The group in the environment.
@@ -71,7 +71,7 @@ def _identity(scores: ItemScores, env: str) -> tuple[Any, ...]:
 def compare_twins(
     scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
 ) -> list[Comparison]:
-    """Compare what models come to at environments and at their twins; all comparisons are one family.
+    """Compare the results of models at environments and at their twins; all comparisons are one family.
 
     Args:
         scores: Scores of any environments.

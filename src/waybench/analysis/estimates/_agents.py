@@ -169,7 +169,7 @@ def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: st
 
 
 def _weighted_end(weights: Mapping[str, int], scores: Mapping[str, HumanScore], side: int) -> float | None:
-    """Return what the games' least (0) or greatest (1) scores come to; None if one has no such end."""
+    """Return the capabilities of the games' least (0) or greatest (1) scores; None if one has no such end."""
     ends = [(scores[game].bounds[side], weight) for game, weight in weights.items()]
     known = [(end, weight) for end, weight in ends if end is not None]
     return sum(end * weight for end, weight in known) / sum(weights.values()) if len(known) == len(ends) else None

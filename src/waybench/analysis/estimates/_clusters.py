@@ -1,4 +1,4 @@
-"""What a metric comes to in each cluster: in each map, of a set of questions about maps."""
+"""The value of a metric in each cluster: for example, in each map of a set of questions about maps."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
@@ -9,7 +9,7 @@ C = TypeVar("C", bound=Hashable)
 
 
 class ClusterValue(NamedTuple):
-    """What a metric comes to in one cluster.
+    """The value of a metric in one cluster.
 
     Attributes:
         value: The mean of its items' values, or the sum of these over the sum of what they are shares of.
@@ -23,7 +23,7 @@ class ClusterValue(NamedTuple):
 def cluster_values(
     clusters: Iterable[C], values: Iterable[float], sizes: Sequence[float] | None = None
 ) -> dict[C, ClusterValue]:
-    """Return what some values come to in each cluster.
+    """Return the values of each cluster.
 
     Args:
         clusters: Of each value, its cluster.
@@ -39,12 +39,12 @@ def cluster_values(
 
 
 def macro(of_clusters: Mapping[C, ClusterValue], low: float | None, high: float | None) -> Mean | None:
-    """Return the mean over clusters of what each comes to, all with the same weight, whatever their number of items.
+    """Return the mean over clusters, all with the same weight, whatever their number of items.
 
     Clusters are independent, so the interval is that of a plain mean over them; `n` is their number. None without any.
 
     Args:
-        of_clusters: What each comes to.
+        of_clusters: The value of each.
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
     """

@@ -1,4 +1,4 @@
-"""Estimates: what the rows of one model, task and settings come to, at each level."""
+"""Estimates from the rows of one model, task and settings, at each level."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -258,7 +258,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
 
 
 def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
-    """Return what metrics come to in each cluster of one group, by the metric's name.
+    """Return the values of metrics in each cluster of one group, by the metric's name.
 
     Args:
         own: The group's rows.

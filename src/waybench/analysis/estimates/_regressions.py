@@ -1,4 +1,4 @@
-"""Regressions of what a model comes to in each cluster on variables of the clusters, one variable at a time."""
+"""Regressions of a model's results in each cluster on variables of the clusters, one variable at a time."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

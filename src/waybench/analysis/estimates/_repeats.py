@@ -27,7 +27,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """What the repeats of one group come to. A repeat is the same attempt at every item.
+    """The results of one group's repeats. A repeat is the same attempt at every item.
 
     This error says how much chance in the model's replies moves a score. It says nothing of how other items would
     have come out; the clustered interval of an estimate does.

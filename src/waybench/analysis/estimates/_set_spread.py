@@ -29,7 +29,7 @@ class SetSpread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """What groups that are the same but for their set of items come to, or the attempts of one, at one level.
+    """The spread over groups that differ only in their set of items, or over the attempts of one, at one level.
 
     Attributes:
         group: The group; between sets its key is "".
@@ -67,9 +67,9 @@ def spread(estimates: Iterable[Estimate]) -> list[Spread]:
 def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
     """Return the spread over attempts of every group and level whose items were all attempted several times.
 
-    It is what runs of the same items again come to (Tables 8 and 9): attempts with the same number at all items are one
-    run. Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect, are left
-    out.
+    These are the results of running the same items again (Tables 8 and 9): attempts with the same number at all items
+    are one run. Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect,
+    are left out.
     """
     found: list[Spread] = []
     for (group, level), own in grouped(all_rows, lambda row: (row.group, row.level)).items():

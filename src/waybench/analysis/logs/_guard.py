@@ -10,7 +10,7 @@ from zipfile import ZipFile, ZipInfo
 from waybench.analysis.formatting import one_line
 from waybench.core import DataError, JsonBounds
 
-# A sample of 20,000 requests to a model comes to about 200 MiB and 3 million values. At these limits the worst that
+# A sample of 20,000 requests to a model has about 200 MiB and 3 million values. At these limits the worst that
 # can be written takes about 2 GB.
 MOST_BYTES = 1 << 29  # of a sample or another part of a log, as it is before it is compressed
 MOST_VALUES = 5_000_000

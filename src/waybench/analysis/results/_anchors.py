@@ -119,8 +119,8 @@ class Rescaled:
 
     Attributes:
         mean: The score; below 0 if it is worse than the floor.
-        floor: The better of what saying nothing comes to and what the best constant reply does.
-        ceiling: What the oracle comes to.
+        floor: The better of the score of empty replies and that of the best constant reply.
+        ceiling: The oracle's score.
         constant: The constant reply that was taken at most items; "" where saying nothing is as good. At others it can
             be another one, for that of an item is chosen on others.
     """
@@ -135,9 +135,9 @@ class _Between(NamedTuple):
     """Of an item, what its score lies between, signed so that more is better.
 
     Attributes:
-        nothing: What saying nothing comes to.
-        constants: What constant replies come to.
-        ceiling: What the oracle comes to.
+        nothing: The score of empty replies.
+        constants: The scores of constant replies.
+        ceiling: The oracle's score.
         ends: The least and the greatest score possible; None if there is none.
     """
 
@@ -234,7 +234,7 @@ def _resolved(room: Sequence[float], clusters: Sequence[Cluster]) -> bool:
 
 
 def _ends(each: Sequence[_Between], floors: Sequence[float], room: float) -> Range:
-    """Return the bounds of the score between floor and ceiling: what these items' least and greatest scores come to."""
+    """Return the normalised least and greatest scores of these items."""
     ends: list[float | None] = []
     for side in (0, 1):
         most = [one.ends[side] for one in each]

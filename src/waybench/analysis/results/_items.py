@@ -1,4 +1,4 @@
-"""What a player comes to at each item, of all its attempts."""
+"""A player's result at each item, over all its attempts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum

@@ -91,9 +91,9 @@ class Anchors(NamedTuple):
     """What the headline metric of an item lies between.
 
     Attributes:
-        nothing: What saying nothing comes to; None if that is not defined.
-        constants: What the same reply in every turn comes to, for some replies.
-        ceiling: What the oracle comes to, likewise; None also where that is not known to be the best possible.
+        nothing: The score of empty replies; None if that is not defined.
+        constants: The score of the same reply in every turn, for some replies.
+        ceiling: The oracle's score, likewise; None also where that is not known to be the best possible.
         item: A name of the item with the options of play.
     """
 

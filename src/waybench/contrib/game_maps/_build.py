@@ -37,7 +37,7 @@ def map_game(
     steps: int | None = None,
     names: Mapping[str, str] | None = None,
 ) -> GameMap:
-    """Play a game by a list of commands and return the map of the places that it comes to.
+    """Play a game by a list of commands and return the map of the places that it reaches.
 
     A command after which the game has the player at another place is a move. After each, the opposite action is tried
     in the situation which the move has led to; only if it leads back is it a move of the map that can be inferred.
@@ -51,7 +51,7 @@ def map_game(
 
     Raises:
         UsageError: If there are too many commands, or none of them leads from one place to another.
-        DataError: If a name is given to an id that was not come to.
+        DataError: If a name is given to an id that was not reached.
     """
     if len(commands) > MOST_STEPS:
         raise UsageError(f"{len(commands):,} commands are too many: give at most {MOST_STEPS:,}")

@@ -22,7 +22,7 @@ from waybench.reporting.charts._svg import Spec, composed, drawn, nominal, quant
 from waybench.stats import CONFIDENCE, Mean
 
 ClusterValues = Mapping[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]
-"""Group -> metric -> cluster -> what the metric comes to there."""
+"""Group -> metric -> cluster -> the metric's value there."""
 
 MOST_RIVALS = 3  # the best model is drawn against so many others
 _BAR = 24  # pixels
@@ -41,7 +41,7 @@ _WIDE, _NARROW = _Layout(230, 300, 3), _Layout(250, 270, 1)
 
 
 def panel_values(rows: Iterable[Row]) -> dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]:
-    """Return what the metrics of `Presentation.panels` come to in each cluster, for each group."""
+    """Return the values of the metrics of `Presentation.panels` in each cluster, for each group."""
     found: dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]] = {}
     for group, own in grouped(rows, lambda row: row.group).items():
         presentation = presentation_of(group.env)
@@ -65,7 +65,7 @@ def panel_charts(
         presentation: Its presentation.
         ordered: Its groups, the best one first.
         total_of: Their estimates over all levels.
-        values: What the metrics of panels come to in each cluster.
+        values: The values of the panels' metrics in each cluster.
     """
     by_name = {metric.name: metric for metric in env.metrics}
     found: list[Chart] = []

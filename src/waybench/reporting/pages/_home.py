@@ -65,14 +65,14 @@ class Compared:
 
     Attributes:
         changes: What in-context examples change.
-        repeats: What repeats of the whole come to.
+        repeats: The results of repeats of the whole set.
         attempts: How far apart several attempts at all items of a level are.
         pairs: Models two by two.
         regressions: Scores on what may explain them.
         wordings: The same items in several wordings.
         twins: The same items in an environment and its twin.
         curves: How success falls with difficulty.
-        cluster_values: What the metrics of `Presentation.panels` come to in each cluster.
+        cluster_values: The values of the metrics of `Presentation.panels` in each cluster.
     """
 
     changes: Sequence[ExamplesEffect]

@@ -150,7 +150,7 @@ class Level:
     """The items of one level.
 
     Attributes:
-        estimate: What they come to.
+        estimate: Their estimate.
         charts: Its curves.
         batches: The items.
     """

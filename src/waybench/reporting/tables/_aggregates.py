@@ -1,4 +1,4 @@
-"""The tables of what a set of episodes comes to, with all the means that it is made of."""
+"""The tables of aggregates of a set of episodes, with the means that they are computed from."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
