@@ -50,7 +50,7 @@ def test_compared_sample_by_sample(asked: Path) -> None:
     text = comparisons_text([found], left, 0.05, ("", ""))
     assert "Excluded: 1 item missing due to infrastructure errors (A 1, B 0)." in text
     assert "A: mockllm/good\nB: mockllm/poor" in text
-    assert "Both fail by length (A 1 of 2, B 10 of 12 failures)." in text
+    assert "Both fail by truncated replies (A 1 of 2, B 10 of 12 failures)." in text
 
 
 def test_they_are_no_episodes_of_ours(asked: Path) -> None:

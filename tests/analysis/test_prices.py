@@ -51,7 +51,7 @@ def costs(attempts: list[tuple[EpisodeRecord, int]], price: Price | None = PRICE
 def test_cost_and_tokens_for_each_solved_item() -> None:
     solved, other = item(5, 0), item(5, 1)
     # Two attempts reach one exit, and one attempt fails elsewhere: a solved item took all three.
-    lost = said(["x"], level=5, number=1, attempt=2)  # it has no end
+    lost = failed(said(["x"], level=5, number=1, attempt=2))
     nothing = replace(said(["x", "x", "x"], level=5, number=1), turns=said(["x"], level=5, number=1).turns)
     found = costs([(detour(solved, 2), 1000), (detour(solved, 4, 2), 2000), (nothing, 3000), (lost, 50_000)])
     assert (found.items, found.attempts, found.solved_items, found.errors) == (2, 3, 1, 1)

@@ -29,7 +29,7 @@ def test_over_several_records_the_bounds_are_the_widest() -> None:
 
 def test_ranges_in_words() -> None:
     assert metric(low=0, high=1).range_text == "0 to 1"
-    assert metric(low=0, unbounded="plans can be long").range_text == "0 to unbounded, for plans can be long"
+    assert metric(low=0, unbounded="plans can be long").range_text == "0 to unbounded, since plans can be long"
     assert metric(range=lambda record: (0, 1)).range_text == "depends on the options and the item"
 
 

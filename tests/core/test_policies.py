@@ -49,7 +49,7 @@ def test_names() -> None:
 
 @pytest.mark.parametrize("name", ["noisy-1.5", "noisy--0.1", "noisy-nan", "noisy-", "noisy-much", "noisy-1e999"])
 def test_noise_that_is_none(name: str) -> None:
-    with pytest.raises(UsageError, match=r"give (the noise as )?a number from 0 to 1, as in noisy-0\.1"):
+    with pytest.raises(UsageError, match=r"give (a number|the error rate) from 0 to 1, as in noisy-0\.1"):
         policy(name)
 
 

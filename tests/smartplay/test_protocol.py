@@ -2,13 +2,26 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import waybench
 from tests.smartplay.stairs import Climber, Stairs, StairsRules, episode
-from waybench.core import DataError, End, EpisodeRecord, Message, Outcome, Reply, Stream, play_out, policy, replay
+from waybench.core import (
+    DataError,
+    End,
+    EpisodeRecord,
+    Message,
+    Outcome,
+    ReplayError,
+    Reply,
+    Stream,
+    play_out,
+    policy,
+)
+from waybench.core import replay as replayed
 from waybench.smartplay import (
     PROMPT_STYLES,
     THOUGHT,
@@ -77,7 +90,12 @@ def test_code_sends_the_messages_of_the_published_program() -> None:
     later = [*begin, ("system", history), ("system", "current step observation: You are on step 0.")]
     assert told(played) == [*later, ("user", CODE_THINK)]
     record = EpisodeRecord.from_json(json.loads(played.record().dumps()))
-    assert replay(played.environment, record).messages == played.messages
+    assert replayed(played.environment, record).messages == played.messages
+    # Records of before have two messages, and count as they did.
+    two = (Message("system", SYSTEM), Message("user", f"{at_start[2][1]}\n\n{CODE_THINK}"))
+    assert replayed(played.environment, replace(record, opening=two)).messages == played.messages
+    with pytest.raises(ReplayError, match="opening: the record has"):
+        replayed(played.environment, replace(record, opening=two[::-1]))
 
 
 def test_code_in_sound_tells_why_a_step_was_lost() -> None:
@@ -177,7 +195,7 @@ def test_every_step_has_two_replies_whatever_they_are(protocol: str) -> None:
         played.step(reply)
     assert len(action_turns(played.record())) == 3
     assert played.turns_left == 10 - 6
-    assert replay(played.environment, played.record()).record() == played.record()
+    assert replayed(played.environment, played.record()).record() == played.record()
 
 
 def test_a_thought_that_was_cut_off_is_one() -> None:

@@ -113,7 +113,7 @@ def test_each_goal_in_minecraft_is_a_task(name: str) -> None:
     assert part.trials == 20
     assert [head, other] == heads("voxel_find", goal=goal, limit=2)
     listed = " ".join(CliRunner().invoke(main, ["list"]).output.split())
-    assert f"{name} after SmartPlay's {GOALS[name]}: find {goal}" in listed
+    assert f"{name} find {goal}, after SmartPlay's {GOALS[name]}" in listed
 
 
 def test_a_goal_is_the_engines_own_counterpart() -> None:

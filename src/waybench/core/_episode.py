@@ -1,19 +1,19 @@
 """The one stateful thing: an episode of one player on one instance."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Generic
 
 from waybench.core._environment import Environment, I
 from waybench.core._errors import LiveError, ReplayError, WaybenchError
-from waybench.core._examples import solved_examples
+from waybench.core._examples import Chat, solved_examples
 from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._instance import Item
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, Usage
-from waybench.core._wording import Invalid, Message
+from waybench.core._wording import Invalid, Message, Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,18 @@ class Episode(Generic[I, S, A]):
     def _open(self, observation: str) -> tuple[Message, ...]:
         """Return rules, examples and an observation as chat turns."""
         wording = self.play.wording
+        return wording.prompt(wording.rules(self.item.instance), self._examples(), observation)
+
+    def _examples(self) -> Chat:
         shown = self.item.examples
-        examples = solved_examples(self.environment, self.play, shown) if shown else ()
-        return wording.prompt(wording.rules(self.item.instance), examples, observation)
+        return solved_examples(self.environment, self.play, shown) if shown else ()
+
+    @property
+    def default_opening(self) -> tuple[Message, ...]:
+        """The opening in the default form of `Wording.prompt`, at the start of an episode."""
+        wording = self.play.wording
+        observation = wording.observe(self.play.game.start(self.item.instance), None, 0)
+        return Wording[I, S, A].prompt(wording, wording.rules(self.item.instance), self._examples(), observation)
 
     @property
     def done(self) -> bool:
@@ -351,7 +360,10 @@ def replay(
     _require_same("instance_hash", record.instance_hash, item.instance.hash)
     _require_same("level", item.level, computed.level)
     _require_same("proof", dict(record.proof), dict(computed.proof))
-    _require_same("opening", _one_reader(record.opening), _one_reader(episode.record().opening))
+    opening = episode.record().opening
+    # An older record has the default form, where a wording has messages of its own since.
+    if record.opening != opening and record.opening != episode.default_opening:
+        _require_same("opening", record.opening, opening)
     for number, turn in enumerate(record.turns):
         if episode.done:
             raise ReplayError(f"the record continues after turn {number}, where the simulation ends")
@@ -377,18 +389,6 @@ def _as_of_schema_2(turn: TurnRecord, simulated: TurnRecord) -> TurnRecord:
     by_protocol = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
     was_applied = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
     return turn._replace(outcome=simulated.outcome) if by_protocol and was_applied else turn
-
-
-def _one_reader(opening: Sequence[Message]) -> list[tuple[str, str]]:
-    """Return an opening as an older record has it, where a wording has since sent its parts in roles of their own."""
-    merged: list[tuple[str, str]] = []
-    for message in opening:
-        role = "user" if message.role == "system" else message.role
-        if merged and merged[-1][0] == role:
-            merged[-1] = role, f"{merged[-1][1]}\n\n{message.text}"
-        else:
-            merged.append((role, message.text))
-    return merged
 
 
 def _stop_of(turn: TurnRecord) -> str:

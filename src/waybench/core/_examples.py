@@ -71,7 +71,9 @@ def _own_examples(source: Source[I], index: int, item: Item[I], count: int, item
             chosen.setdefault(example.hash, example)
         if len(chosen) == count:
             return tuple(chosen.values())
-    raise UsageError(f"icl={count}: level {item.level} has not so many different {items}; lower icl or raise the level")
+    raise UsageError(
+        f"icl={count}: level {item.level} does not have enough different {items}; lower icl or raise the level"
+    )
 
 
 def solved_examples(

@@ -130,7 +130,7 @@ def test_public_set_is_pinned(level: int, pinned: str) -> None:
 def test_what_does_not_exist_is_refused() -> None:
     with pytest.raises(UsageError, match="give a stage, 1, 2 or 3"):
         ENV.source(level=4)
-    with pytest.raises(UsageError, match="leave it out, or choose stage 3"):
+    with pytest.raises(UsageError, match="remove it, or choose stage 3"):
         ENV.source(level=2, decoys=2)
 
 
@@ -263,7 +263,7 @@ def test_missing_and_broken_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read"):
         PublishedGames(tmp_path / "none", listed, "key", 1)
     listed.write_text("{")
-    with pytest.raises(DataError, match="no JSON"):
+    with pytest.raises(DataError, match="not JSON"):
         PublishedGames(texts, listed, "key", 1)
 
 

@@ -180,7 +180,7 @@ def test_an_opponent_can_be_chosen() -> None:
     items = ENVIRONMENT.source(level=2, opponent="cycle", setting="basic", rate=1).head(5)
     assert {(item.instance.opponent, item.instance.rate) for item in items} == {("cycle", 1.0)}
     assert {item.instance.setting for item in items} == {None}  # it is no registered one any more
-    with pytest.raises(UsageError, match="opponent=cycle is of level 2, not 1: give level 2"):
+    with pytest.raises(UsageError, match="opponent=cycle belongs to level 2, not 1: use level 2"):
         ENVIRONMENT.source(level=1, opponent="cycle")
     with pytest.raises(UsageError, match="did you mean 'cycle'"):
         ENVIRONMENT.source(level=2, opponent="cycel")

@@ -151,11 +151,11 @@ def test_a_file_has_only_so_many_cases(write: Callable[[Any], Path], index: int)
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "it is no JSON"),
-        (b"[{]", "it is no JSON"),
-        (b"\xff\xfe\xff", "it is no JSON"),
-        (b"[" * 100_000, "it is no JSON"),
-        (b'[{"target": 1' + b"0" * 5000 + b"}]", "it is no JSON"),
+        (b"", "not JSON"),
+        (b"[{]", "not JSON"),
+        (b"\xff\xfe\xff", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'[{"target": 1' + b"0" * 5000 + b"}]", "not JSON"),
         ([], "give a JSON list of cases"),
         ({"target": 40}, "give a JSON list of cases"),
         ([number(40), 7], "case 1: instance: give"),
@@ -190,7 +190,7 @@ def test_a_huge_file_is_not_even_read(write: Callable[[Any], Path], monkeypatch:
     monkeypatch.setattr(sources, "LARGEST_FILE", path.stat().st_size)
     assert len(read(path)) == 1
     monkeypatch.setattr(sources, "LARGEST_FILE", path.stat().st_size - 1)
-    with pytest.raises(DataError, match="no file of cases"):
+    with pytest.raises(DataError, match="not a file of cases"):
         read(path)
 
 

@@ -221,7 +221,7 @@ def test_json() -> None:
         ({"actions": ["south"]}, "1 of them"),
         ({"actions": ["south", "South."]}, "two of them"),
         ({"actions": ["south", "?"]}, "two of them"),
-        ({"actions": ["south", "a\nb"]}, "no action in one line"),
+        ({"actions": ["south", "a\nb"]}, "is not an action on one line"),
         ({"actions": "south"}, "list of names"),
         ({"map": None}, "map"),
     ):

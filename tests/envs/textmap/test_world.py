@@ -299,7 +299,7 @@ def test_every_command_is_answered() -> None:
 def test_a_walkthrough_of_another_world_is_refused() -> None:
     (place_map, _), (_, other) = item(9), item(9, 1)
     for steps in (place_map.steps, ()):
-        with pytest.raises(UsageError, match=r"world 9-1: step 0 is not what the world answers"):
+        with pytest.raises(UsageError, match=r"world 9-1: step 0 does not match the world"):
             learn_map(other, steps)
 
 

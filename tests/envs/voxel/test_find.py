@@ -63,7 +63,7 @@ def test_levels_that_do_not_exist() -> None:
         ({"engine": "minecraft"}, "the engine is one of"),
         ({"seed": "-1"}, "the seed is a whole number"),
         ({"seed": "٣"}, "the seed is a whole number"),
-        ({"seed": "007"}, "without zeros"),
+        ({"seed": "007"}, "without leading zeros"),
         ({"seed": str(1 << 62)}, "the seed is a whole number"),
         ({"seed": 7}, "are texts"),
         ({"goal": "moon"}, "the goal is one of"),

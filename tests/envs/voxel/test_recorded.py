@@ -60,7 +60,7 @@ def test_sound_begins_where_no_goal_is_in_sight(goal: str) -> None:
 
 
 def test_a_start_cannot_be_chosen_in_minecraft() -> None:
-    with pytest.raises(UsageError, match="start=unseen: with engine=minedojo"):
+    with pytest.raises(UsageError, match="start=unseen: engine=minedojo chooses the start itself"):
         FIND.source("k", 1, engine="minedojo", start="unseen")
     found = FIND.source("k", 1, engine="minedojo", protocol="sound").item(0)
     assert found.instance == SearchSource("k", 1, {"engine": "minedojo", "goal": "any"}).item(0).instance
@@ -160,4 +160,4 @@ def test_floor_and_ceiling_are_printed_beside_the_score() -> None:
     assert found.best is not None
     assert found.rescaled.mean.value == pytest.approx((found.best.value - 0.7) / 0.3)
     told = text_table([found], totals=overall(made))
-    assert "on the same items saying nothing comes to 0.700, the oracle to 1.000" in " ".join(told.split())
+    assert "on the same items an empty reply scores 0.700, the oracle 1.000" in " ".join(told.split())
