@@ -24,7 +24,10 @@ def test_a_dry_run_prints_commands_and_runs_nothing(command: Command, tmp_path: 
         "-T limit=7 --model a/b --seed 3"
     ]
     several = command("reproduce", "gtb", "one-shot", "--dry-run").stdout
-    assert several == "waybench run gtb -T source=published -T skip=2 --each tries=1,2 --model MODEL\n"
+    assert several.splitlines() == [
+        "waybench run gtb -T source=published -T skip=2 --each tries=1,2 --model MODEL",
+        "waybench run gtb -T source=published -T skip=2 --each icl=0,1 --model MODEL",
+    ]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -60,7 +60,7 @@ def test_maze_501_as_described(command: Command, maze_501: dict[str, Any], tmp_p
         ("mango", "table-1", ["-T", "games=905,night"], "Llama-2, where RWKV answered too"),
         ("mango", "table-14", ["-T", "games=905"], "published numbers of single maps"),
         ("gtb", "leaderboard", [], "GPT-4-Turbo"),
-        ("smartplay", "figure-3", ["-T", "crafter_steps=20"], "Not yet: several models in one radar"),
+        ("smartplay", "figure-3", ["-T", "crafter_steps=20"], "up to six players in one radar"),
         ("aliciabench", "home", ["-T", "max_dimension=5"], "How far they can agree"),
     ],
 )
