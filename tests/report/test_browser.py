@@ -107,13 +107,13 @@ def test_horizons_are_sorted_beyond_first_and_below_last(visit: Visits, tmp_path
 
     def kinds() -> list[str]:
         firsts = [text.split()[0] for text in cells.all_inner_texts()]
-        return [first if first in ("beyond", "below", "–") else "between" for first in firsts]
+        return [first if first in ("above", "below", "–") else "between" for first in firsts]
 
     before = kinds()
-    assert {"beyond", "between", "below", "–"} <= set(before)
+    assert {"above", "between", "below", "–"} <= set(before)
     head.click()
     page.wait_for_selector("#leaders th[aria-sort=ascending]")
-    rising = ["–", "below", "between", "beyond"]
+    rising = ["–", "below", "between", "above"]
     assert kinds() == sorted(before, key=rising.index)
     values = [number(text) for text in cells.all_inner_texts() if text[0].isdigit()]
     assert values == sorted(values, key=lambda value: value or 0)

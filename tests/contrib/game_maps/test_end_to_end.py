@@ -127,7 +127,7 @@ def test_a_deadly_step_ends_the_walk(tmp_path: Path) -> None:
     (tmp_path / "tower.inf").write_text(INFORM)
     call("inform6", "-v8", tmp_path / "tower.inf", tmp_path / "tower.z8")
     place_map, told = build(tmp_path / "tower.z8", ("n", "n", "e", "u", "d", "n", "n"))
-    assert "the game was over at step 5: 2 commands were not given\n" in told
+    assert "the game ended at step 5: 2 commands were not used\n" in told
     assert "You have died" in place_map.steps[-1].observation
     assert {(edge.source, edge.action) for edge in place_map.edges if edge.forward < NEVER} == {
         *(("foyer", "north"), ("hall", "north"), ("hall (2)", "east"), ("tower", "up")),
