@@ -41,7 +41,9 @@ def test_the_table(demo: tuple[Path, str]) -> None:
 
 
 def test_horizons_come_last(demo: tuple[Path, str]) -> None:
-    (table,) = (part for part in demo[1].split("\n\n") if part.startswith("Mazes (AliciaBench): horizons, by dimension"))
+    (table,) = (
+        part for part in demo[1].split("\n\n") if part.startswith("Mazes (AliciaBench): horizons, by dimension")
+    )
     lines = {line.split()[0]: line for line in table.splitlines()}
     assert "above 13" in lines["waybench/oracle"]
     assert "waybench/null" not in lines  # it was given one dimension alone
@@ -51,7 +53,9 @@ def test_horizons_that_are_known_are_found(demo: tuple[Path, str]) -> None:
     lines = [line.strip() for line in demo[1].splitlines() if line.startswith("  waybench/noisy-")]
     assert [line.split(":")[0] for line in lines] == [f"waybench/noisy-{rate}" for rate in ("0.02", "0.05", "0.1")]
     for line in lines:
-        found = re.search(r"at dimension ([\d.]+) \(90 % interval ([\d.]+) to ([\d.]+)\); \d+ episodes; known: ([\d.]+)", line)
+        found = re.search(
+            r"at dimension ([\d.]+) \(90 % interval ([\d.]+) to ([\d.]+)\); \d+ episodes; known: ([\d.]+)", line
+        )
         assert found is not None, line
         value, low, high, known = map(float, found.groups())
         assert low < value < high
