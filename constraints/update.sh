@@ -2,7 +2,8 @@
 # Writes the pinned sets from pyproject.toml, for every platform and for Python 3.11 and later:
 #   run.txt    what waybench needs to run
 #   dev.txt    the same versions, the extra [gym] and the development tools
-#   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter and browser need
+#   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
+#              workflows need
 # Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
 # allows, `--upgrade-package NAME` only that one.
 set -euo pipefail
@@ -33,7 +34,8 @@ compile() {
 
 compile dev --group dev --extra gym "$@"
 compile run --constraint "$work/dev.txt"
-compile games --extra jericho --extra textworld --group crafter --group browser --constraint "$work/dev.txt"
+compile games --extra jericho --extra textworld --group crafter --group browser \
+    --group docs --group workflows --constraint "$work/dev.txt"
 # The temporary folder's name stands in the comments that say why a package is here.
 for name in dev run games; do
     {
