@@ -274,10 +274,11 @@ def summary(
     from waybench.analysis.comparisons import wording_table
     from waybench.analysis.estimates import text_table
     from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
-    from waybench.analysis.results import measurable
+    from waybench.analysis.results import fixed, measurable
 
     measured, all_rows = measurable(episodes, prices=prices, on_problem=on_problem)
-    scores = text_table(by_level(all_rows), totals=overall(all_rows)) if all_rows else ""
+    scored = fixed(all_rows)
+    scores = text_table(by_level(scored), totals=overall(scored)) if scored else ""
     found = search_text(searches(measured, all_rows, unfinished))
     parts = (scores, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
     return "\n\n".join(part for part in parts if part)
