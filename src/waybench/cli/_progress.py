@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.core import plural
+from waybench.core import plural, short_count
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -69,41 +69,7 @@ def shown(progress: "RunProgress", display: str) -> Generator[None]:
             thread.join()
             view.refresh()
     if display != "none":
-        click.echo(f"finished: {totals_text(progress)}", err=True)
-
-
-def totals_text(progress: "RunProgress") -> str:
-    """Return what a run has done in one line: "2 tasks, 60 items in 1 min 12 s; 152 requests, 31k + 4k tokens"."""
-    statuses = progress.statuses()
-    done, before = sum(each.done for each in statuses), sum(each.before for each in statuses)
-    units = {each.unit for each in statuses}
-    unit = units.pop() if len(units) == 1 else "item"
-    names = plural(len({each.task for each in statuses}), "task")
-    taken_over = f" ({before:,} of them before)" if before else ""
-    parts = [f"{names}, {plural(done, unit)}{taken_over} in {duration_text(time.time() - progress.began)}"]
-    parts.append(plural(sum(each.requests for each in statuses), "request"))
-    if repeated := sum(each.repeated for each in statuses):
-        parts.append(f"{plural(repeated, 'reply', 'replies')} taken over")
-    tokens = sum(each.input_tokens for each in statuses), sum(each.output_tokens for each in statuses)
-    if any(tokens):
-        parts.append(f"{_short(tokens[0])} input and {_short(tokens[1])} output tokens")
-    if costs := [each.cost for each in statuses if each.cost is not None]:
-        parts.append(f"{sum(costs):.2f} USD")
-    if retries := sum(each.retries for each in statuses):
-        parts.append(plural(retries, "retry", "retries"))
-    if errors := sum(each.errors for each in statuses):
-        parts.append(plural(errors, "infrastructure error"))
-    return "; ".join(parts)
-
-
-def interrupted_text(progress: "RunProgress") -> str:
-    """Return what is kept of a run that the user has interrupted, and how to resume it."""
-    statuses = progress.statuses()
-    finished = plural(sum(each.done for each in statuses), "finished item")
-    return (
-        f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it repeats "
-        "no request that was answered."
-    )
+        click.echo(f"finished: {progress.totals_text}", err=True)
 
 
 class _Lines:
@@ -130,23 +96,7 @@ class _Lines:
             due = share >= last + _STEP and now >= when + _LEAST
             if status.state == "running" and (due or now >= when + _QUIET) and replies > before:
                 self._last[number] = now, share, replies
-                click.echo(task_text(status), err=True)
-
-
-def task_text(status: "TaskStatus") -> str:
-    """Return a task's progress in one line."""
-    parts = [_done(status, unit=True), plural(status.requests, "request")]
-    if status.input_tokens or status.output_tokens:
-        parts.append(f"{_short(status.input_tokens)} input and {_short(status.output_tokens)} output tokens")
-    if status.cost is not None:
-        parts.append(f"{status.cost:.2f} USD")
-    if status.retries:
-        parts.append(plural(status.retries, "retry", "retries"))
-    if status.errors:
-        parts.append(plural(status.errors, "infrastructure error"))
-    if status.seconds_left is not None:
-        parts.append(f"{left_text(status.seconds_left, status.is_upper_bound)} left")
-    return f"{status.task} with {_plain(status.model)}: {', '.join(parts)}"
+                click.echo(f"{status.name}: {status.text}", err=True)
 
 
 class _Live:
@@ -178,15 +128,8 @@ class _Live:
         from rich.console import Group
         from rich.text import Text
 
-        from waybench.eval import run_seconds_left
-
         statuses = self._progress.statuses()
-        left, is_upper_bound = run_seconds_left(statuses)
-        heading = Text(
-            f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self._progress.began)}"
-        )
-        if left is not None and len(statuses) > 1:
-            heading.append(f", {left_text(left, is_upper_bound)} left")
+        heading = Text(self._progress.running_text)
         heading.append("   (Ctrl-C stops; the same command resumes)", style="dim")
         most = max(self._console.size.height - 5, 3)
         some = sorted(statuses, key=lambda each: each.state != "running")[:most]
@@ -206,19 +149,19 @@ def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
     cells: dict[str, list[str]] = {
         "task": [one_line(each.task, _NAME) for each in statuses],
         "model": [one_line(each.model, _NAME) for each in statuses],
-        "done": [_done(each) for each in statuses],
+        "done": [each.done_text for each in statuses],
         "requests": [f"{each.requests:,}" for each in statuses],
     }
     if any(each.input_tokens or each.output_tokens for each in statuses):
-        cells["tokens in"] = [_short(each.input_tokens) for each in statuses]
-        cells["out"] = [_short(each.output_tokens) for each in statuses]
+        cells["tokens in"] = [short_count(each.input_tokens) for each in statuses]
+        cells["out"] = [short_count(each.output_tokens) for each in statuses]
     if any(each.cost is not None for each in statuses):
         cells["USD"] = ["" if each.cost is None else f"{each.cost:.2f}" for each in statuses]
     if any(each.retries for each in statuses):
         cells["retries"] = [f"{each.retries:,}" for each in statuses]
     if any(each.errors for each in statuses):
         cells["errors"] = [f"{each.errors:,}" for each in statuses]
-    cells["left"] = [_left(each) for each in statuses]
+    cells["left"] = [each.state_text for each in statuses]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     widths = {title: max(map(width, (title, *some))) for title, some in cells.items()}
     spare = columns - sum(widths.values()) - 2 * len(widths)
@@ -231,53 +174,8 @@ def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
     return table
 
 
-def _left(status: "TaskStatus") -> str:
-    if status.state != "running":
-        return "done" if status.state == "finished" else status.state
-    if status.seconds_left is None:
-        return ""
-    return ("≤ " if status.is_upper_bound else "") + duration_text(status.seconds_left)
-
-
-def _done(status: "TaskStatus", unit: bool = False) -> str:
-    if status.total is not None:
-        return f"{status.done:,} of {plural(status.total, status.unit) if unit else format(status.total, ',')}"
-    level = "" if status.level is None else f"level {status.level}, "
-    return f"{level}{plural(status.done, status.unit)}"
-
-
-def left_text(seconds: float, is_upper_bound: bool = False) -> str:
-    """Return a time left: "about 3 min", "at most 2 h"."""
-    return f"{'at most' if is_upper_bound else 'about'} {duration_text(seconds)}"
-
-
-def duration_text(seconds: float) -> str:
-    """Return a duration: "45 s", "3 min 20 s", "1 h 5 min"."""
-    whole = max(round(seconds), 0)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min" + (f" {whole % 60} s" if whole < 600 and whole % 60 else "")
-    return f"{whole // 3600:,} h" + (f" {whole % 3600 // 60} min" if whole % 3600 >= 60 else "")
-
-
-def _short(count: int) -> str:
-    """Return a number of tokens with three digits that count: "950", "31.2k", "1.2M"."""
-    for least, letter in ((999_500, "M"), (1_000, "k")):
-        if count >= least:
-            value = count / (1_000_000 if letter == "M" else 1_000)
-            return f"{value:,.0f}{letter}" if value >= 100 else f"{value:.3g}{letter}"
-    return str(count)
-
-
 def _print_notes(progress: "RunProgress", write: Callable[[str], None]) -> None:
     from waybench.analysis.formatting import one_line
 
     while progress.notes:
         write(one_line(progress.notes.pop(0), 400))
-
-
-def _plain(name: str) -> str:
-    from waybench.analysis.formatting import one_line
-
-    return one_line(name, _NAME)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from waybench.cli._choice import assignments
-from waybench.cli._progress import evaluate_shown, interrupted_text
+from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
 from waybench.core import Json, UsageError, prepare_folder, read_prices, resolve
 from waybench.tasks import TASKS, TaskEntry, find_task, load_task, quote
@@ -219,7 +219,7 @@ def run(
             progress=progress,
         )
     except KeyboardInterrupt:
-        click.echo(interrupted_text(progress), err=True)
+        click.echo(progress.interrupted_text, err=True)
         raise
     print_summary(out, known, unfinished, levels=levels)
     if unfinished:

@@ -34,7 +34,7 @@ def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[s
     from waybench.analysis import read_logs
     from waybench.analysis.estimates import unreadable_replies
     from waybench.analysis.logs import NoEpisodesError
-    from waybench.analysis.results import measurable
+    from waybench.analysis.results import anchored, measurable
 
     skipped: list[Skipped] = []
     try:
@@ -43,6 +43,7 @@ def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[s
     except NoEpisodesError:  # which what was skipped explains
         tell_skipped(skipped)
         raise
+    rows = anchored((episode.record for episode in measured), rows)
     if text := summary_text(measured, rows, unfinished=bool(unfinished), levels=levels):
         click.echo(text)
     unreadable = unreadable_replies(measured, rows)
@@ -60,7 +61,7 @@ def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[s
         )
         for problem in problems(episodes):
             to_stderr(f"  {problem}")
-    click.echo(f"next: {next_command(out, rows)}")
+    click.echo(f"\nnext: {next_command(out, rows)}")
 
 
 def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:

@@ -4,7 +4,7 @@ from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
 from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
-from waybench.eval._progress import RunProgress, TaskStatus, run_seconds_left
+from waybench.eval._progress import RunProgress, TaskStatus
 from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._sample import open_episode, stored_record, to_sample
 from waybench.eval._search import HorizonSearch
@@ -29,7 +29,6 @@ __all__ = [
     "open_model",
     "play",
     "reply_of",
-    "run_seconds_left",
     "stored_record",
     "strata",
     "to_sample",

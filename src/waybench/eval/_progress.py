@@ -2,12 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from waybench.core import End, Episode, Price, TurnRecord, Usage, plural
+from waybench.core import End, Episode, Price, TurnRecord, Usage, duration_text, plural, short_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,65 @@ class TaskStatus:
     retries: int = 0
     seconds_left: float | None = None
     is_upper_bound: bool = False
+
+    @property
+    def name(self) -> str:
+        """The task and its model."""
+        return f"{self.task} with {self.model}"
+
+    @property
+    def units(self) -> str:
+        """What is counted, in the number that fits the total."""
+        return self.unit if (self.done if self.total is None else self.total) == 1 else f"{self.unit}s"
+
+    @property
+    def done_text(self) -> str:
+        """How much is done: "79 of 300", or "level 9, 12 items" where the results decide what is played."""
+        if self.total is not None:
+            return f"{self.done:,} of {self.total:,}"
+        level = "" if self.level is None else f"level {self.level}, "
+        return f"{level}{self.done:,} {self.units}"
+
+    @property
+    def state_text(self) -> str:
+        """The time left of a running task: "3 min 20 s", "≤ 2 h", ""; otherwise its state."""
+        if self.state != "running":
+            return "done" if self.state == "finished" else self.state
+        if self.seconds_left is None:
+            return ""
+        return ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left)
+
+    @property
+    def use_text(self) -> str:
+        """What the task has used, and what went wrong: "152 requests, 31.2k input and 4.1k output tokens"."""
+        return ", ".join(_use((self,)))
+
+    @property
+    def text(self) -> str:
+        """The progress in one line."""
+        units = f" {self.units}" if self.total is not None else ""
+        left = "" if self.seconds_left is None else left_text(self.seconds_left, self.is_upper_bound)
+        return ", ".join(part for part in (self.done_text + units, self.use_text, left) if part)
+
+
+def _use(statuses: Sequence[TaskStatus]) -> Iterator[str]:
+    yield plural(sum(each.requests for each in statuses), "request")
+    if repeated := sum(each.repeated for each in statuses):
+        yield f"{plural(repeated, 'reply', 'replies')} taken over"
+    tokens = sum(each.input_tokens for each in statuses), sum(each.output_tokens for each in statuses)
+    if any(tokens):
+        yield f"{short_count(tokens[0])} input and {short_count(tokens[1])} output tokens"
+    if costs := [each.cost for each in statuses if each.cost is not None]:
+        yield f"{sum(costs):.2f} USD"
+    if retries := sum(each.retries for each in statuses):
+        yield plural(retries, "retry", "retries")
+    if errors := sum(each.errors for each in statuses):
+        yield plural(errors, "infrastructure error")
+
+
+def left_text(seconds: float, is_upper_bound: bool) -> str:
+    """Return a time left: "about 3 min 20 s left", "at most 2 h left"."""
+    return f"{'at most' if is_upper_bound else 'about'} {duration_text(seconds)} left"
 
 
 class Earlier(NamedTuple):
@@ -136,9 +195,9 @@ class TaskProgress:
         with self._lock:
             is_first = self._state != "unfinished"  # otherwise the engine repeats what failed
             self._state = "running"
-            self._done |= earlier.finished
             if not is_first:
                 return
+            self._done = set(earlier.finished)
             self._before, self._level = earlier.finished, earlier.level
         if earlier.finished or any(journaled):
             self._note(f"{self.label} with {self.model} continues: {self._continued(journaled)}")
@@ -151,7 +210,7 @@ class TaskProgress:
     def _continued(self, journaled: Iterable[int]) -> str:
         status, turns = self.status(), sorted((count for count in journaled if count), reverse=True)
         of = f" of {status.total:,}" if status.total is not None else ""
-        parts = [f"{status.done:,}{of} {_units(status)} finished before"]
+        parts = [f"{status.done:,}{of} {status.units} finished before"]
         if turns:
             shown = ", ".join(f"{count + 1:,}" for count in turns[:_SHOWN])
             more = f" and {len(turns) - _SHOWN:,} more" if len(turns) > _SHOWN else ""
@@ -329,11 +388,6 @@ _LONGEST = 200  # characters of an error
 _SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
 
 
-def _units(status: TaskStatus) -> str:
-    count = status.done if status.total is None else status.total
-    return status.unit if count == 1 else f"{status.unit}s"
-
-
 @dataclass(slots=True)
 class RunProgress:
     """The progress of a whole run: one `TaskProgress` for each task with each model.
@@ -365,13 +419,39 @@ class RunProgress:
 
     def find(self, task: str, model: str, args: Mapping[str, object]) -> TaskProgress | None:
         """Return the progress of a task with a model; None if it is no part of the run."""
-        fitting = [each for each in self.tasks if (each.task, each.model) == (task, model)]
-        exact = [each for each in fitting if each.args == dict(args)]
-        return (exact or fitting or [None])[0]
+        return next((one for one in self.tasks if (one.task, one.model, one.args) == (task, model, dict(args))), None)
 
     def statuses(self) -> list[TaskStatus]:
         """Return the present progress of all tasks."""
         return [each.status() for each in self.tasks]
+
+    @property
+    def running_text(self) -> str:
+        """A heading: "running for 20 s, about 3 min left"."""
+        statuses = self.statuses()
+        going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
+        left, is_upper_bound = run_seconds_left(statuses)
+        return going if left is None else f"{going}, {left_text(left, is_upper_bound)}"
+
+    @property
+    def totals_text(self) -> str:
+        """What the run has done: "2 tasks, 60 items in 1 min 12 s; 152 requests, 31k input and 4k output tokens"."""
+        statuses = self.statuses()
+        units = {each.unit for each in statuses}
+        done = plural(sum(each.done for each in statuses), units.pop() if len(units) == 1 else "item")
+        before = sum(each.before for each in statuses)
+        taken_over = f" ({before:,} finished before)" if before else ""
+        tasks = plural(len({each.task for each in statuses}), "task")
+        return f"{tasks}, {done}{taken_over} in {duration_text(time.time() - self.began)}; {', '.join(_use(statuses))}"
+
+    @property
+    def interrupted_text(self) -> str:
+        """What is kept of the run when the user has interrupted it, and how to resume it."""
+        finished = plural(sum(each.done for each in self.statuses()), "finished item")
+        return (
+            f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it "
+            "repeats no request that was answered."
+        )
 
 
 def _differing(task: TaskProgress, rivals: Sequence[TaskProgress]) -> list[str]:

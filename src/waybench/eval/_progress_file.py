@@ -9,11 +9,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from waybench.core import Json
-from waybench.eval._progress import RunProgress, run_seconds_left
+from waybench.core import PROGRESS_FILE, Json
+from waybench.eval._progress import RunProgress
 
-NAME = ".waybench-progress.json"
 FORM = 1
+_TEXTS = ("name", "done_text", "state_text", "use_text")
 EVERY = 1.0  # seconds between two writes
 
 
@@ -52,18 +52,16 @@ def written(folder: Path, progress: RunProgress) -> Generator[None]:
 
 def _write(folder: Path, progress: RunProgress, state: str) -> None:
     statuses = progress.statuses()
-    left, is_upper_bound = run_seconds_left(statuses)
     data: Json = {
         "form": FORM,
         "state": state,
         "pid": os.getpid(),
         "began": progress.began,
         "written": time.time(),
-        "seconds_left": left,
-        "is_upper_bound": is_upper_bound,
-        "tasks": [asdict(status) for status in statuses],
+        "text": progress.running_text if state == "running" else progress.totals_text,
+        "tasks": [{**asdict(each), **{name: getattr(each, name) for name in _TEXTS}} for each in statuses],
     }
-    fresh = folder / f"{NAME}.new"
+    fresh = folder / f"{PROGRESS_FILE}.new"
     with suppress(OSError):  # a full disk ends the run where its replies are kept, not here
         fresh.write_text(json.dumps(data), "utf-8")
-        fresh.replace(folder / NAME)
+        fresh.replace(folder / PROGRESS_FILE)

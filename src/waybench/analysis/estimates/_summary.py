@@ -6,19 +6,25 @@ from dataclasses import dataclass
 
 from waybench.analysis.estimates._estimates import Estimate, by_level, overall
 from waybench.analysis.estimates._measures import Measure, measures
-from waybench.analysis.estimates._table import aligned, ranked
-from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line
+from waybench.analysis.estimates._table import UNDEFINED, aligned, ranked
+from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, width
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels
-from waybench.core import Metric, Outcome, plural
+from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
 from waybench.envs import registry
 from waybench.stats import Mean
 
 UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.REFUSED)
+_REASONS = {
+    Outcome.UNPARSED: "No action could be read from the reply.",
+    Outcome.TRUNCATED: "The reply was cut off at the token limit.",
+    Outcome.REFUSED: "The model refused to answer.",
+}
 WARN_ABOVE = 0.2  # share of unreadable replies from which a warning says why
 _UNNAMED, _STEPS = "unnamed", "played"  # metrics of environments in which a reply can name no action
 _INDENT = "  "
-_LONGEST_NAME = 48
+_LONGEST_NAME, _SHORTEST_NAME = 48, 16
+MOST_COLUMNS = 100
 _LEGEND = {
     "95 %": "score: the mean over items, with its 95 % interval",
     "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle), on the same items",
@@ -77,17 +83,21 @@ def unreadable_replies(
         if not replies or count / replies <= above:
             continue
         turns = [turn for episode, _ in own for turn in episode.record.turns if turn.outcome in UNREADABLE]
-        reasons = Counter(turn.reason or str(turn.outcome) for turn in turns)
+        reasons = Counter(map(_reason, turns))
         if not reasons:
             continue
         (reason, with_reason), *_ = reasons.most_common(1)
-        example = next(turn.reply for turn in turns if (turn.reason or str(turn.outcome)) == reason)
+        example = next(turn.reply for turn in turns if _reason(turn) == reason)
         found.append(
             UnreadableReplies(
                 group=group, count=count, replies=replies, reason=reason, with_reason=with_reason, example=example
             )
         )
     return found
+
+
+def _reason(turn: TurnRecord) -> str:
+    return turn.reason or _REASONS[turn.outcome]
 
 
 def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) -> str:
@@ -115,14 +125,19 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
                 cells = _cells(totals[group], measured, own[group], group in searched)
                 lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
     shown = _without_empty(lines)
+    longest = max(
+        _SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in list(zip(*shown, strict=True))[1:])
+    )
+    shown = [shown[0], *([_INDENT + one_line(line[0].strip(), longest - 2), *line[1:]] for line in shown[1:])]
     text = aligned(shown, ["line"] * len(shown)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     missing = [line for group in order if (line := _missing(totals[group], labels(order)[group]))]
-    return "\n".join([*table, *missing, *_legend(shown[0])])
+    undefined = any(total.attempts and not total.best and group not in searched for group, total in totals.items())
+    return "\n".join([*table, *missing, *_legend(shown[0]), *([UNDEFINED] if undefined else [])])
 
 
 def _head() -> list[str]:
-    return ["", "n", "levels", "score (95 %)", "normalised", "solved", "unreadable", "unnamed", "tokens", "USD"]
+    return ["", "n", "levels", "score [95 %]", "normalised", "solved", "unreadable", "unnamed", "tokens", "USD"]
 
 
 def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bool) -> list[str]:
@@ -146,7 +161,7 @@ def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bo
         _share(solved),
         _share(unreadable),
         _share(_unnamed(rows)),
-        NOTHING if tokens is None else _count(tokens),
+        NOTHING if tokens is None else short_count(tokens),
         "" if cost is None else f"{cost:.2f}",
     ]
 
@@ -160,7 +175,7 @@ def _interval(mean: Mean | None, metric: Metric | None, factor: int = 1) -> str:
 
     if mean.low is None or mean.high is None:
         return shown(mean.value)
-    return f"{shown(mean.value)} ({shown(mean.low)} to {shown(mean.high)})"
+    return f"{shown(mean.value)} [{shown(mean.low)}, {shown(mean.high)}]"
 
 
 def _share(value: float | None) -> str:
@@ -174,22 +189,13 @@ def _unnamed(rows: Iterable[Row]) -> float | None:
     return sum(metrics[_UNNAMED] or 0.0 for metrics in some) / steps if steps else None
 
 
-def _count(value: float) -> str:
-    """Return a number of tokens with three digits that count: "950", "31.2k", "1.2M"."""
-    for least, size, letter in ((999_500, 1_000_000, "M"), (1_000, 1_000, "k")):
-        if value >= least:
-            return f"{value / size:,.0f}{letter}" if value / size >= 100 else f"{value / size:.3g}{letter}"
-    return f"{value:.0f}"
-
-
 def _title(group: Group, measured: Measure, apart: Sequence[str], found: Sequence[Estimate]) -> str:
     env = registry.load(group.env)
     attempts = max(estimate.most_attempts for estimate in found)
     best = f"best of {attempts} attempts" if env.best_of and attempts > 1 and not measured.series else ""
     teacher = "with a teacher" if measured.series else ""
     parts = [measured.metric.title, best, teacher, better_text(measured.metric), *apart]
-    name = group.task if env.title in group.task else f"{group.task} ({env.title})"
-    return f"{name}: {', '.join(part for part in parts if part and part != 'higher is better')}"
+    return f"{group.task}, {env.title}: {', '.join(part for part in parts if part and part != 'higher is better')}"
 
 
 def _missing(total: Estimate, name: str) -> str:
@@ -212,7 +218,7 @@ def _without_empty(lines: Sequence[Sequence[str]]) -> list[list[str]]:
     kept = [
         column
         for column in columns
-        if column[0] in ("", "n", "score (95 %)") or not all(cell in ("", NOTHING) for cell in column[1:])
+        if column[0] in ("", "n", "score [95 %]") or not all(cell in ("", NOTHING) for cell in column[1:])
     ]
     kept = [column for column in kept if column[0] != "levels" or any("–" in cell for cell in column[1:])]
     return [list(line) for line in zip(*kept, strict=True)]
