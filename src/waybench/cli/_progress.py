@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 DISPLAYS = ("rich", "plain", "none")  # the others are Inspect's own
 _REFRESH = 0.5  # seconds between two looks at the progress
-_STEP = 0.1  # share of a task after which it has another plain line
-_QUIET = 30.0  # seconds after which a task has another plain line, whatever its share
+_STEPS = 10  # parts of a task, each with a plain line
+_QUIET = 30.0  # seconds after which a task has another plain line, however little was done
 _LEAST = 2.0  # seconds between two plain lines of a task
 _NAME = 30  # columns of a name
 
@@ -77,7 +77,7 @@ class _Lines:
 
     def __init__(self, progress: "RunProgress", *, is_silent: bool) -> None:
         self._progress, self._is_silent = progress, is_silent
-        self._last: dict[int, tuple[float, float, int]] = {}  # when, the share, and the replies by then
+        self._last: dict[int, tuple[float, int, int]] = {}  # when, the step, and the replies by then
 
     @contextmanager
     def opened(self) -> Generator[None]:
@@ -91,11 +91,12 @@ class _Lines:
             return
         now = time.monotonic()
         for number, status in enumerate(self._progress.statuses()):
-            share, replies = status.done / status.total if status.total else 0.0, status.requests + status.repeated
-            when, last, before = self._last.setdefault(number, (now, share, replies))
-            due = share >= last + _STEP and now >= when + _LEAST
+            step = status.done * _STEPS // status.total if status.total else 0
+            replies = status.requests + status.repeated
+            when, last, before = self._last.setdefault(number, (now, step, replies))
+            due = step > last and now >= when + _LEAST
             if status.state == "running" and (due or now >= when + _QUIET) and replies > before:
-                self._last[number] = now, share, replies
+                self._last[number] = now, step, replies
                 click.echo(f"{status.name}: {status.text}", err=True)
 
 

@@ -61,7 +61,8 @@ def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[s
         )
         for problem in problems(episodes):
             to_stderr(f"  {problem}")
-    click.echo(f"\nnext: {next_command(out, rows)}")
+    if rows:
+        click.echo(f"\nnext: {next_command(out, rows)}")
 
 
 def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:

@@ -12,7 +12,7 @@ from waybench.eval._hooks import reported_to
 from waybench.eval._progress import Earlier, RunProgress, TaskProgress
 from waybench.eval._run_journals import RunJournals
 
-_SAMPLE_ERROR = "warning: Sample error"  # the solver reports it, with the provider's own words
+_SAMPLE_ERROR = "Sample error (id:"  # the solver reports it, with the provider's own words
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def following(progress: RunProgress, journals: RunJournals, out: Path, *, quiet:
 
     def receive(event: str, data: Any) -> None:
         if event == "log":
-            if quiet and data not in noted and not data.startswith(_SAMPLE_ERROR):
+            if quiet and data not in noted and _SAMPLE_ERROR not in data:
                 noted.add(data)
                 progress.notes.append(data)
         elif event == "retry":

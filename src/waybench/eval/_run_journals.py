@@ -86,15 +86,20 @@ class RunJournals:
         self._tasks.append((task, journals))
         return task
 
-    def open(self, models: Sequence[Model], progress: RunProgress) -> None:
-        """Open the journals of all tasks with some models, and add the tasks to the run's progress.
+    def open(self, models: Sequence[Model], progress: RunProgress | None = None) -> None:
+        """Open the journals of all tasks with some models.
+
+        Args:
+            models: The models.
+            progress: The progress of the run, which is given its tasks.
 
         Raises:
             OSError: If one cannot be read.
         """
         for task, journals in self._tasks:
             for model in models:
-                journals.progress[str(model)] = _add_progress(task, str(model), progress)
+                if progress is not None:
+                    journals.progress[str(model)] = _add_progress(task, str(model), progress)
                 if not isinstance(model.api, EmbeddedPlayer):
                     settings = self._identity(task, model)
                     parts = _plain(task.name.removeprefix("waybench/")), _plain(str(model)), digest(settings)[:16]

@@ -65,7 +65,7 @@ def play() -> Solver:
                 turns.end()
             raise
         except Exception as error:
-            episode.end(End.INFRASTRUCTURE, _cause_text(error)[:2000])
+            episode.end(End.INFRASTRUCTURE, cause_text(error)[:2000])
             store_episode(state.store, episode)
             raise
         finally:
@@ -78,7 +78,7 @@ def play() -> Solver:
     return solve
 
 
-def _cause_text(error: Exception) -> str:
+def cause_text(error: Exception) -> str:
     """Return what went wrong in the provider's words."""
     cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
     # The engine puts the whole request before the provider's error, which would then be cut off.

@@ -15,7 +15,7 @@ _MOST_TASKS = 200
 _RECENT = 30.0  # seconds: where no lock can be had, a file that is newer belongs to a running process
 _TEXTS = ("name", "state", "done_text", "state_text", "use_text")
 _SHOWN = {
-    "running": "Running",
+    "running": "",
     "interrupted": "Interrupted; run the same command again to resume",
     "failed": "Ended by an error; run the same command again to resume",
     "stopped": "Stopped (its process has ended); run the same command again to resume",
@@ -45,8 +45,7 @@ def _shown(path: Path) -> dict[str, Json] | None:
         state = "stopped"
     if state not in _SHOWN:
         return None
-    text = str(data.get("text", ""))[:300]
-    title = text[:1].upper() + text[1:] if state == "running" else f"{_SHOWN[state]}: {text}"
+    title = str(data.get("text", ""))[:300].capitalize() if state == "running" else _SHOWN[state]
     return {"state": state, "title": title, "tasks": list(_tasks(data.get("tasks"), state))}
 
 
