@@ -36,6 +36,7 @@ COMMANDS = {
     "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
     "data": ("waybench.cli._data:data", "List and download public data sets."),
     **contrib.COMMANDS,
+    "doctor": ("waybench.cli._doctor:doctor", "Check that runs will work here."),
 }
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1

@@ -15,6 +15,7 @@ from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import WORDING, Option, resolve
 from waybench.core._presentation import Presentation
+from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
@@ -127,6 +128,7 @@ class Environment(Generic[I, S, A]):
             tedious to type; None for what is not understood.
         format_typed: Action -> what a person would type for it, in one part or several; what `parse_typed` reads.
         typed_help: What a person can type, in a sentence.
+        programs: The programs outside waybench that it can use, such as engines of worlds; none is needed by default.
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of clusters (for example, of maps); None if there are none.
         twin: Id of an environment that gives the same instances in other words, for the same key and level, and has the
@@ -177,6 +179,7 @@ class Environment(Generic[I, S, A]):
     parse_typed: Callable[[str, S], A | None] | None = None
     format_typed: Callable[[A], Sequence[str]] | None = None
     typed_help: str = ""
+    programs: tuple[Program, ...] = ()
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
     twin: str = ""
