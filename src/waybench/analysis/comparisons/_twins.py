@@ -112,7 +112,7 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
 
 
 def twin_frame(found: Sequence[TwinEffect]) -> Frame:
-    """Return the frame of twins: a row for each player and level. None stands for what is not defined."""
+    """Return the frame of twins: a row for each player and level. Undefined values are None."""
     who, options = group_columns(each.group for each in found)
     doc = "One row for each player and level of an environment whose items were also given by its twin."
     return Frame("twins", doc, (*who, *columns(_FACTS, found), *options))

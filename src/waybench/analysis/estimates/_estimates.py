@@ -38,7 +38,7 @@ from waybench.stats import Mean, VarianceComponents, clustered_mean, jackknifed,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What is known of one model with one task's settings, at one level or over all levels that were run.
+    """The estimates for one model with one task's settings, at one level or over all levels that were run.
 
     Attempts are those that count: neither excluded (see `exclude`) nor ended by an infrastructure error.
 
@@ -140,7 +140,7 @@ class Estimate:
         return self.cached_tokens / self.input_tokens if self.input_tokens and self.cached_tokens is not None else None
 
     def per_solved(self, mean: float | None) -> float | None:
-        """Return what a solved item took on average, over all attempts at all items; None if none was solved.
+        """Return the total of all attempts divided by the number of solved items; None if no item was solved.
 
         Args:
             mean: The mean of an attempt, such as `cost`.
@@ -158,7 +158,7 @@ class Estimate:
         return self.replies / self.attempts if self.attempts else None
 
     def to_json(self) -> dict[str, Json]:
-        """Return the estimate as JSON values; what is not known is null."""
+        """Return the estimate as JSON values; unknown values are null."""
         out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
         out["cached"] = self.cached
@@ -278,7 +278,7 @@ def _cluster_values(found: Measured) -> dict[Cluster, ClusterValue]:
 
 
 def _metric(found: Measured, metric: Metric) -> Mean | None:
-    """Estimate a metric: the mean of what a single attempt gives, or the share of what it is a share of."""
+    """Estimate a metric: the mean of a single attempt or, for a ratio, the ratio of the sums."""
     return clustered_mean(list(found.values.values()), found.clusters, *metric.bounds, found.sizes)
 
 

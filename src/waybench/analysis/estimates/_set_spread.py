@@ -1,4 +1,4 @@
-"""How much estimates differ between several sets of items, drawn alike, and between attempts at the same items."""
+"""Spread of estimates over several sets of items with the same options, and over attempts at the same items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""What the searches for horizons have found, and why they stopped."""
+"""Results of the searches for horizons, and the reasons why they stopped."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def searches(episodes: Sequence[LoggedEpisode], made: Sequence[Row], unfinished:
 
 
 def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
-    """Return what a search is to find out; None of what is no plan of one."""
+    """Return the stopping rule of a search; None if the value is not one."""
     try:
         names = ("share", "precision", "most", "budget", "batch")
         if not all(0 < float(search[name]) < 1e9 for name in (*_ENDS, "share", "precision", "most", "batch")):

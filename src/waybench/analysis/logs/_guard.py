@@ -21,7 +21,7 @@ LINE = "line "  # how the name of a line of a file begins, in the place of a sam
 
 
 class Skipped(NamedTuple):
-    """What of the logs is passed over, and why. As text, it is a line for a terminal.
+    """A part of the logs that was skipped, and the reason. As text, it is a line for the terminal.
 
     Attributes:
         log: Path of the log file.
