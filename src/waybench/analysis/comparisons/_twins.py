@@ -54,7 +54,7 @@ def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScore
     Both are of the same set of items with the same options. Scores without a counterpart are left out.
 
     Args:
-        scores: Scores of any environments; those of other tasks are passed over.
+        scores: Scores of any environments; those of other tasks are ignored.
     """
     own = [one for one in scores if one.env]
     known = {_identity(one, one.env): one for one in own}

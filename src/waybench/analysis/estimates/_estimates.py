@@ -202,10 +202,10 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     environment = registry.load(group.env)
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
     head, metrics = environment.metrics[0], [over(metric, some) for metric in environment.metrics]
-    kept = grouped((row for row in some if not row.exclusion_reason), key_of)
+    valid = grouped((row for row in some if not row.exclusion_reason), key_of)
     tried = at_items(some)
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
-    whole, attempted = whole_items(kept), whole_items(tried)
+    whole, attempted = whole_items(valid), whole_items(tried)
     counted = [row for item in tried.values() for row in item]
     guided = any(row.guided for row in some)
     judged = Counter[str]()
@@ -314,8 +314,8 @@ def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
     return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], metric.low, metric.high)
 
 
-def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
-    if head.low is None or head.high is None or not any(row.error for row in kept):
+def _bounds(rows: Sequence[Row], head: Metric) -> tuple[float, float] | None:
+    if head.low is None or head.high is None or not any(row.error for row in rows):
         return None
     ends: list[float] = []
     for side, end in enumerate((head.low, head.high)):
@@ -328,7 +328,7 @@ def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
             )
             if row.error
             else row
-            for row in kept
+            for row in rows
         ]
         found = headline_values(at_items(filled), head)
         if not found.values:

@@ -54,7 +54,7 @@ def spread(estimates: Iterable[Estimate]) -> list[Spread]:
     """Return the spread of every level of which at least two sets were run with the same model and settings.
 
     Args:
-        estimates: The estimates by level; those over all levels are passed over.
+        estimates: The estimates by level; those over all levels are ignored.
     """
     found: list[Spread] = []
     of_levels = [estimate for estimate in estimates if estimate.level is not None]

@@ -74,17 +74,17 @@ class Searched:
         return f"{horizon} at {title} {value} (90 % interval {low} to {high})"
 
 
-def searches(episodes: Sequence[LoggedEpisode], made: Sequence[Row], unfinished: bool = False) -> list[Searched]:
+def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished: bool = False) -> list[Searched]:
     """Return what each search has found, in order of first appearance.
 
     What is found here is what the search itself has gone by: its own trials. `horizons` has all attempts.
 
     Args:
         episodes: The episodes.
-        made: Their rows.
+        rows: Their rows.
         unfinished: Whether searches that have no reason to end may have been interrupted.
     """
-    pairs = [(episode, row) for episode, row in zip(episodes, made, strict=True) if _goal(episode.search)]
+    pairs = [(episode, row) for episode, row in zip(episodes, rows, strict=True) if _goal(episode.search)]
     return [
         _searched(group, own, unfinished)
         for (group, _), own in grouped(pairs, lambda pair: (pair[1].group, pair[0].run)).items()

@@ -41,7 +41,7 @@ class Skipped(NamedTuple):
 
 
 def skipped(location: str, error: Exception | str, sample: str = "") -> Skipped:
-    """Return what is passed over.
+    """Return the skipped part with its reason.
 
     Args:
         location: The log, as Inspect calls it.

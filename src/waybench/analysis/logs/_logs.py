@@ -34,7 +34,7 @@ def read_logs(
 
     A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
     for it may have been interrupted while it took that over. Each sample is read from the newest log in which it has
-    ended without an error, or else from the newest that has it. A file that cannot be read is passed over, and so is a
+    ended without an error, or else from the newest that has it. A file that cannot be read is skipped, and so is a
     sample that holds no record, or one of an environment that is not installed, or that is larger or deeper than what
     is read (512 MiB, 5 million values, 100 brackets within each other).
 
