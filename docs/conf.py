@@ -36,6 +36,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+# A search result would fetch its page, which browsers refuse for pages that are read without a server.
+html_show_search_summary = False
 html_theme_options = {"top_of_page_buttons": []}
 # Some lines of replies look like JSON or shell and are neither.
 suppress_warnings = ["misc.highlighting_failure"]
