@@ -4,11 +4,13 @@ from waybench import __version__
 
 project = "waybench"
 author = "waybench contributors"
+copyright = author
 release = version = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["README.md"]
+# The guide is a list of links for readers who look for it in the repository.
+exclude_patterns = ["guide.md"]
 
 # Every heading of these levels is an anchor, named as GitHub names it: the pages are read there, too.
 myst_heading_anchors = 4
@@ -39,5 +41,3 @@ html_show_sourcelink = False
 # A search result would fetch its page, which browsers refuse for pages that are read without a server.
 html_show_search_summary = False
 html_theme_options = {"top_of_page_buttons": []}
-# Some lines of replies look like JSON or shell and are neither.
-suppress_warnings = ["misc.highlighting_failure"]
