@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all games crash reproduce check bench docs playthroughs screenshots wheel-test dist container lock clean
+.PHONY: help demo test test-slow test-all games crash reproduce check bench docs site playthroughs screenshots wheel-test dist container lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -56,6 +56,11 @@ bench: $(VENV)/.stamp ## Measure speed, as ratios
 
 docs: $(VENV)/.stamp ## Write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py
+
+# Read it from its folder, or serve the folder as it is: it loads nothing from elsewhere.
+site: $(VENV)/.stamp $(VENV)/.games ## Build the documentation site in build/site, without a network
+	@$(BIN)/python -m sphinx -b html -W --keep-going -n -q -d build/doctrees docs build/site
+	@echo build/site/index.html
 
 playthroughs: $(VENV)/.stamp ## Write the golden transcripts again, for a person to review
 	@$(BIN)/python -m tests.playthroughs

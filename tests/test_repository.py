@@ -31,8 +31,8 @@ def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def test_workflows_for_tests_and_releases() -> None:
-    assert {path.name for path in WORKFLOWS} == {"tests.yml", "release.yml"}
+def test_workflows_for_tests_documentation_and_releases() -> None:
+    assert {path.name for path in WORKFLOWS} == {"tests.yml", "docs.yml", "release.yml"}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
