@@ -39,8 +39,8 @@ def read_logs(
     is read (512 MiB, 5 million values, 100 brackets within each other).
 
     Args:
-        *directories: Folders with logs and files of records (`*.jsonl`, `*.jsonl.gz`) in any depth; and files of records,
-            as `waybench play --record` writes them.
+        *directories: Folders with logs and files of records (`*.jsonl`, `*.jsonl.gz`) in any depth, and files of
+            records, as `waybench play --record` writes them.
         on_problem: Is called with each file, sample and line that is skipped, and the reason; prints to stderr by
             default.
         processes: In how many processes large runs are read ahead. With more than one, the main module must be one
