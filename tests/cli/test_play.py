@@ -192,16 +192,16 @@ def in_terminal() -> Any:
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_in_a_terminal_the_board_is_drawn(in_terminal: Any, solution: list[tuple[str, int]]) -> None:
     typed = [b"d1\r", b"u1 " + short(solution).encode() + b"\r"]
-    shown, status = in_terminal("play", "maze", "--level", "7", typed=typed)
+    shown, status = in_terminal("play", "maze", "--plain", "--level", "7", typed=typed)
     assert status == 0, shown
     assert shown.count("   6 ") == 3
-    assert "\x1b[93m\x1b[1m()\x1b[0m" in shown
+    assert "\x1b[38;2;0;0;0m\x1b[1m()\x1b[0m" in shown
     assert "Solved." in shown
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_no_color(in_terminal: Any) -> None:
-    shown, status = in_terminal("play", "maze", typed=[b"quit\r"], NO_COLOR="1", TERM="dumb")
+    shown, status = in_terminal("play", "maze", "--plain", typed=[b"quit\r"], NO_COLOR="1", TERM="dumb")
     assert status == 0, shown
     assert "   1 ██" in shown
     assert "\x1b[" not in shown
@@ -209,7 +209,7 @@ def test_no_color(in_terminal: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_ctrl_c_keeps_the_record(in_terminal: Any, tmp_path: Path) -> None:
-    shown, status = in_terminal("play", "maze", "--record", str(tmp_path / "r"), typed=[b"d1\r", CTRL_C])
+    shown, status = in_terminal("play", "maze", "--plain", "--record", str(tmp_path / "r"), typed=[b"d1\r", CTRL_C])
     assert status == 130, shown
     assert "Traceback" not in shown
     assert len(record_in(tmp_path / "r").turns) == 1
@@ -217,6 +217,6 @@ def test_ctrl_c_keeps_the_record(in_terminal: Any, tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_ctrl_d_ends_the_game(in_terminal: Any) -> None:
-    shown, status = in_terminal("play", "maze", typed=[b"\x04"])
+    shown, status = in_terminal("play", "maze", "--plain", typed=[b"\x04"])
     assert status == 0, shown
     assert "Stopped before the end." in shown

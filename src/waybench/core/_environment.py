@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
+from waybench.core._board import TypedAction
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
@@ -127,6 +128,8 @@ class Environment(Generic[I, S, A]):
             tedious to type; None for what is not understood.
         format_typed: Action -> what a person would type for it, in one part or several; what `parse_typed` reads.
         typed_help: What a person can type, in a sentence.
+        typed_actions: State -> the actions that a person can choose from a list or by a key; empty where there are too
+            many. None if there are never any.
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of clusters (for example, of maps); None if there are none.
         twin: Id of an environment that gives the same instances in other words, for the same key and level, and has the
@@ -177,6 +180,7 @@ class Environment(Generic[I, S, A]):
     parse_typed: Callable[[str, S], A | None] | None = None
     format_typed: Callable[[A], Sequence[str]] | None = None
     typed_help: str = ""
+    typed_actions: Callable[[S], Sequence[TypedAction]] | None = None
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
     twin: str = ""
