@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ import click
 from waybench.cli._items import ItemChoice, ItemChoices
 from waybench.cli._output import lines
 from waybench.cli._params import OUTPUT, item_parameters, play_parameters
-from waybench.core import Episode
+from waybench.cli._study import serve_study, study_parameters
+from waybench.core import Episode, UsageError
 from waybench.play import PlayedEpisode, play_lines, player_name, show_result
 
 
 @click.command()
-@click.argument("env")
+@click.argument("envs", nargs=-1, required=True, metavar="ENV...")
 @item_parameters
 @play_parameters
 @click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the item.")
@@ -27,8 +29,9 @@ from waybench.play import PlayedEpisode, play_lines, player_name, show_result
 @click.option("--record", type=OUTPUT, help="Append the record to this file, as a JSON line.")
 @click.option("--plain", is_flag=True, help="Play line by line, also where the terminal could show more.")
 @click.option("--player", default="", metavar="NAME", help="Your name in the record and in reports.")
+@study_parameters
 def play(
-    env: str,
+    envs: tuple[str, ...],
     key: str | None,
     level: int | None,
     settings: tuple[str, ...],
@@ -39,8 +42,9 @@ def play(
     record: str | None,
     player: str,
     plain: bool,
+    **study: Any,
 ) -> None:
-    """Play an item of ENV (an environment, its family or its task) in the terminal.
+    """Play an item of ENV (an environment, its family or its task) in the terminal, or several in the browser.
 
     Rules, limits and records are the same as for a model. `waybench list ENV` shows the options for -O, -S and -T. Type
     `quit` to stop; the record is then kept without an end.
@@ -48,8 +52,19 @@ def play(
     With -T you play the items that `waybench run` gives a model: `waybench play gtb -T source=published`. You are not
     asked for thoughts: where a model is, the record has an empty reply. `waybench report FILE` compares the records
     with models. If FILE already has an attempt of yours at the item, this one is recorded as the next.
+
+    With --web several people play in their browsers, each with a name or code, --items of each ENV in order: see
+    docs/people.md. ENV can then be a file of JSON lines from `waybench generate`, too.
     """
-    chosen = ItemChoices(env, key, level, settings, options, parameters).choose(index)
+    choose = partial(ItemChoices, key=key, level=level, source_options=settings, options=options, parameters=parameters)
+    if study["web"]:
+        serve_study(envs, choose, index, record, **study)
+        return
+    if given := [f"--{name.replace('_', '-')}" for name, value in study.items() if value]:
+        raise UsageError(f"{given[0]} is for --web: add --web, or leave it out")
+    if len(envs) > 1:
+        raise UsageError("several environments are for --web: add --web, or name one")
+    chosen = choose(envs[0]).choose(index)
     name = player_name(player, hints=hints)
     attempt = 1 if record is None else 1 + _attempts(record, name, chosen)
     episode: Episode[Any, Any, Any] = Episode(

@@ -55,8 +55,6 @@ class Presentation:
             own; None if there is none.
         cluster_legend: What that drawing shows, in a few sentences.
         board: (state, turns so far) -> what a person who plays sees of the state (see `Board`).
-        draw_for_player: (instance, turns so far) -> SVG, for a person who plays in a browser, in place of the board. It
-            shows nothing that the messages to the player do not say; None where `draw` would.
         pairs: Title of a table that compares models in pairs -> names of the metrics below and above its diagonal.
         panels: Title of a chart -> names of the metrics that are its panels, such as success at easy and at hard
             questions. One chart has a bar for each player; if items belong to clusters, others have a point for each
@@ -84,7 +82,6 @@ class Presentation:
     draw_cluster: Callable[[Any], str] | None = None
     cluster_legend: str = ""
     board: Callable[[Any, Sequence[TurnRecord]], Board] | None = None
-    draw_for_player: Callable[[Any, Sequence[TurnRecord]], str] | None = None
     pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     by_cluster: tuple[str, ...] = ()

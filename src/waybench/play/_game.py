@@ -76,11 +76,15 @@ class PlayedEpisode:
         Returns:
             False if it is not understood: then it costs nothing, and the person can try again.
         """
-        reply = reply_for(typed, self.episode)
-        if reply is None or self.episode.done:
+        reply = self.reply_for(typed)
+        if reply is None:
             return False
         self.send(reply, seconds)
         return True
+
+    def reply_for(self, typed: str) -> str | None:
+        """Return the reply that a typed text stands for; None if it is not understood, or the episode is over."""
+        return None if self.episode.done else reply_for(typed, self.episode)
 
     def send(self, reply: str, seconds: float | None = None) -> None:
         """Take a reply as it is."""
