@@ -7,7 +7,7 @@ from waybench.core import Board, Tile, TurnRecord
 from waybench.envs.bandit._game import Machines
 from waybench.smartplay import AgentState
 
-_SHOWN = 20  # pulls of a machine, the latest
+_SHOWN = 12  # pulls of a machine, the latest
 _NAME, _WIN, _LOSS, _NONE = "#e69f00", "#009e73", "#d55e00", "#e8e8e8"
 
 

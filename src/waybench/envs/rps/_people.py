@@ -9,7 +9,11 @@ from waybench.smartplay import AgentState
 
 KEYS = {"Rock": "r", "Paper": "p", "Scissor": "s", "Scissors": "s"}
 
-_SHOWN = 16  # rounds
+_SHOWN = 8  # rounds
+_LEGEND = (
+    "Your choices, and below them the opponent's: R rock, P paper, S scissors.",
+    "Green: you won; orange: you lost.",
+)
 _LETTERS = "RPS"
 _COLOURS = ("#cccccc", "#009e73", "#d55e00")  # of a tie, a win and a defeat
 
@@ -21,8 +25,15 @@ def board(state: AgentState[Any, Rounds], turns: Sequence[TurnRecord]) -> Board:
     empty = [Tile("", "#f0f0f0")] * (_SHOWN - len(latest))
     rows = [
         [Tile(name), *(Tile(_LETTERS[pair[who]], _COLOURS[(pair[0] - pair[1]) % 3]) for pair in latest), *empty]
-        for who, name in enumerate(("you", "opponent"))
+        for who, name in enumerate(("you", "it"))
     ]
     results = [(mine - theirs) % 3 for mine, theirs in rounds]
     score = f"Won {results.count(1)}, lost {results.count(2)}, tied {results.count(0)}."
-    return Board(rows=rows, width=3, notes=[score, "R rock, P paper, S scissors; green: you won, orange: you lost."])
+    return Board(
+        rows=rows,
+        width=3,
+        notes=[
+            score,
+            *_LEGEND,
+        ],
+    )

@@ -35,7 +35,8 @@ from waybench.envs.search._metrics import Scores
 from waybench.envs.search._people import (
     NUMBER_HELP,
     WALK_HELP,
-    next_nodes,
+    adjacent_nodes,
+    known_nodes,
     number_board,
     parse_number,
     walk_board,
@@ -188,7 +189,7 @@ _KINDS = {
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
         presentation=replace(_WALKS, draw=_draw_depth),
-        typed_actions=next_nodes,
+        typed_actions=adjacent_nodes,
     ),
     "breadth": _Kind(
         game=_game_walk.WalkGame(depth_first=False),
@@ -210,7 +211,7 @@ _KINDS = {
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
         presentation=replace(_WALKS, draw=_draw_breadth),
-        typed_actions=next_nodes,
+        typed_actions=known_nodes,
     ),
 }
 

@@ -57,10 +57,13 @@ def walk_board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
     return Board(rows=rows, width=4, notes=notes)
 
 
-def next_nodes(state: Walk) -> Sequence[TypedAction]:
-    """Return the neighbours of the node that was visited last, and then other known nodes that were not visited."""
-    order = state.graph.neighbours[state.at]
+def adjacent_nodes(state: Walk) -> Sequence[TypedAction]:
+    """Return the neighbours of the node that was visited last, where a walker can go."""
+    return [TypedAction(str(node)) for node in state.graph.neighbours[state.at]][:_MOST]
+
+
+def known_nodes(state: Walk) -> Sequence[TypedAction]:
+    """Return the nodes that were shown and not visited, in the order in which they were shown."""
     known = (neighbour for node in state.order for neighbour in state.graph.neighbours[node])
     fringe = (node for node in known if not state.visited_mask >> node & 1)
-    nodes = dict.fromkeys([*order, *fringe])
-    return [TypedAction(str(node)) for node in nodes][:_MOST]
+    return [TypedAction(str(node)) for node in dict.fromkeys(fringe)][:_MOST]
