@@ -87,6 +87,11 @@ def play(
 
 def _play(game: PlayedEpisode, hints: bool, plain: bool) -> None:
     """Play in a full screen where there is one, otherwise line by line."""
+    if not plain and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        from waybench.play.screen import play_screen  # textual is loaded where it is needed
+
+        play_screen(game, hints=hints)
+        return
     with suppress(ImportError):
         import_module("readline")  # gives `input` its line editing, by being there
     play_lines(game, hints=hints)
