@@ -56,7 +56,7 @@ def test_arrows_build_a_plan_and_enter_sends_it(maze_501: dict[str, Any]) -> Non
         await pilot.press("left", "left", "down", "enter")
 
     run(game, script)
-    assert [turn.action for turn in game.episode.turns][0] == [["down", 1]] * 3
+    assert game.episode.turns[0].action == [["down", 1]] * 3
 
 
 def test_a_number_is_the_action_beside_it() -> None:

@@ -11,18 +11,21 @@ _PLAIN, _DIM, _BOLD = "\x1b[0m", "\x1b[2m", "\x1b[1m"
 _FULL = "█"
 
 
-def board_text(board: Board, columns: int, lines: int = 60) -> str:
+def board_text(board: Board, columns: int, lines: int = 60, largest: int = 1) -> str:
     """Return a board as lines of text with ANSI escape codes.
 
     Args:
         board: The board. If it is too wide or too high, the part around the player is shown.
         columns: Width of the terminal in characters.
         lines: Most rows of the board.
+        largest: How many lines a cell has at most; as many as there is room for.
     """
     rows, margin = board.rows, _MARGIN if board.numbered else 0
     high, wide = len(rows), max(map(len, rows), default=0)
     width = max(columns - margin, 10)
     scale = board.width if board.width * wide <= width else 1
+    zoom = max(1, min(largest, width // (scale * max(wide, 1)), (lines - 1) // max(high, 1)))
+    scale *= zoom
     across, down = min(wide, width // scale), min(high, lines)
     row_at, column_at = board.at or (0, 0)
     left, top = (
@@ -30,19 +33,24 @@ def board_text(board: Board, columns: int, lines: int = 60) -> str:
     )
     drawn: list[str] = []
     if board.numbered and rows:
-        numbers = "".join(f"{x % 10:<{scale}}" for x in range(left, left + across))
+        numbers = "".join(
+            f"{x % 10:<{scale}}" if zoom == 1 else str(x % 10).center(scale) for x in range(left, left + across)
+        )
         drawn.append(f"{' ' * margin}{_DIM}{numbers}{_PLAIN}")
     for y in range(top, top + down):
         number = f"{_DIM}{y:>{margin - 1}} {_PLAIN}" if board.numbered else ""
-        drawn.append(number + "".join(_cell(tile, scale) for tile in rows[y][left : left + across]))
+        for line in range(zoom):
+            middle = line == zoom // 2  # the others have the colour alone
+            cells = "".join(_cell(tile, scale, blank=not middle) for tile in rows[y][left : left + across])
+            drawn.append((number if middle else " " * margin) + cells)
     if across < wide or down < high:
         drawn.append(f"Columns {left} to {left + across - 1} and rows {top} to {top + down - 1} of {wide} x {high}.")
-    return "\n".join([*drawn, *board.notes])
+    return "\n".join([*drawn, *([""] if drawn and largest > 1 else []), *board.notes])
 
 
-def _cell(tile: Tile, width: int) -> str:
+def _cell(tile: Tile, width: int, *, blank: bool = False) -> str:
     text = (tile.narrow or tile.text[:1]) if width == 1 else tile.text[:width]
-    text = text * width if text == _FULL else text.center(width)
+    text = text[:1] * width if text[:1] == _FULL else (" " * width if blank else text.center(width))
     if not tile.colour:
         return text
     red, green, blue = _rgb(tile.colour)

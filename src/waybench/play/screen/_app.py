@@ -164,9 +164,11 @@ class PlayApp(App[None]):
         game = self._game
         width = self.size.width if self.has_class("narrow") else self.size.width * 3 // 5
         board = game.board
-        drawn = "" if board is None else board_text(board, max(width - 6, 12), max(self.size.height - 8, 8))
+        drawn = "" if board is None else board_text(board, max(width - 6, 12), max(self.size.height - 14, 8), largest=3)
         self.query_one("#board", Static).update(Text.from_ansi(drawn))
-        actions = "" if game.episode.done else "\n".join(map(_listed, game.actions[:_MOST_LISTED]))
+        listed = () if game.episode.done else game.actions[:_MOST_LISTED]
+        has_keys = any(action.key for action in listed)
+        actions = "\n".join(_listed(action, has_keys=has_keys) for action in listed)
         self.query_one("#actions", Static).update(Text(f"{actions}\n" if actions else f"{game.help}\n"))
         self.query_one("#message", Static).update(Text(game.prompt if self._whole else game.message))
         self.query_one("#messages", VerticalScroll).scroll_home(animate=False)
@@ -179,10 +181,10 @@ class PlayApp(App[None]):
             self._note("")
 
 
-def _listed(action: TypedAction) -> str:
+def _listed(action: TypedAction, *, has_keys: bool) -> str:
     key = _ARROWS.get(action.key, action.key)
     number = f"{action.typed} " if action.typed != action.name else ""
-    return f"{f'[{key}]':<8}{number}{action.name}" if key else f"{'':<8}{number}{action.name}"
+    return f"{f'[{key}]' if key else '':<8}{number}{action.name}" if has_keys else f"{number}{action.name}"
 
 
 def play_screen(game: PlayedEpisode, *, hints: bool) -> None:
