@@ -52,7 +52,8 @@ class Server:
     def stop(self) -> int:
         """End it as Ctrl-C does."""
         self._process.send_signal(signal.SIGINT)
-        return self._process.wait(PATIENCE)
+        with self._process:  # its pipe is closed, too
+            return self._process.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def join(visits: Visits, server: Server, code: str, *, phone: bool = False, dark
     opened.set_default_timeout(WAIT)
     assert barriers(opened) == []
     opened.fill("#code", code)
-    opened.click("text=Go on")
+    opened.click("button.main")
     return opened
 
 
@@ -76,7 +77,7 @@ def begin(page: "Page") -> None:
     page.wait_for_selector("text=We record <your> replies.")
     assert barriers(page) == []
     page.check("input[type=checkbox]")
-    page.click("text=Begin")
+    page.click("button.main")
     page.wait_for_selector("text=item 1 of 2")
 
 
@@ -84,7 +85,7 @@ def act(page: "Page", number: str) -> None:
     """Click the button of an action by its number, and wait for the turn."""
     place = page.get_attribute("#page", "data-place")
     page.click(f'button[name=action][value="{number}"]')
-    page.wait_for_function(f"document.getElementById('page').dataset.place !== '{place}'")
+    page.wait_for_selector(f"#page:not([data-place='{place}'])")
 
 
 def test_two_people_play_two_items_each(server: Server, visits: Visits, tmp_path: Path) -> None:
@@ -105,9 +106,10 @@ def test_two_people_play_two_items_each(server: Server, visits: Visits, tmp_path
     assert barriers(ada) == []
     act(bob, "2")
     bob.click("summary:has-text('Give up')")
-    bob.click("text=Yes, give up")
+    bob.click("button:has-text('Yes, give up')")
     for page in (ada, bob):
-        page.click("text=Next item")
+        page.wait_for_selector("[data-view=break]")
+        page.click("button.main")
         page.wait_for_selector("text=item 2 of 2")
     # A maze by its keys.
     ways = dict(up="ArrowUp", down="ArrowDown", left="ArrowLeft", right="ArrowRight")
@@ -128,8 +130,9 @@ def test_two_people_play_two_items_each(server: Server, visits: Visits, tmp_path
     again = join(visits, server, "q4")
     again.wait_for_selector("text=2 requests left")
     again.click("summary:has-text('Give up')")
-    again.click("text=Yes, give up")
-    again.click("text=Finish")
+    again.click("button:has-text('Yes, give up')")
+    again.wait_for_selector("[data-view=break]")
+    again.click("button.main")
     again.wait_for_selector("text=Thank you")
     assert visits.complaints == []
     lines = [json.loads(line) for line in server.record.read_text().splitlines()]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,8 +67,11 @@ class Browser:
 
 
 @pytest.fixture
-def new_study(tmp_path: Path) -> Iterator[Callable[..., Study]]:
-    yield lambda **options: Study(items(), tmp_path / "people.jsonl", **options)
+def new_study(tmp_path: Path) -> Callable[..., Study]:
+    def new(**options: Any) -> Study:
+        return Study(items(), tmp_path / "people.jsonl", **options)
+
+    return new
 
 
 @pytest.fixture

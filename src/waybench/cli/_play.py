@@ -64,7 +64,7 @@ def play(
         raise UsageError(f"{given[0]} is for --web: add --web, or leave it out")
     if len(envs) > 1:
         raise UsageError("several environments are for --web: add --web, or name one")
-    chosen = choose(envs[0]).choose(index)
+    chosen = choose(next(iter(envs))).choose(index)
     name = player_name(player, hints=hints)
     attempt = 1 if record is None else 1 + _attempts(record, name, chosen)
     episode: Episode[Any, Any, Any] = Episode(
