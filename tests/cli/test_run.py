@@ -141,9 +141,9 @@ def test_a_record_that_cannot_be_measured_is_named_and_counted(command: Command,
     assert named.startswith(f"waybench: skipped {log}, sample 501-1: the record of maze/alicia, item '501', cannot be")
     assert counted == "warning: 1 sample or file of the logs could not be read and are excluded from all results"
     # The other episode of that log counts, and so do those of the run.
-    (null,) = (line for line in result.stdout.splitlines() if line.startswith("waybench/null"))
-    (oracle,) = (line for line in result.stdout.splitlines() if line.startswith("waybench/oracle"))
-    assert (null.split()[1], oracle.split()[1]) == ("0.0", "100.0")
+    (null,) = (line for line in result.stdout.splitlines() if line.startswith("  waybench/null"))
+    (oracle,) = (line for line in result.stdout.splitlines() if line.startswith("  waybench/oracle"))
+    assert (null.split()[1:3], oracle.split()[1:3]) == (["1", "0.0"], ["2", "100.0"])
 
 
 def test_where_no_record_can_be_measured_each_is_named(command: Command, tmp_path: Path) -> None:

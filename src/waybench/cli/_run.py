@@ -2,23 +2,19 @@
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from waybench.cli._choice import assignments
-from waybench.cli._output import skipped_warning, tell_skipped
-from waybench.core import End, Json, Price, UsageError, prepare_folder, read_prices, resolve
+from waybench.cli._progress import evaluate_shown
+from waybench.cli._summary import print_summary
+from waybench.core import Json, UsageError, prepare_folder, read_prices, resolve
 from waybench.tasks import TASKS, TaskEntry, find_task, load_task, quote
-
-if TYPE_CHECKING:
-    from waybench.analysis import LoggedEpisode
-    from waybench.analysis.logs import Skipped
 
 DEFAULT_OUT = Path("waybench-out")
 _PRECISION = "precision"  # the parameter of tasks that choose what they ask, and go on until it is reached
@@ -156,6 +152,7 @@ _POSITIVE = click.IntRange(min=1)
     show_default=True,
     help="How often to retry episodes with infrastructure errors.",
 )
+@click.option("--levels", is_flag=True, help="Print the scores of each level, too.")
 @click.option("--display", type=click.Choice(["rich", "full", "plain", "log", "none"]), help="Progress display.")
 def run(
     tasks: tuple[str, ...],
@@ -174,6 +171,7 @@ def run(
     time_limit: int | None,
     token_limit: int | None,
     rerun: int,
+    levels: bool,
     display: str | None,
     timeout: int | None,
     **config: Any,
@@ -190,7 +188,7 @@ def run(
         for entry in map(find_task, dict.fromkeys(tasks))
         for values in combinations(each, given)
     ]
-    from waybench.eval import check_folder, check_player, evaluate  # seconds to import
+    from waybench.eval import RunProgress, check_folder, check_player  # seconds to import
 
     check_folder(out)
     prepare_folder(out)
@@ -206,8 +204,9 @@ def run(
     if quote_only:
         return
     settings = {name: value for name, value in config.items() if value is not None}
+    progress = RunProgress(prices=known)
     try:
-        unfinished = evaluate(
+        unfinished = evaluate_shown(
             [partial(load_task(entry), **args) for entry, args in chosen],
             models,
             out,
@@ -216,68 +215,12 @@ def run(
             config={**settings, **({"attempt_timeout": timeout} if timeout else {})},
             limits={"time_limit": time_limit, "token_limit": token_limit},
             rerun=rerun,
-            display=display or ("rich" if sys.stdout.isatty() else "plain"),
+            display=display,
+            progress=progress,
         )
     except KeyboardInterrupt:
-        click.echo("Interrupted. To resume, run the same command again; completed requests are not repeated.", err=True)
+        click.echo(progress.interrupted_text, err=True)
         raise
-    from waybench.analysis import read_logs
-    from waybench.analysis.logs import NoEpisodesError
-
-    skipped: list[Skipped] = []
-    try:
-        episodes = list(read_logs(out, on_problem=skipped.append))
-        if text := summary(episodes, known, unfinished=bool(unfinished), on_problem=skipped.append):
-            click.echo(text)
-    except NoEpisodesError:  # which what was skipped explains
-        tell_skipped(skipped)
-        raise
-    tell_skipped(skipped)
-    if skipped:
-        click.echo(skipped_warning(skipped), err=True)
+    print_summary(out, known, unfinished, levels=levels)
     if unfinished:
-        click.echo(
-            f"unfinished: {', '.join(unfinished)}; missing episodes are excluded from all scores. To retry only these, "
-            "run the same command again.",
-            err=True,
-        )
-        for problem in problems(episodes):
-            click.echo(f"  {problem}", err=True)
         sys.exit(1)
-
-
-def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
-    """Return what went wrong with the infrastructure, in the providers' words, each with how often it did."""
-    from waybench.analysis.formatting import one_line
-
-    ended = [episode for episode in episodes if episode.record.end == End.INFRASTRUCTURE]
-    counted = Counter((episode.model, one_line(str(episode.record.error), 200)) for episode in ended)
-    return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
-
-
-def summary(
-    episodes: Iterable["LoggedEpisode"],
-    prices: Mapping[str, Price] | None = None,
-    *,
-    unfinished: bool = False,
-    on_problem: Callable[["Skipped"], None] | None = None,
-) -> str:
-    """Return the tables of scores, wordings and horizons, and what searches for horizons have found.
-
-    Args:
-        episodes: The episodes.
-        prices: Model -> its prices, for what searches cost.
-        unfinished: Whether some task is not finished.
-        on_problem: Receives each episode that is left out since it cannot be measured; if None, it is an error.
-    """
-    from waybench.analysis import by_level, overall
-    from waybench.analysis.comparisons import wording_table
-    from waybench.analysis.estimates import text_table
-    from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
-    from waybench.analysis.results import measurable
-
-    measured, all_rows = measurable(episodes, prices=prices, on_problem=on_problem)
-    scores = text_table(by_level(all_rows), totals=overall(all_rows)) if all_rows else ""
-    found = search_text(searches(measured, all_rows, unfinished))
-    parts = (scores, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
-    return "\n\n".join(part for part in parts if part)

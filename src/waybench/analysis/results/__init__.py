@@ -1,6 +1,6 @@
 """Rows: one for each episode, and which of them are excluded."""
 
-from waybench.analysis.results._anchors import Anchoring, Rescaled, rescaled
+from waybench.analysis.results._anchors import Anchoring, Rescaled, anchored, rescaled
 from waybench.analysis.results._ceilings import beaten_items, without_ceilings
 from waybench.analysis.results._exclusion import exclude, measurable, rows
 from waybench.analysis.results._items import (
@@ -62,6 +62,7 @@ __all__ = [
     "Rescaled",
     "Row",
     "Simulated",
+    "anchored",
     "at_items",
     "beaten_items",
     "chosen",
