@@ -36,6 +36,7 @@ PROCESSES = min(3, os.cpu_count() or 1)
     metavar="FILE",
     help="Names, sizes, dates and series of models, as TOML, for charts against size and date.",
 )
+@click.option("--png", is_flag=True, help="Also write each chart as a PNG; SVG files are always written.")
 def report(
     folders: tuple[Path, ...],
     out: Path | None,
@@ -43,13 +44,14 @@ def report(
     prices: Path | None,
     models: Path | None,
     published: bool,
+    png: bool,
 ) -> None:
     """Write a static report site for the runs in some folders, and for people's records.
 
     DIR is a folder of logs. FILE is a file of records from `waybench play --record`; such files (*.jsonl, *.jsonl.gz)
     are also found in the folders. Open the site's index.html in a browser; it needs no server or network.
     """
-    site = build(folders, out or site_beside(folders[0]), title, prices, models, published=published)
+    site = build(folders, out or site_beside(folders[0]), title, prices, models, published=published, png=png)
     click.echo(f"report: {site}")
 
 
@@ -66,6 +68,7 @@ def build(
     models: Path | None = None,
     *,
     published: bool = False,
+    png: bool = False,
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
 ) -> Path:
@@ -78,6 +81,7 @@ def build(
         prices: A file with the prices of models' tokens.
         published: Whether rows of the papers are shown beside the results.
         models: A file with names, sizes, dates and series of models.
+        png: Whether each chart is also written as a PNG.
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead.
     """
@@ -101,6 +105,7 @@ def build(
             models=facts,
             passed_over=passed_over,
             published=papers() if published else (),
+            png=png,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)

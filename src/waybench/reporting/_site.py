@@ -93,6 +93,8 @@ class Site:
         made: Templates,
         facts: Mapping[str, ModelFacts],
         published: Sequence[Paper],
+        *,
+        png: bool = False,
     ) -> None:
         self.facts, self.published = facts, published
         self.found, self.folder, self.templates = found, folder, made
@@ -101,7 +103,7 @@ class Site:
         self.pages = {group: _page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
-        self.charts = ChartFiles(folder.path)
+        self.charts = ChartFiles(folder.path, png=png)
         self.failed, self.verdicts = Failed(found.rows), Verdicts(found.rows, self.estimates)
 
     def page(self, path: str, template: str, /, **values: Any) -> None:

@@ -50,6 +50,7 @@ def write_report(
     models: Mapping[str, ModelFacts] | None = None,
     passed_over: Sequence[Skipped] = (),
     published: Sequence[Paper] = (),
+    png: bool = False,
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -66,6 +67,7 @@ def write_report(
         models: Names, sizes, dates and series of models (`read_models`), for charts against these.
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
         published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
+        png: Whether each chart is also written as a PNG.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -86,7 +88,7 @@ def write_report(
                 "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
-        Site(found, folder, templates(title), models or {}, published).write(title)
+        Site(found, folder, templates(title), models or {}, published, png=png).write(title)
         folder.finish()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))

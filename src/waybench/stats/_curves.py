@@ -139,13 +139,21 @@ class Curves:
             at: The difficulties.
             selection: Which curves; all if None.
         """
-        selected = np.ones(len(self.middle), dtype=np.bool_) if selection is None else selection
+        if selection is None:
+            # Curves that differ in their lapse alone have the same tail, so each tail is computed once.
+            links = len(self.shape.links)
+            steady = self._tails_of(at, self.lapse == self.lapse[0]).reshape(-1, 1, links, len(at))
+            tails = np.repeat(steady, len(self._lapsed) // links, axis=1).reshape(-1, len(at))
+            return self.shape.guess + (1 - self.shape.guess - self.lapse)[:, None] * tails
+        guess = self.shape.guess
+        return guess + (1 - guess - self.lapse[selection])[:, None] * self._tails_of(at, selection)
+
+    def _tails_of(self, at: Array, selected: NDArray[np.bool_]) -> Array:
         tails = self.slope[selected, None] * (self.shape.scale(at)[None] - self.middle[selected, None])
         for number, link in enumerate(self.shape.links):
             of_link = self._link[selected] == number
             tails[of_link] = _tail(link, tails[of_link])
-        guess = self.shape.guess
-        return guess + (1 - guess - self.lapse[selected])[:, None] * tails
+        return tails
 
     def sums(self, at: Array, weights: Array) -> Array:
         """Return the sums of all curves' success rates at some difficulties (columns) by some weights (rows).

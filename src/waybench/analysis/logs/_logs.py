@@ -20,7 +20,7 @@ _SEARCH = "waybench_search"
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time, and of large ones fewer
 _BATCH_BYTES = 1 << 26
-_WORTH_PROCESSES = 20  # batches from which on another process, which takes seconds to begin, saves time
+_WORTH_PROCESSES = 3_000  # samples from which on another process, which takes seconds to start, saves time
 
 
 class NoEpisodesError(UsageError):
@@ -163,7 +163,7 @@ def _read_all(
     batches: Sequence[tuple[str, Sequence[tuple[Any, int]]]], processes: int
 ) -> Iterator[list[_Sample | _Unread]]:
     """Yield what is read of some batches of samples, in their order."""
-    if processes < 2 or len(batches) < _WORTH_PROCESSES:
+    if processes < 2 or sum(len(wanted) for _, wanted in batches) < _WORTH_PROCESSES:
         yield from (_batch(location, wanted) for location, wanted in batches)
         return
     # A new interpreter each, for a copy of this one would have its threads' locks without the threads.

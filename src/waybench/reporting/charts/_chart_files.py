@@ -1,4 +1,4 @@
-"""Charts as files that stand alone: SVG and PNG of what the pages show, and what they are drawn from."""
+"""Charts as files that stand alone: the SVG of each, on request a PNG, and the specification with its data."""
 
 import json
 import re
@@ -25,25 +25,27 @@ _COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
 class ChartFiles:
     """The files of charts, as far as they have been drawn."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, png: bool = False) -> None:
         """Begin.
 
         Args:
             folder: The site's folder, which an earlier report may have written to.
+            png: Whether each chart is also written as a PNG, which takes as long as the chart itself and most room.
         """
-        self._folder = folder
+        self._folder, self._png = folder, png
         self._listed: list[dict[str, Json]] = []
 
     def of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
         """Yield names and contents of the files of some charts.
 
-        Each is the drawing of the page, which is drawn no second time: in the colours of a light page, on white, as SVG
-        and as PNG. A third file is the Vega-Lite specification that it was drawn from with all of its data.
+        The SVG is the page's own drawing in the colours of a light page, on white. Beside it is the Vega-Lite
+        specification with all of its data, and on request the SVG as a PNG.
         """
         for chart in charts:
             svg, place = standalone(chart.wide), f"charts/{chart.name}"
-            # First the picture: a drawing that is there tells the next report that its picture is there, too.
-            yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
+            if self._png:
+                # First the picture: a drawing that is there tells the next report that its picture is there, too.
+                yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{place}.svg", svg
             yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False) + "\n"
             self._listed.append({"name": chart.name, "caption": chart.caption})
