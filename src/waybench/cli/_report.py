@@ -16,7 +16,7 @@ PRICES = click.option(
 )
 
 # Reading takes longest, and simulating what was read about as long as one process reads.
-PROCESSES = min(3, os.cpu_count() or 1)
+PROCESSES = min(8, os.cpu_count() or 1)
 
 
 @click.command()
@@ -106,6 +106,7 @@ def build(
             passed_over=passed_over,
             published=papers() if published else (),
             png=png,
+            processes=processes,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)

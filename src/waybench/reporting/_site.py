@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,15 @@ from waybench.core import Presentation
 from waybench.envs import registry
 from waybench.papers import Paper
 from waybench.reporting._agents import agent_report
+from waybench.reporting._cache import ReportCache, content_key, is_cacheable
 from waybench.reporting._cluster_pages import ClusterPages
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
+from waybench.reporting._group_pages import GroupPages, Job
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
+from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets
 from waybench.reporting.charts import ChartFiles, panel_values
@@ -95,9 +99,13 @@ class Site:
         published: Sequence[Paper],
         *,
         png: bool = False,
+        kept: ReportCache,
+        processes: int = 1,
+        progress: Progress = no_progress,
     ) -> None:
         self.facts, self.published = facts, published
         self.found, self.folder, self.templates = found, folder, made
+        self.kept, self._processes, self._png, self._progress = kept, processes, png, progress
         self.estimates, self.totals = by_level(found.rows), overall(found.rows)
         self.names = labels(total.group for total in self.totals)
         self.pages = {group: _page_name(group) for group in self.names}
@@ -114,6 +122,35 @@ class Site:
             self.folder.write(name, content)
 
     def write(self, title: str) -> None:
+        pages = GroupPages(self.folder, self.charts, self.kept)
+        jobs = [Job(self._results_key(title, total), partial(self._results, total)) for total in self.totals]
+        with pages.written(jobs, self._processes, partial(self._progress, "pages")) as wait:
+            self._write_others(title, wait)
+
+    def _results_key(self, title: str, total: Estimate) -> bytes:
+        """Return the key of the pages of a group's results: of all that `_results` shows."""
+        group = total.group
+        if not is_cacheable(group.env):
+            return b""
+        own = self.found.positions(group)
+        episodes = [
+            (self.found.identities[at], self.found.numbers[at], self.found.rows[at].exclusion_reason) for at in own
+        ]
+        estimates = [estimate for estimate in self.estimates if estimate.group == group]
+        failures = self.failed.of_group(group, "")
+        return content_key(
+            "results",
+            *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),
+            *(episodes, estimates, total, failures),
+        )
+
+    def _write_others(self, title: str, wait: Callable[[], None]) -> None:
+        """Write what is about several groups of results.
+
+        Args:
+            title: The site's title.
+            wait: Waits for the pages of the groups, whose charts are listed with the others.
+        """
         rows = self.found.rows
         compared = Compared(
             changes=examples_effects(rows),
@@ -127,8 +164,6 @@ class Site:
             cluster_values=panel_values(rows),
         )
         took, changed = ledger(rows), setting_effects(rows)
-        for total in self.totals:
-            self._results(total)
         played = agents(rows)
         agent_cards = agent_report(played, self.pages)
         given = (self.estimates, self.totals)
@@ -161,6 +196,7 @@ class Site:
                 )
                 self.files(self.charts.of(section.charts))
         self.files(self.charts.of(agent_cards.charts) if agent_cards else ())
+        wait()
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
         horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [

@@ -9,11 +9,14 @@ from waybench.analysis.logs import Skipped, is_embedded, is_human
 from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError
 from waybench.papers import Paper
+from waybench.reporting._cache import NAME, ReportCache
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
+from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._site import Site, skip_reasons
 from waybench.reporting._templates import templates
+from waybench.reporting.charts import drawings_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ def write_report(
     passed_over: Sequence[Skipped] = (),
     published: Sequence[Paper] = (),
     png: bool = False,
+    processes: int = 1,
+    progress: Progress = no_progress,
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -68,6 +73,8 @@ def write_report(
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
         published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
         png: Whether each chart is also written as a PNG.
+        processes: In how many processes pages are made; more than one only on Linux, and where no other threads run.
+        progress: Is told how far it has come.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -76,7 +83,8 @@ def write_report(
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
     """
-    found = EpisodeStore(episodes, prices or {})
+    kept = ReportCache(out / NAME)
+    found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0))
     try:
         found.passed_over[:0] = passed_over
         if not found.rows and found.passed_over:
@@ -88,8 +96,17 @@ def write_report(
                 "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
-        Site(found, folder, templates(title), models or {}, published, png=png).write(title)
+        site = Site(
+            *(found, folder, templates(title), models or {}, published),
+            png=png,
+            kept=kept,
+            processes=processes,
+            progress=progress,
+        )
+        with drawings_in(kept):
+            site.write(title)
         folder.finish()
+        kept.save()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         ran = dict.fromkeys(row.group.model for row in found.rows)

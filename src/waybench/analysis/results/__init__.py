@@ -41,8 +41,8 @@ from waybench.analysis.results._rows import (
     is_perfect,
     row,
 )
-from waybench.analysis.results._simulated import Simulated
-from waybench.analysis.results._verified import verified
+from waybench.analysis.results._simulated import Simulated, with_outcomes
+from waybench.analysis.results._verified import Verified, Verifier, verified
 
 __all__ = [
     "EXAMPLES",
@@ -59,6 +59,8 @@ __all__ = [
     "Rescaled",
     "Row",
     "Simulated",
+    "Verified",
+    "Verifier",
     "at_items",
     "beaten_items",
     "chosen",
@@ -88,5 +90,6 @@ __all__ = [
     "telling",
     "verified",
     "whole_items",
+    "with_outcomes",
     "without_ceilings",
 ]

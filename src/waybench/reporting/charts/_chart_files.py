@@ -23,7 +23,11 @@ _COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
 
 
 class ChartFiles:
-    """The files of charts, as far as they have been drawn."""
+    """The files of charts, as far as they have been drawn.
+
+    Attributes:
+        listed: Names and captions of the charts.
+    """
 
     def __init__(self, folder: Path, *, png: bool = False) -> None:
         """Begin.
@@ -33,7 +37,7 @@ class ChartFiles:
             png: Whether each chart is also written as a PNG, which takes as long as the chart itself and most room.
         """
         self._folder, self._png = folder, png
-        self._listed: list[dict[str, Json]] = []
+        self.listed: list[dict[str, Json]] = []
 
     def of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
         """Yield names and contents of the files of some charts.
@@ -48,7 +52,7 @@ class ChartFiles:
                 yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{place}.svg", svg
             yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False) + "\n"
-            self._listed.append({"name": chart.name, "caption": chart.caption})
+            self.listed.append({"name": chart.name, "caption": chart.caption})
 
     def _before(self, place: str, svg: str) -> bytes:
         """Return the picture that an earlier report made of the same drawing; b"" if there is none."""
@@ -61,7 +65,7 @@ class ChartFiles:
 
     def index(self) -> tuple[str, str]:
         """Return name and content of the list of them all, with their captions."""
-        return "charts/index.json", json.dumps(self._listed, indent=1) + "\n"
+        return "charts/index.json", json.dumps(self.listed, indent=1) + "\n"
 
 
 @cache
