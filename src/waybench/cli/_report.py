@@ -89,17 +89,19 @@ def build(
     from waybench.analysis.formatting import one_line
     from waybench.analysis.logs import Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
+    from waybench.data import cache_dir
     from waybench.papers import papers
-    from waybench.reporting import read_models, write_report
+    from waybench.reporting import open_cache, read_models, write_report
 
     known = read_prices(prices) if prices else None
     facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
-    found = read_logs(*folders, on_problem=passed_over.append, processes=processes)
+    kept = open_cache(cache_dir() / "reports", prepare_folder(out))
+    found = read_logs(*folders, on_problem=passed_over.append, processes=processes, kept=kept)
     try:
         made = write_report(
             found,
-            prepare_folder(out),
+            out,
             title=title,
             prices=known,
             models=facts,
@@ -107,6 +109,7 @@ def build(
             published=papers() if published else (),
             png=png,
             processes=processes,
+            kept=kept,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)

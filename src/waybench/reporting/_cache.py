@@ -6,6 +6,7 @@ import os
 import pickle
 import platform
 import struct
+import time
 import zlib
 from collections import Counter
 from collections.abc import Generator
@@ -23,14 +24,14 @@ from waybench.analysis.results import Anchors, Cluster, Group, Simulated
 from waybench.core import Outcome, Price
 from waybench.envs import registry
 
-NAME = ".cache"  # in the site's folder; `waybench view` serves no such names
+_DAYS = 30  # after which the cache of a site that was not written again is removed
 _FIRST_LINE = b"waybench report cache 1\n"
 _DIGEST = 32
 _HEAD = struct.Struct(f">{_DIGEST}s{_DIGEST}sI")  # key, digest of the content, its length
 _SOURCES = (".py", ".html", ".css", ".js", ".json", ".toml")
 # Packages whose versions may change what a page shows.
 _LIBRARIES = ("inspect-ai", "jinja2", "numba", "numpy", "scipy", "vl-convert-python")
-# All that a kept row is made of. A file could name other classes, and unpickling these would run what it says.
+# All that a kept row is made of; what names other classes is damaged, or not ours.
 _CLASSES = {each.__qualname__: each for each in (Row, Simulated, Group, Cluster, Anchors, Outcome, Counter, dict)}
 
 
@@ -110,6 +111,26 @@ class ReportCache:
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
+
+
+def open_cache(folder: Path, site: Path) -> ReportCache:
+    """Return the cache of a site's folder, and remove those of sites that have long not been written.
+
+    It is the user's own and does not lie in the site: a site that comes from somebody else cannot bring one that says
+    which records have been confirmed.
+
+    Args:
+        folder: Where this user's caches are.
+        site: The site's folder.
+    """
+    own = folder / hashlib.sha256(os.fsencode(site.resolve())).hexdigest()[:32]
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for other in folder.iterdir():
+            if other != own and time.time() - other.stat().st_mtime > _DAYS * 86_400:
+                other.unlink()
+        os.utime(own)
+    return ReportCache(own)
 
 
 def _read(path: Path) -> dict[bytes, bytes]:
@@ -202,7 +223,7 @@ def unpack(content: bytes) -> KeptEpisode | None:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads rows and nothing else: a site, and the cache in it, may come from somebody else."""
+    """Reads rows and nothing else."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
         found = _CLASSES.get(global_name)

@@ -9,7 +9,7 @@ from waybench.analysis.logs import Skipped, is_embedded, is_human
 from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError
 from waybench.papers import Paper
-from waybench.reporting._cache import NAME, ReportCache
+from waybench.reporting._cache import ReportCache
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
@@ -56,6 +56,7 @@ def write_report(
     png: bool = False,
     processes: int = 1,
     progress: Progress = no_progress,
+    kept: ReportCache | None = None,
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -75,6 +76,7 @@ def write_report(
         png: Whether each chart is also written as a PNG.
         processes: In how many processes pages are made; more than one only on Linux, and where no other threads run.
         progress: Is told how far it has come.
+        kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -83,7 +85,7 @@ def write_report(
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
     """
-    kept = ReportCache(out / NAME)
+    kept = kept or ReportCache(None)
     found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0))
     try:
         found.passed_over[:0] = passed_over

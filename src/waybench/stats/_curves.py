@@ -17,6 +17,7 @@ _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
 _CELLS = 1000  # of rates, for their intervals
+_MOST_GRIDS = 6  # that are kept: of all shapes that horizons are fitted with, for one range
 _NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
@@ -105,7 +106,7 @@ class Curves:
             lowest: The least difficulty that can be tried, above 0 if the shape counts in doublings.
             highest: The greatest one.
         """
-        self.shape = shape
+        self.shape, self.lowest, self.highest = shape, lowest, highest
         low, high = (float(end) for end in shape.scale(np.array([lowest, highest])))
         width = max(high - low, _LEAST_WIDTH if shape.log else 1e-9)
         middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
@@ -276,6 +277,20 @@ class Fit:
         return median, low, high
 
 
+_grids: list[Curves] = []
+
+
+def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
+    """Return a grid of curves; the last few are kept, for fits of several players over a range use the same ones."""
+    for number, known in enumerate(_grids):
+        if (known.shape, known.lowest, known.highest) == (shape, lowest, highest):
+            _grids.append(_grids.pop(number))
+            return known
+    _grids.append(Curves(shape, lowest, highest))
+    del _grids[:-_MOST_GRIDS]
+    return _grids[-1]
+
+
 def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], sizes: Sequence[int] | None = None) -> Fit:
     """Return the curves after some trials.
 
@@ -295,7 +310,7 @@ def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], size
     trials_done = Trials(
         places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64)
     )
-    curves = Curves(shape, float(places[0]), float(places[-1]))
+    curves = _grid(shape, float(places[0]), float(places[-1]))
     plain = Fit(curves, trials_done)
     groups = max(clusters) + 1
     least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
