@@ -3,10 +3,15 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
+from waybench.cli._report_progress import ReportProgress
+
+if TYPE_CHECKING:
+    from waybench.reporting import Progress
 
 PRICES = click.option(
     "--prices",
@@ -51,7 +56,17 @@ def report(
     DIR is a folder of logs. FILE is a file of records from `waybench play --record`; such files (*.jsonl, *.jsonl.gz)
     are also found in the folders. Open the site's index.html in a browser; it needs no server or network.
     """
-    site = build(folders, out or site_beside(folders[0]), title, prices, models, published=published, png=png)
+    with ReportProgress() as progress:
+        site = build(
+            folders,
+            out or site_beside(folders[0]),
+            title,
+            prices,
+            models,
+            published=published,
+            png=png,
+            progress=progress,
+        )
     click.echo(f"report: {site}")
 
 
@@ -71,6 +86,7 @@ def build(
     png: bool = False,
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
+    progress: "Progress | None" = None,
 ) -> Path:
     """Read the logs of some folders and write the site; return its first page.
 
@@ -83,7 +99,8 @@ def build(
         models: A file with names, sizes, dates and series of models.
         png: Whether each chart is also written as a PNG.
         tell: Is given lines on what the user should know of the logs; by default stderr is.
-        processes: In how many processes large runs are read ahead.
+        processes: In how many processes large runs are read ahead and pages are made.
+        progress: Is told how far the report has come; nothing by default.
     """
     from waybench.analysis import read_logs
     from waybench.analysis.formatting import one_line
@@ -91,7 +108,7 @@ def build(
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.data import cache_dir
     from waybench.papers import papers
-    from waybench.reporting import open_cache, read_models, write_report
+    from waybench.reporting import no_progress, open_cache, read_models, write_report
 
     known = read_prices(prices) if prices else None
     facts = read_models(models) if models else None
@@ -109,6 +126,7 @@ def build(
             published=papers() if published else (),
             png=png,
             processes=processes,
+            progress=progress or no_progress,
             kept=kept,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains

@@ -45,7 +45,7 @@ from waybench.reporting._cluster_pages import ClusterPages
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
-from waybench.reporting._group_pages import GroupPages, Job
+from waybench.reporting._group_pages import Job, write_groups
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._progress import Progress, no_progress
@@ -122,20 +122,40 @@ class Site:
             self.folder.write(name, content)
 
     def write(self, title: str) -> None:
-        pages = GroupPages(self.folder, self.charts, self.kept)
+        compared = self._compared()
         jobs = [Job(self._results_key(title, total), partial(self._results, total)) for total in self.totals]
-        with pages.written(jobs, self._processes, partial(self._progress, "pages")) as wait:
-            self._write_others(title, wait)
+        if self._processes > 1:
+            jobs += self._drawing_jobs(compared)
+        write_groups(jobs, self.folder, self.charts, self.kept, self._processes, partial(self._progress, "pages"))
+        self._write_others(title, compared)
+
+    def _drawing_jobs(self, compared: Compared) -> list[Job]:
+        """Return jobs that draw the charts of tasks and models, so that `_write_others` finds them in the cache."""
+        jobs: list[Job] = []
+        for env in dict.fromkeys(total.group.env for total in self.totals):
+            estimates, totals = (
+                [each for each in some if each.group.env == env] for some in (self.estimates, self.totals)
+            )
+            key = content_key("charts", env, self._episodes(lambda group, env=env: group.env == env), self.facts)
+            jobs.append(Job(key, partial(sections, estimates, totals, compared, self.pages, self.facts)))
+        for name in self.model_pages:
+            key = content_key("charts", self._episodes(lambda group, name=name: group.model == name))
+            given = self.estimates, self.totals, None, self.pages, self.model_pages, compared.curves, None
+            jobs.append(Job(key, partial(model, name, *given)))
+        return jobs
+
+    def _episodes(self, is_wanted: Callable[[Group], bool]) -> list[tuple[bytes, int, str]]:
+        """Return what says everything of the episodes of some groups."""
+        found = self.found
+        own = zip(found.identities, found.numbers, found.rows, strict=True)
+        return [(identity, number, row.exclusion_reason) for identity, number, row in own if is_wanted(row.group)]
 
     def _results_key(self, title: str, total: Estimate) -> bytes:
         """Return the key of the pages of a group's results: of all that `_results` shows."""
         group = total.group
         if not is_cacheable(group.env):
             return b""
-        own = self.found.positions(group)
-        episodes = [
-            (self.found.identities[at], self.found.numbers[at], self.found.rows[at].exclusion_reason) for at in own
-        ]
+        episodes = self._episodes(lambda each: each == group)
         estimates = [estimate for estimate in self.estimates if estimate.group == group]
         failures = self.failed.of_group(group, "")
         return content_key(
@@ -144,15 +164,9 @@ class Site:
             *(episodes, estimates, total, failures),
         )
 
-    def _write_others(self, title: str, wait: Callable[[], None]) -> None:
-        """Write what is about several groups of results.
-
-        Args:
-            title: The site's title.
-            wait: Waits for the pages of the groups, whose charts are listed with the others.
-        """
+    def _compared(self) -> Compared:
         rows = self.found.rows
-        compared = Compared(
+        return Compared(
             changes=examples_effects(rows),
             repeats=repeats(rows),
             attempts=attempt_spread(rows),
@@ -163,6 +177,10 @@ class Site:
             curves=success_curves(rows),
             cluster_values=panel_values(rows),
         )
+
+    def _write_others(self, title: str, compared: Compared) -> None:
+        """Write what is about several groups of results."""
+        rows = self.found.rows
         took, changed = ledger(rows), setting_effects(rows)
         played = agents(rows)
         agent_cards = agent_report(played, self.pages)
@@ -196,7 +214,6 @@ class Site:
                 )
                 self.files(self.charts.of(section.charts))
         self.files(self.charts.of(agent_cards.charts) if agent_cards else ())
-        wait()
         table = leaders(*given, self.pages, self.model_pages, leading_of(compared.curves))
         horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
         others = [

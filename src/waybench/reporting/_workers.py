@@ -20,8 +20,7 @@ _WORK: list[Callable[[int], Any]] = []  # what a forked process finds here needs
 def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[Iterator[T], None, None]:
     """Do a work for each number up to a count, in other processes if that is possible and worth it.
 
-    The processes are copies of this one, so they start at once with all that has been read and computed. They begin
-    when the context is entered, so that the caller can do something else before it takes the results.
+    The processes are copies of this one, so they start at once with all that has been read and computed.
 
     Args:
         work: The work; its result is pickled. It may change nothing but files.

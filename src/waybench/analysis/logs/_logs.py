@@ -164,10 +164,7 @@ def _samples(
 ) -> Iterator[tuple[str, _Sample]]:
     """Yield the wanted samples of some logs (their location, and id and epoch of each), with the log's location."""
     batches = [(log, some) for log, wanted in logs for some in _batches(log, wanted)]
-    if kept is None:
-        read = _read_all(batches, processes)
-    else:
-        read = _read_new(batches, processes, kept)
+    read = _read_all(batches, processes) if kept is None else _read_new(batches, processes, kept)
     for (location, _), found in zip(batches, read, strict=True):
         for sample in found:
             if isinstance(sample, _Unread):
