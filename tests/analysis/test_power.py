@@ -26,12 +26,42 @@ def of_variance(variance: float, **more: Any) -> PowerAssumptions:
     return PowerAssumptions(variance=lambda delta: variance, apart=lambda delta: variance / 2, **more)
 
 
-def test_connors_formula_by_hand() -> None:
-    # Rates of 0.5 and 0.6 with disagreement on 0.3: (1.96 sqrt(0.3) + 0.8416 sqrt(0.29))^2 / 0.01 = 233.2.
-    found = items_needed(assume_shares(0.5, disagree=0.3), 0.1)
-    assert (found.items, found.clusters) == (234, 234)
-    # Unpaired, by two normal means: 2 (1.96 + 0.8416)^2 0.245 / 0.01 = 384.6.
-    assert found.unpaired == 385
+def test_mcnemars_exact_test_by_hand() -> None:
+    # One model solves half of the items and the other one all. The exact test shows that from six items on.
+    binomial = sum(math.comb(20, k) for k in range(6, 21)) / 2**20
+    assert binomial == pytest.approx(0.979, abs=0.0005)
+    assert achieved_power(assume_shares(0.5), 0.5, 20) == pytest.approx(binomial, abs=1e-9)
+    # One solves 0.9 and the other one all: the same, with a chance of 0.1 at each item.
+    at_least_six = {n: 1 - sum(math.comb(n, k) * 0.1**k * 0.9 ** (n - k) for k in range(6)) for n in (77, 78)}
+    assert at_least_six[77] < 0.8 < at_least_six[78]
+    found = items_needed(assume_shares(0.9), 0.1)
+    assert found.items == 78
+    # Without pairs: the uncorrected number is 2 (1.96 + 0.8416)^2 0.045 / 0.01 = 70.6, so 71 before the correction.
+    assert found.unpaired == math.ceil(71 / 4 * (1 + math.sqrt(1 + 4 / 7.1)) ** 2) == 90
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2, 0.5, 0.7, 0.85, 0.9, 0.99])
+def test_every_possible_difference_has_a_number(rate: float) -> None:
+    for delta in (0.01, 0.05, 0.1, 0.15, 0.3, 0.5, 0.9):
+        if rate + delta <= 1 or rate - delta >= 0:
+            found = items_needed(assume_shares(rate), delta)
+            assert found.items >= 6
+            assert found.unpaired is None or delta > 0.3 or found.items <= found.unpaired
+
+
+def test_fishers_exact_test_has_the_unpaired_power() -> None:
+    found = items_needed(assume_shares(0.6), 0.2).unpaired
+    assert found is not None
+    ones = np.arange(found + 1)
+    chance = np.outer(stats.binom.pmf(ones, found, 0.6), stats.binom.pmf(ones, found, 0.8))
+    shown = [
+        [
+            stats.fisher_exact([[a, found - a], [b, found - b]]).pvalue < 0.05 if chance[a, b] > 1e-7 else False
+            for b in ones
+        ]
+        for a in ones
+    ]
+    assert chance[np.array(shown)].sum() == pytest.approx(0.8, abs=0.02)
 
 
 def test_millers_formula() -> None:
@@ -57,12 +87,12 @@ def test_mcnemars_test_has_that_power(rate: float, other: float, correlation: fl
     together = correlation * math.sqrt(rate * (1 - rate) * other * (1 - other)) + rate * other
     rng = np.random.default_rng([SEED, int(100 * rate)])
     cells = rng.multinomial(
-        found.items, [together, rate - together, other - together, 1 - rate - other + together], 4000
+        found.items, [together, rate - together, other - together, 1 - rate - other + together], 100_000
     )
     fewer, differing = cells[:, 1:3].min(axis=1), cells[:, 1:3].sum(axis=1)
     p = np.minimum(1, 2 * stats.binom.cdf(fewer, differing, 0.5))
-    # The formula is the normal one, the exact test somewhat more careful.
-    assert 0.72 < (p < 0.05).mean() < 0.84
+    # Within a point of what is promised: four standard errors are half a point.
+    assert 0.795 < (p < 0.05).mean() < 0.81
 
 
 @pytest.mark.slow

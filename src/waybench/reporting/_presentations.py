@@ -1,17 +1,15 @@
-"""An environment's presentation as the report's pages use it."""
+"""An environment's presentation as the report's pages use it, and its family."""
 
 from dataclasses import replace
 
+from waybench.analysis.results import family_of
 from waybench.core import Presentation
 from waybench.envs import registry
+
+__all__ = ["family_of", "presentation_of"]
 
 
 def presentation_of(env_id: str) -> Presentation:
     """Return an environment's presentation; its title is that of the environment if it declares no other."""
     env = registry.load(env_id)
     return replace(env.presentation, title=env.presentation.title or env.title)
-
-
-def family_of(env_id: str) -> tuple[str, str]:
-    """Return what environments that are shown together have in common: the family in their ids, and its title."""
-    return env_id.partition("/")[0], presentation_of(env_id).title

@@ -1,6 +1,7 @@
 """The power of paired tests: how many items a comparison needs."""
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,14 +107,13 @@ def assume_shares(
         return (alone(rate) + alone(_second_rate(rate, delta))) / 2
 
     def spread(delta: float) -> float:
-        if disagree is not None:
-            return disagree - delta**2
         second_rate = _second_rate(rate, delta)
-        together = correlation * math.sqrt(rate * (1 - rate) * second_rate * (1 - second_rate))
-        return alone(rate) + alone(second_rate) - 2 * together
+        if disagree is not None:
+            return _possible(rate, delta, disagree) - delta**2
+        return alone(rate) + alone(second_rate) - 2 * _covariance(rate, second_rate, correlation)
 
     def differing(delta: float) -> float:
-        return _possible(rate, delta, spread(delta) + delta**2)
+        return spread(delta) + delta**2
 
     return PowerAssumptions(
         variance=spread,
@@ -124,7 +124,9 @@ def assume_shares(
         description=", ".join(
             [
                 f"one model solves {rate:g} of the items",
-                f"outcomes correlate by {correlation:g}" if disagree is None else f"they disagree on {disagree:g}",
+                f"outcomes correlate by {correlation:g}, or as much as the two rates allow"
+                if disagree is None
+                else f"they disagree on {disagree:g}",
                 *([f"{attempts} attempts, which correlate by {within:g}"] if attempts > 1 else ["one attempt at each"]),
                 *([f"{size:g} items in a cluster, which correlate by {icc:g}"] if size > 1 else []),
             ]
@@ -139,14 +141,24 @@ def _second_rate(rate: float, delta: float) -> float:
     return second_rate
 
 
+def _covariance(first: float, second: float, correlation: float) -> float:
+    """Return the covariance of two models' outcomes, limited to what their rates allow.
+
+    Both solve at least first + second - 1 of the items, and at most as many as the weaker one.
+    """
+    covariance = correlation * math.sqrt(first * (1 - first) * second * (1 - second))
+    both = min(max(first * second + covariance, first + second - 1, 0.0), first, second)
+    return both - first * second
+
+
 def _possible(rate: float, delta: float, disagree: float) -> float:
     """Return a share of disagreement if it is possible: one model cannot alone solve more than it solves."""
     low, high = sorted((rate, _second_rate(rate, delta)))
     least, most = high - low, min(low + high, 2 - low - high)
-    if not least <= disagree <= most + 1e-12:
+    if not least - 1e-12 <= disagree <= most + 1e-12:
         raise ValueError(
             f"models that solve {low:g} and {high:g} disagree on {least:g} to {most:g} of the items, not {disagree:g}: "
-            "change --rate, --disagree or --correlation"
+            "change --rate or --disagree"
         )
     return disagree
 
@@ -154,10 +166,10 @@ def _possible(rate: float, delta: float, disagree: float) -> float:
 def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *, alpha: float = ALPHA) -> float:
     """Return the power that so many items, given to both models, have for a difference.
 
-    Of what is solved or not, in clusters of one item, it is that of McNemar's test (Connor, Biometrics 43, 1987,
-    207-211): z_b = (d sqrt(n) - z_a sqrt(D)) / sqrt(D - d^2), with D the share of items on which the models disagree.
-    Otherwise it is that of a t test of the clusters' mean differences. It is 0 for fewer than six clusters, of which
-    no test of signs at 5 % shows a difference.
+    For items that are solved or not, in clusters of one item, it is the unconditional power of McNemar's exact test:
+    the test's power given the number of items on which the models disagree (a binomial test of 1/2), averaged over
+    that number, which is binomial too. Otherwise it is that of a t test of the clusters' mean differences, and 0 for
+    fewer than six clusters: so few cannot show a difference at 5 %.
 
     Args:
         assumptions: What is assumed.
@@ -172,12 +184,31 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
     if clusters < FEWEST_CLUSTERS:
         return 0.0
     if assumptions.disagree and assumptions.size == 1:
-        share = assumptions.disagree(delta)
-        spare = delta * math.sqrt(items) - float(stats.norm.isf(alpha / 2)) * math.sqrt(share)
-        error = math.sqrt(max(0.0, share - delta**2))
-        return float(stats.norm.cdf(spare / error)) if error > 1e-9 else float(spare >= 0)
+        return _mcnemar_power(assumptions.disagree(delta), delta, math.floor(items), alpha)
     error = math.sqrt(max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size)
     return t_power(delta / error, clusters, alpha) if error > 1e-9 else 1.0
+
+
+def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> float:
+    """Return the unconditional power of McNemar's exact test.
+
+    Args:
+        disagree: Share of items that exactly one model solves.
+        delta: Share that the better one solves alone, minus the share that the other one solves alone.
+        items: Number of items.
+        alpha: The level of the two-sided test.
+    """
+    share = min(1.0, max(disagree, delta))
+    if share <= 0:
+        return 0.0
+    # All numbers of items that matter: the rest has a probability below 1e-12.
+    fewest, most = (int(stats.binom.ppf(end, items, share)) for end in (1e-12, 1 - 1e-12))
+    differing = np.arange(fewest, most + 1)
+    # p < alpha if the rarer of the two results occurs at most `rare` times.
+    rare = stats.binom.ppf(alpha / 2, differing, 0.5) - 1
+    better = min(1.0, (share + delta) / (2 * share))
+    shown = stats.binom.cdf(rare, differing, 1 - better) + stats.binom.cdf(rare, differing, better)
+    return float(np.sum(stats.binom.pmf(differing, items, share) * np.where(rare < 0, 0.0, shown)))
 
 
 def items_needed(
@@ -185,7 +216,8 @@ def items_needed(
 ) -> ItemsNeeded:
     """Return how many items it takes to detect a difference: the least with this power (`achieved_power`).
 
-    Unpaired it is that of a z test of two means.
+    With other items for each model it is that of a z test of two means; for items that are solved or not, with the
+    correction by which it agrees with Fisher's exact test (Casagrande, Pike and Smith, Biometrics 34, 1978, 483-486).
 
     Args:
         assumptions: What is assumed.
@@ -196,23 +228,24 @@ def items_needed(
     Raises:
         ValueError: If there can be no such difference.
     """
-    clusters = _least(
-        lambda n: achieved_power(assumptions, delta, n * assumptions.size, alpha=alpha), FEWEST_CLUSTERS, power
-    )
+    clusters = _least(lambda n: achieved_power(assumptions, delta, n * assumptions.size, alpha=alpha), power)
+    items = math.ceil(clusters * assumptions.size - 1e-9)
     error = math.sqrt(assumptions.apart(delta) * assumptions.effect)
-    alone = _least(lambda n: z_power(delta / error, n, alpha), FEWEST_CLUSTERS, power) if error else None
-    return ItemsNeeded(items=math.ceil(clusters * assumptions.size - 1e-9), clusters=clusters, unpaired=alone)
+    if not error:
+        return ItemsNeeded(items=items, clusters=clusters, unpaired=None)
+    alone = _least(lambda n: z_power(delta / error, n, alpha), power)
+    if assumptions.disagree:
+        alone = math.ceil(alone / 4 * (1 + math.sqrt(1 + 4 / (alone * delta))) ** 2)
+    return ItemsNeeded(items=items, clusters=clusters, unpaired=alone)
 
 
-def _least(power_of: Callable[[float], float], fewest: int, power: float) -> int:
-    """Return the least number from some on with a power, which grows with the number."""
-    most = fewest
+def _least(power_of: Callable[[int], float], power: float) -> int:
+    """Return the least number, from six, with a power, which grows with the number."""
+    most = FEWEST_CLUSTERS
     while power_of(most) < power:
         most *= 2
-    if most == fewest:
-        return fewest
     # Not statsmodels' own solver: with a high power and a strict level it returns numbers that are no solution.
-    return math.ceil(float(optimize.brentq(lambda n: power_of(n) - power, most / 2, most)) - 1e-6)
+    return bisect_left(range(most), power, lo=most // 2 if most > FEWEST_CLUSTERS else most, key=power_of)
 
 
 def detectable_difference(
@@ -262,9 +295,8 @@ def pilot_assumptions(
         correlation: The correlation that is assumed if there is a single model.
         single: Whether there is at most one attempt at each item.
     """
-    spread = fmean(
-        _at_most(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS
-    )
+    spreads = [(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS]
+    spread = fmean(_at_most(*each) for each in spreads)
     two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
     pairs = [
         [(cluster(key), first[key] - second[key]) for key in first if key in second]
@@ -281,8 +313,14 @@ def pilot_assumptions(
         variance = disagree = 2 * pvariance(most.values()) * (1 - correlation)
         description = f"one model, outcomes correlate by {correlation:g} (assumed)"
     items = round(fmean(map(len, pairs or values)))
+    # Models that solve other items than each other: a negative correlation. `variance` has the factor n / (n - 1).
+    negative = variance * (items - 1) / items > 2 * fmean(each for each, _ in spreads) + 1e-9
     variance = _at_most(variance, round(items / size))
     disagree = _share_at_most(disagree, round(items / size))
+
+    def spread_of_difference(delta: float) -> float:
+        return max(disagree, delta) - delta**2 if two_valued else variance
+
     differing = (
         f", disagreeing on at most {disagree:.3g} of them"
         if two_valued
@@ -292,8 +330,9 @@ def pilot_assumptions(
     guess = ", a rough guess from few items" if items < FEW else ""
     return PowerAssumptions(
         name=name,
-        variance=lambda delta: max(disagree, delta) - delta**2 if two_valued else variance,
-        apart=lambda delta: spread,
+        variance=spread_of_difference,
+        # Pairs that are correlated need no more items than different ones, however careful the guess is.
+        apart=lambda delta: spread if negative else max(spread, spread_of_difference(delta) / 2),
         disagree=(lambda delta: max(disagree, delta)) if two_valued else None,
         size=size,
         effect=effect,

@@ -6,6 +6,8 @@ from waybench.analysis.estimates._curves import contributions, curve
 from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
 from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
+from waybench.analysis.estimates._matrix import FamilyScore, Matrix, MatrixRow, Score, ladder_ended, matrix
+from waybench.analysis.estimates._matrix_text import SCALE, matrix_text, number, short_title
 from waybench.analysis.estimates._measures import Measure, as_metric, measure
 from waybench.analysis.estimates._regressions import Regression, Slope, regressions
 from waybench.analysis.estimates._repeats import Repeats, repeats
@@ -13,14 +15,19 @@ from waybench.analysis.estimates._set_spread import SetSpread, Spread, attempt_s
 from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
+    "SCALE",
     "Agent",
     "ClusterValue",
     "ClusterVariables",
     "Estimate",
+    "FamilyScore",
     "LedgerEntry",
+    "Matrix",
+    "MatrixRow",
     "Measure",
     "Regression",
     "Repeats",
+    "Score",
     "SetSpread",
     "Slope",
     "Spread",
@@ -35,14 +42,19 @@ __all__ = [
     "contributions",
     "curve",
     "estimate",
+    "ladder_ended",
     "ledger",
     "ledger_frame",
+    "matrix",
+    "matrix_text",
     "measure",
+    "number",
     "overall",
     "ranked",
     "regressions",
     "repeats",
     "set_spread",
+    "short_title",
     "spread",
     "text_table",
     "variables",

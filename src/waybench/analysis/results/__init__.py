@@ -18,8 +18,10 @@ from waybench.analysis.results._items import (
 )
 from waybench.analysis.results._labels import (
     LONGEST,
+    Family,
     chosen,
     differing,
+    family_of,
     labels,
     model_settings,
     rest,
@@ -52,6 +54,7 @@ __all__ = [
     "Anchoring",
     "Anchors",
     "Cluster",
+    "Family",
     "Group",
     "ItemKey",
     "Measured",
@@ -68,6 +71,7 @@ __all__ = [
     "declared",
     "differing",
     "exclude",
+    "family_of",
     "grouped",
     "headline_values",
     "is_perfect",

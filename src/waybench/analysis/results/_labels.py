@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from waybench.analysis.formatting import one_line
 from waybench.analysis.logs import SHOWN
@@ -11,6 +12,24 @@ from waybench.envs import registry
 
 LONGEST = 60
 _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+class Family(NamedTuple):
+    """Environments that are shown together.
+
+    Attributes:
+        name: The family in their ids.
+        title: Its title.
+    """
+
+    name: str
+    title: str
+
+
+def family_of(env_id: str) -> Family:
+    """Return an environment's family; its title is that of the environment if its presentation declares no other."""
+    env = registry.load(env_id)
+    return Family(env_id.partition("/")[0], env.presentation.title or env.title)
 
 
 def labels(groups: Iterable[Group]) -> dict[Group, str]:

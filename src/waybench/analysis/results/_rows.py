@@ -145,6 +145,8 @@ class Row:
         anchors: What the headline metric lies between; None if that is not known.
         not_simulated: Why its record was not simulated again and is taken for what it says; "" if it was, or if nobody
             tried to.
+        adaptive: Whether its item was chosen by a search for a horizon, from the results of the episodes before it:
+            such rows count for horizons, and in no score of a level or a task beside other models'.
         log: The log file.
         run: The run.
     """
@@ -179,6 +181,7 @@ class Row:
     setting: str = ""
     anchors: Anchors | None = None
     not_simulated: str = ""
+    adaptive: bool = False
     log: str = ""
     run: str = ""
 
@@ -327,6 +330,7 @@ def row(
             setting=published,
             anchors=anchors if anchors is not None or unmeasured else _measured_before(environment, record),
             not_simulated=not_simulated,
+            adaptive=bool(episode.search),
             log=episode.log,
             run=episode.run,
         )

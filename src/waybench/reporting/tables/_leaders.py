@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from waybench.analysis import Estimate
-from waybench.analysis.estimates import measure, ranked
+from waybench.analysis.estimates import ladder_ended, measure, ranked
 from waybench.analysis.formatting import mean_text
 from waybench.analysis.horizons import Horizon, success_text
 from waybench.analysis.results import Group, differing, grouped, over
@@ -220,7 +220,7 @@ def _overall(
         f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
     )
     begun = list(most[: len(levels)]) == levels
-    if not (begun and _ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
+    if not (begun and ladder_ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
         return mean, f"{level_range} only"
     share = len(levels) / len(most)  # each level has as many items as another
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
@@ -241,16 +241,6 @@ def _no_bounds(metric: Metric) -> str:
     """Return which bound a score does not have, for its interval; "" if it has both."""
     missing = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
     return f"no {' or '.join(missing)} bound" if missing else ""
-
-
-def _ended(last: Estimate) -> bool:
-    """Return whether a ladder ended at a level, so that beyond it there is nothing to be had.
-
-    It does where nothing was reached. After something was, the next level was not requested, or is still to come; and
-    nothing follows from an infrastructure error, nor from what does not replay.
-    """
-    ladder = registry.load(last.group.env).best_of and not last.guided
-    return ladder and not (last.solved_items or last.errors or last.unconfirmed)
 
 
 def _percent(share: float | None) -> Cell:

@@ -1,0 +1,104 @@
+"""The matrix of models by families as plain text."""
+
+import textwrap
+from collections.abc import Sequence
+
+from waybench.analysis.estimates._matrix import Matrix, MatrixRow, Score
+from waybench.analysis.estimates._table import aligned
+from waybench.analysis.formatting import NOTHING, one_line
+from waybench.analysis.results import Family
+
+SCALE = (
+    "Normalised scores: 0 is the floor (the better of empty replies and the best constant reply), 100 the ceiling "
+    "(the oracle)."
+)
+_LONGEST_NAME = 30
+_GAP = 2
+
+
+def matrix_text(matrix: Matrix, columns: int = 100) -> str:
+    """Return the matrix as an aligned table: a line for each model, with its mean, ranks and families.
+
+    A blank cell was not run, and "–" has no normalised score. A star marks a score that is not comparable with that of
+    other models as it is; a last line says why.
+
+    Args:
+        matrix: The matrix.
+        columns: Width of the terminal in characters; families that do not fit go on below.
+    """
+    ranked = any(row.rank for row in matrix.rows)
+    first = [["", "mean", *(["rank"] if ranked else [])], *(_first(row, ranked) for row in matrix.rows)]
+    notes = {note for row in matrix.rows for cell in row.cells.values() for note in cell.notes}
+    size = sum(max(map(len, column)) + _GAP for column in zip(*first, strict=True))
+    shown = [_column(matrix, family) for family in matrix.families]
+    tables: list[str] = []
+    while True:
+        block: list[list[str]] = []
+        room = columns - size
+        while shown and (not block or room >= _width(shown[0]) + _GAP):
+            room -= _width(shown[0]) + _GAP
+            block.append(shown.pop(0))
+        tables.append(_table(first, block, [row.kind for row in matrix.rows]))
+        if not shown:
+            break
+        first, size = [line[:1] for line in first], max(len(line[0]) for line in first)
+    if notes:
+        tables.append("\n".join(textwrap.wrap(f"* {'; '.join(sorted(notes))}", columns)))
+    return "\n\n".join(tables)
+
+
+def short_title(family: Family) -> str:
+    """Return a family's title without what stands in brackets: "Mazes (AliciaBench)" is "Mazes"."""
+    return family.title.partition(" (")[0]
+
+
+def _first(row: MatrixRow, ranked: bool) -> list[str]:
+    rank = "" if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank)))
+    name = row.model.removeprefix("waybench/") if row.kind == "reference" else row.model
+    return [one_line(name, _LONGEST_NAME), _score(row.mean, interval=True), *([rank] if ranked else [])]
+
+
+def _score(score: Score | None, *, interval: bool = False) -> str:
+    if score is None:
+        return NOTHING
+    value = number(score.value)
+    if not interval or score.low is None or score.high is None:
+        return value
+    return f"{value} ({number(score.low)} to {number(score.high)})"
+
+
+def number(value: float) -> str:
+    """Return a normalised score as text, without decimals."""
+    return f"{value:.0f}".replace("-0", "0").replace("-", "−")
+
+
+def _column(matrix: Matrix, family: Family) -> list[str]:
+    cells = [row.cells.get(family) for row in matrix.rows]
+    texts = ["" if cell is None else _score(cell.score) + ("*" if cell.notes else "") for cell in cells]
+    if any(text.endswith("*") for text in texts):
+        texts = [text if text.endswith("*") else f"{text} " for text in texts]
+    return [short_title(family), *texts]
+
+
+def _heading(column: Sequence[str]) -> list[str]:
+    """Return the lines of a column's heading, no wider than its cells or its longest word."""
+    heading, *texts = column
+    return textwrap.wrap(heading, max(*map(len, heading.split()), *map(len, texts)))
+
+
+def _width(column: Sequence[str]) -> int:
+    return max(map(len, (*_heading(column), *column[1:])))
+
+
+def _table(first: Sequence[Sequence[str]], block: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
+    headings = [_heading(column) for column in block]
+    height = max((len(heading) for heading in headings), default=1)
+    lines = [
+        [
+            *(first[0] if line == height - 1 else [""] * len(first[0])),
+            *(heading[line - height + len(heading)] if line >= height - len(heading) else "" for heading in headings),
+        ]
+        for line in range(height)
+    ]
+    lines += [[*start, *(column[number] for column in block)] for number, start in enumerate(first[1:], start=1)]
+    return aligned(lines, [*([""] * height), *kinds])
