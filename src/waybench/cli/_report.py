@@ -11,7 +11,7 @@ from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._report_progress import ReportProgress
 
 if TYPE_CHECKING:
-    from waybench.reporting import Progress
+    from waybench.reporting import Progress, Report
 
 PRICES = click.option(
     "--prices",
@@ -66,7 +66,7 @@ def report(
             published=published,
             png=png,
             progress=progress,
-        )
+        ).index
     click.echo(f"report: {site}")
 
 
@@ -87,8 +87,8 @@ def build(
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
     progress: "Progress | None" = None,
-) -> Path:
-    """Read the logs of some folders and write the site; return its first page.
+) -> "Report":
+    """Read the logs of some folders and write the site.
 
     Args:
         folders: The folders, and files of records.
@@ -155,4 +155,4 @@ def build(
         )
     if made.unlisted:
         tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")
-    return made.index
+    return made

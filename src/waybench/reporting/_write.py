@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from waybench.analysis import LoggedEpisode
+from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.logs import Skipped, is_embedded, is_human
 from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError
@@ -32,6 +32,7 @@ class Report:
         passed_over: What of the logs is passed over, and why; the site names it, too.
         unlisted: Models of which nothing is known, where facts of models were given.
         unfinished: Episodes without an end, which count in no number.
+        rows: The rows of all episodes.
     """
 
     index: Path
@@ -42,6 +43,7 @@ class Report:
     passed_over: tuple[Skipped, ...] = ()
     unlisted: tuple[str, ...] = ()
     unfinished: int = 0
+    rows: tuple[Row, ...] = ()
 
 
 def write_report(
@@ -125,6 +127,7 @@ def write_report(
             tuple(found.passed_over),
             unlisted,
             sum(row.exclusion_reason == UNFINISHED for row in found.rows),
+            tuple(found.rows),
         )
     finally:
         found.close()
