@@ -23,6 +23,7 @@ _ATTRIBUTES = {
     *{"stroke-linejoin", "stroke-miterlimit", "opacity", "font-size", "font-weight", "text-anchor"},
 }
 _VALUE = re.compile(r"[-+\w .,#%()]*")
+_DRAWN: list[bool] = []  # True once this process has drawn a chart
 _CACHES = [ReportCache(None)]
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 
@@ -82,12 +83,13 @@ def drawings_in(cache: ReportCache) -> Generator[None, None, None]:
 
 def has_drawn() -> bool:
     """Return whether this process has drawn a chart itself."""
-    return _converted.cache_info().misses > 0
+    return bool(_DRAWN)
 
 
 @lru_cache(maxsize=64)
 def _converted(spec: str) -> str:
     """Return vl-convert's drawing; some charts of a site are the same."""
+    _DRAWN[:] = [True]
     return vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
 
 
