@@ -108,7 +108,7 @@ def test_other_prices_another_title_and_another_source_are_told_apart(
     report(FIRST, tmp_path, title="another")
     assert (titled.simulated, titled.replays) == (0, len(FIRST))
     priced = Work(monkeypatch)
-    report(FIRST, tmp_path, prices={FIRST[0].model: Price(1.0, 2.0)})
+    report(FIRST, tmp_path, prices={FIRST[0].model: Price(1.0, 2.0, 0.5)})
     assert priced.simulated == sum(each.model == FIRST[0].model for each in FIRST)
     monkeypatch.setattr(cache_module, "source_digest", lambda: b"another version of waybench")
     changed = Work(monkeypatch)
