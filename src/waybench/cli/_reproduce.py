@@ -9,7 +9,8 @@ from shlex import join
 
 import click
 
-from waybench.cli._run import combinations, run, task_args, task_parameters
+from waybench.cli._parameters import combinations, task_args, task_parameters
+from waybench.cli._run import run
 from waybench.core import UsageError, plural
 from waybench.papers import Command, Paper, PaperTable, find_paper, find_table, papers
 from waybench.tasks import count_episodes, find_task

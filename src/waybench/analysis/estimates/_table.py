@@ -13,7 +13,7 @@ from waybench.envs import registry
 
 _STAR = "* infrastructure errors: some items are missing or have fewer attempts"
 _BOUNDED = 5  # starred cells whose bounds are printed
-_UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
+UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
@@ -92,7 +92,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
             ]
             undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
     tables += ["\n".join(dict.fromkeys(between))] * bool(between)
-    tables += [_footnote(starred)] * bool(starred) + [_UNDEFINED] * undefined
+    tables += [_footnote(starred)] * bool(starred) + [UNDEFINED] * undefined
     return "\n\n".join(tables)
 
 

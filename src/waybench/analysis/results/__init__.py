@@ -1,6 +1,6 @@
 """Rows: one for each episode, and which of them are excluded."""
 
-from waybench.analysis.results._anchors import Anchoring, Rescaled, rescaled
+from waybench.analysis.results._anchors import Anchoring, Rescaled, anchored, rescaled
 from waybench.analysis.results._ceilings import beaten_items, without_ceilings
 from waybench.analysis.results._exclusion import exclude, measurable, rows
 from waybench.analysis.results._items import (
@@ -39,6 +39,7 @@ from waybench.analysis.results._rows import (
     Group,
     Row,
     declared,
+    fixed,
     grouped,
     is_perfect,
     row,
@@ -64,6 +65,7 @@ __all__ = [
     "Simulated",
     "Verified",
     "Verifier",
+    "anchored",
     "at_items",
     "beaten_items",
     "chosen",
@@ -72,6 +74,7 @@ __all__ = [
     "differing",
     "exclude",
     "family_of",
+    "fixed",
     "grouped",
     "headline_values",
     "is_perfect",

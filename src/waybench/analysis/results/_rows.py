@@ -201,6 +201,11 @@ class Row:
         return not self.exclusion_reason and not self.error
 
 
+def fixed(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows whose items were not chosen by a search for a horizon: those that scores are made of."""
+    return [row for row in rows if not row.adaptive]
+
+
 def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Return values by a key, in order of first appearance."""
     found: dict[K, list[T]] = defaultdict(list)
