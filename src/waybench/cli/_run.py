@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from waybench.cli._budget import NO_BUDGET, run_budget
 from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
@@ -50,7 +51,12 @@ _POSITIVE = click.IntRange(min=1)
     type=click.FloatRange(0.02, 1),
     help="Relative half-width of the interval at which a horizon_ task stops.  [default: 0.1]",
 )
-@click.option("--budget", metavar="AMOUNT", help="Budget of a horizon_ task: 200k (tokens), or 5USD with --prices.")
+@click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="What this command may spend: 200k (tokens), or 5USD with --prices; `none` for no limit. A horizon_ task "
+    "plans its search for each model with it. Tasks that climb have 1M tokens per model by default.",
+)
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), help="Token prices as JSON (see `waybench prices`)."
 )
@@ -109,10 +115,13 @@ def run(
     TASK is the name of a task, or the id of an environment to play it with all of its options. To resume an
     interrupted run, run the same command again: it continues where the run stopped.
     """
-    given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=budget)
+    entries = [*map(find_task, dict.fromkeys(tasks))]
+    searches = any(_PRECISION in {option.name for option in entry.options} for entry in entries)
+    planned = budget if searches and budget != NO_BUDGET else None
+    given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=planned)
     known = read_prices(prices) if prices else {}
-    chosen, partly = runs_of([*map(find_task, dict.fromkeys(tasks))], given, combinations(each, given), prices)
-    for line in partly:
+    chosen, partly = runs_of(entries, given, combinations(each, given), prices)
+    for line in partly if len(entries) > 1 else ():
         click.echo(line, err=True)
     from waybench.eval import RunProgress, check_folder, check_player  # seconds to import
 
@@ -130,7 +139,10 @@ def run(
     if quote_only:
         return
     settings = {name: value for name, value in config.items() if value is not None}
-    progress = RunProgress(prices=known)
+    limit_of_run = run_budget(budget, entries, models, known)
+    if limit_of_run.note:
+        click.echo(limit_of_run.note, err=True)
+    progress = RunProgress(prices=known, budget=limit_of_run.amount, in_dollars=limit_of_run.in_dollars)
     try:
         unfinished = evaluate_shown(
             [partial(load_task(entry), **args) for entry, args in chosen],
@@ -148,6 +160,8 @@ def run(
     except KeyboardInterrupt:
         click.echo(progress.interrupted_text, err=True)
         raise
+    if progress.budget_is_spent:
+        click.echo(progress.interrupted_text, err=True)
     print_summary(out, known, unfinished, levels=levels)
     if unfinished:
         sys.exit(1)

@@ -44,7 +44,7 @@ from waybench.core._metrics import (
 from waybench.core._options import WORDING, Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._presentation import Draw, DrawFrames, Presentation
-from waybench.core._prices import Price, price_table, read_prices
+from waybench.core._prices import Price, price_table, read_budget, read_prices
 from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
@@ -177,6 +177,7 @@ __all__ = [
     "prepare_folder",
     "price_table",
     "proof_axis",
+    "read_budget",
     "read_items",
     "read_key",
     "read_prices",

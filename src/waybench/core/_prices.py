@@ -1,6 +1,7 @@
 """The cost of tokens, by the user's table of prices."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ _FIELDS = ("input", "output", "input_cache_read")
 _UNUSED = "input_cache_write"  # in Inspect's files, which may be given here; records do not count these tokens apart
 _HIGHEST = MILLION  # a dollar for each token
 _SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'
+
+_BUDGET = re.compile(r"\$?(\d+(?:\.\d+)?) ?([kM]?) ?(USD|tokens?|)", re.ASCII | re.IGNORECASE)
+_TIMES = {"": 1, "k": 1000, "m": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +105,23 @@ def _price(path: Path, name: str, entry: Any) -> Price | None:
     if not {"input", "output"} <= amounts.keys() or not within or fields.keys() - {*_FIELDS, _UNUSED}:
         raise UsageError(f"{path}: the prices of {name[:80]!r} are invalid: they should be as in {_SHAPE}")
     return Price(amounts["input"], amounts["output"], amounts.get("input_cache_read", amounts["input"]))
+
+
+def read_budget(text: str | None) -> tuple[float | None, bool]:
+    """Read a budget: "5USD", "$5", "200k tokens", "200000".
+
+    Returns:
+        The number, None for no budget, and whether it is in dollars.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    if text is None:
+        return None, False
+    match = _BUDGET.fullmatch(text.strip())
+    if match is None or (text.strip().startswith("$") and match[3]):
+        raise UsageError(f"budget={text[:40]!r}: give dollars or tokens, as in 5USD or 200k tokens")
+    number = float(match[1]) * _TIMES[match[2].lower()]
+    if not number > 0:
+        raise UsageError(f"budget={text[:40]!r}: give a positive amount, as in 5USD or 200k tokens")
+    return number, text.strip().startswith("$") or match[3].upper() == "USD"

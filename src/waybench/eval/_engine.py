@@ -25,7 +25,7 @@ from waybench.eval._preflight import check_models
 from waybench.eval._progress import RunProgress
 from waybench.eval._progress_file import written
 from waybench.eval._room import full_message, is_full, says_full
-from waybench.eval._run_journals import RunJournals
+from waybench.eval._run_journals import RunJournals, interrupt
 from waybench.eval._secrets import Secrets, follow_older_logs, hiding, seal
 
 _MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
@@ -63,7 +63,8 @@ def evaluate(
         rerun: How often episodes with errors are tried again.
         display: Inspect's display type.
         warn: Receives a line about what of an older run's journal cannot be used; by default it goes to standard error.
-        progress: Follows the run, for a display; the folder has the same in a file, which `waybench view` shows.
+        progress: Follows the run, for a display; the folder has the same in a file, which `waybench view` shows. If it
+            has a budget, the run stops as by Ctrl-C when that is spent; this needs the main thread.
         check: Whether to send one short request to each model first (`check_models`).
 
     Returns:
@@ -82,6 +83,7 @@ def evaluate(
         check_models([open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)])
     journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
     followed = progress if progress is not None else RunProgress()
+    followed.on_spent = interrupt
     try:
         with locked(out), written(out, followed), _quiet_logging():
             _set_aside_poorer_logs(out)
@@ -93,13 +95,15 @@ def evaluate(
                 with following(followed, journals, out, quiet=display == "none"):
                     logs = _eval_set(created, ready, out, config or {}, limits or {}, rerun, display)
             except KeyboardInterrupt:
-                if journals.failure is None:
+                if journals.failure is None and not followed.budget_is_spent:
                     raise
                 logs = []
             finally:
                 journals.close()
             if journals.failure is not None:
                 raise journals.failure
+            if followed.budget_is_spent:
+                return [f"{each.task} with {each.model}" for each in followed.statuses() if each.state != "finished"]
             if len(logs) < len(tasks) * len(ready) or any(log.status == "cancelled" for log in logs):
                 raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
             failed = [log for log in logs if log.status != "success"]

@@ -153,6 +153,7 @@ class TaskProgress:
         price: The model's prices; None if they are not known.
         args: The task's parameters.
         note: Receives a line that the user should read.
+        spent: Is called after each request that was paid for.
         clock: Returns the time in seconds.
     """
 
@@ -166,12 +167,13 @@ class TaskProgress:
         price: Price | None = None,
         args: Mapping[str, object] | None = None,
         note: Callable[[str], None] = lambda line: None,
+        spent: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.task, self.model, self.args = task, model, dict(args or {})
         self.label = task.removeprefix("waybench/")
         self._total, self._attempts, self._price = total, attempts, price
-        self._note, self._clock = note, clock
+        self._note, self._spent, self._clock = note, spent, clock
         self._lock = threading.Lock()
         self._state = "waiting"
         self._done: set[str] = set()
@@ -267,6 +269,7 @@ class TaskProgress:
                 self._input += usage.input_tokens
                 self._output += usage.output_tokens
                 self._cached += usage.cached_tokens
+        self._spent()
 
     def end(self, sample: str, error: str = "") -> None:
         """Note that an episode has ended.
@@ -397,19 +400,48 @@ class RunProgress:
         tasks: The tasks with each model, in the order in which they were given.
         notes: Lines that the user should read and has not been shown yet.
         began: When the run began, in seconds since the epoch.
+        budget: What the run may spend, in tokens or dollars; None for no limit. Requests that are under way when it is
+            spent are not counted beforehand, so a little more can be spent.
+        in_dollars: Whether it is in dollars; models without a price then cost nothing.
+        budget_is_spent: Whether the run has been stopped since the budget is spent.
+        on_spent: Stops the run; is called once.
     """
 
     prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
     tasks: list[TaskProgress] = field(default_factory=list[TaskProgress])
     notes: list[str] = field(default_factory=list[str])
     began: float = field(default_factory=time.time)
+    budget: float | None = None
+    in_dollars: bool = False
+    budget_is_spent: bool = False
+    on_spent: Callable[[], None] = lambda: None
+
+    def _check_budget(self) -> None:
+        if self.budget is None or self.budget_is_spent:
+            return
+        statuses = self.statuses()
+        spent = (
+            sum(each.cost or 0.0 for each in statuses)
+            if self.in_dollars
+            else sum(each.input_tokens + each.output_tokens for each in statuses)
+        )
+        if spent >= self.budget:
+            self.budget_is_spent = True
+            self.on_spent()
 
     def add(
         self, task: str, model: str, total: int | None, *, attempts: bool, args: Mapping[str, object]
     ) -> TaskProgress:
         """Add a task with a model, and return its progress."""
         added = TaskProgress(
-            task, model, total, attempts=attempts, price=self.prices.get(model), args=args, note=self.notes.append
+            task,
+            model,
+            total,
+            attempts=attempts,
+            price=self.prices.get(model),
+            args=args,
+            note=self.notes.append,
+            spent=self._check_budget,
         )
         self.tasks.append(added)
         for each in self.tasks:
@@ -448,6 +480,11 @@ class RunProgress:
     def interrupted_text(self) -> str:
         """What is kept of the run when the user has interrupted it, and how to resume it."""
         finished = plural(sum(each.done for each in self.statuses()), "finished item")
+        if self.budget_is_spent:
+            return (
+                f"Stopped: the budget is spent. {finished} and every reply so far are kept. To go on, run the same "
+                "command again, with the same or another --budget; it repeats no request that was answered."
+            )
         return (
             f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it "
             "repeats no request that was answered."

@@ -63,7 +63,7 @@ class RunJournals:
         }
         self._warn = warn
         # Elsewhere the main thread is somebody else's, who has not asked to be interrupted.
-        self._syncer = Syncer(_interrupt if threading.current_thread() is threading.main_thread() else _nothing)
+        self._syncer = Syncer(interrupt if threading.current_thread() is threading.main_thread() else _nothing)
         self._tasks: list[tuple[Task, TaskJournals]] = []
 
     @property
@@ -179,7 +179,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", name)[:60]
 
 
-def _interrupt() -> None:
+def interrupt() -> None:
     """End the run as Ctrl-C does, so that the engine writes what it can.
 
     Where nobody listens to Ctrl-C, each sample that is left ends before its next request.

@@ -1,20 +1,16 @@
 """Tasks that look for how far a model reaches."""
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.core import Axis, Environment, Json, Price, UsageError, plural, read_prices
+from waybench.core import Axis, Environment, Json, Price, UsageError, plural, read_budget, read_prices
 from waybench.envs import registry
 from waybench.eval import HorizonSearch, Stratum, strata
 from waybench.stats import Candidate, StoppingRule, forecast
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._parameters import horizon_options
-
-_BUDGET = re.compile(r"\$?(\d+(?:\.\d+)?) ?([kM]?) ?(USD|tokens?|)", re.ASCII | re.IGNORECASE)
-_TIMES = {"": 1, "k": 1000, "m": 1_000_000}
 
 
 class HorizonConfig(NamedTuple):
@@ -131,26 +127,6 @@ def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str
     costs = f"{cost(usual.cost)} {'USD' if price else 'tokens'} ({cost(least.cost)} to {cost(most.cost)})"
     limit = "" if budget is None else f"; the budget is {given['budget']}"
     return f"{entry.name}, {model}: about {episodes} and {costs} for replies without reasoning{limit}"
-
-
-def read_budget(text: str | None) -> tuple[float | None, bool]:
-    """Read a budget: "5USD", "$5", "200k tokens", "200000".
-
-    Returns:
-        The number, None for no budget, and whether it is in dollars.
-
-    Raises:
-        UsageError: If it is none.
-    """
-    if text is None:
-        return None, False
-    match = _BUDGET.fullmatch(text.strip())
-    if match is None or (text.strip().startswith("$") and match[3]):
-        raise UsageError(f"budget={text[:40]!r}: give dollars or tokens, as in 5USD or 200k tokens")
-    number = float(match[1]) * _TIMES[match[2].lower()]
-    if not number > 0:
-        raise UsageError(f"budget={text[:40]!r}: give a positive amount, as in 5USD or 200k tokens")
-    return number, text.strip().startswith("$") or match[3].upper() == "USD"
 
 
 def horizon_search(entry: TaskEntry, given: Mapping[str, Any]) -> HorizonSearch:

@@ -1,0 +1,63 @@
+"""What a run may spend: it stops, keeps what was paid for, and goes on where it stopped."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.eval.model_server import Answer, model_server
+from tests.eval.play import MODEL, records, waybench_
+from waybench.cli._budget import run_budget
+from waybench.core import Price, UsageError
+from waybench.tasks import find_task
+
+PRICES = {"openai/a": Price(1.0, 2.0, 0.5)}
+
+
+def test_what_a_run_may_spend() -> None:
+    alicia, gtb, search = (find_task(name) for name in ("alicia", "gtb", "horizon_maze"))
+    models = ["openai/a", "openai/b", "waybench/oracle"]
+    assert run_budget("200k", [gtb], models, {}) == (200_000, False, "")
+    assert run_budget("5USD", [gtb], ["openai/a", "waybench/oracle"], PRICES) == (5, True, "")
+    # What climbs has a limit by default, for each model that costs something.
+    found = run_budget(None, [alicia, gtb], models, {})
+    assert (found.amount, found.in_dollars) == (2_000_000, False)
+    assert found.note.startswith("alicia: climbs as long as the model solves an item of a level.")
+    assert "--budget none" in found.note
+    for given in (
+        run_budget(None, [gtb], models, {}),
+        run_budget("none", [alicia], models, {}),
+        run_budget(None, [alicia], ["waybench/oracle"], {}),
+        run_budget("200k", [search], models, {}),  # the search plans with it
+    ):
+        assert given == (None, False, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("5USD", "no price for openai/b"), ("much", "give dollars or tokens"), ("0", "positive")]
+)
+def test_what_is_no_budget(text: str, expected: str) -> None:
+    with pytest.raises(UsageError, match=expected):
+        run_budget(text, [find_task("gtb")], ["openai/b"], PRICES)
+
+
+@pytest.mark.slow
+def test_a_run_stops_at_its_budget_and_goes_on(tmp_path: Path) -> None:
+    with model_server(lambda messages, before: Answer("A")) as server:
+        run = (
+            *("run", "hanoi_3", "--limit", "4", "--model", MODEL, "--model-base-url", server.url, "--no-check"),
+            *("--out", str(tmp_path), "--max-connections", "1", "--display", "none"),
+        )
+        first = waybench_(*run, "--budget", "20k")
+        assert first.returncode == 1
+        assert "Stopped: the budget is spent." in first.stderr
+        assert "Traceback" not in first.stderr + first.stdout
+        paid = Counter(server.answered)
+        assert paid
+        assert not [record for record in records(tmp_path).values() if record.end == "infrastructure_error"]
+        last = waybench_(*run, "--budget", "none")
+        assert last.returncode == 0, last.stderr
+    ended = list(records(tmp_path).values())
+    assert len(ended) == 4
+    # What was paid for once was not asked again: as many replies as turns, but for one that was under way.
+    assert 0 <= server.answered.total() - sum(len(record.turns) for record in ended) <= 1
