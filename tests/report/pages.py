@@ -16,7 +16,7 @@ VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.
 SELF_CLOSING = {"path", "circle", "rect", "line", "use", "g", "text"}
 EXECUTABLE = {"iframe", "object", "embed", "base", "form", "foreignobject", "animate", "set", "img", "style"}
-FOLDERS = "tasks", "models", "results", "replays", "compare", "ledger", "clusters"
+FOLDERS = "tasks", "models", "results", "replays", "compare", "ledger", "clusters", "families", "agents", "all"
 POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
     "script-src {}; base-uri 'none'; form-action 'none'"
@@ -166,6 +166,11 @@ class Site:
     def home(self) -> Page:
         """The first page."""
         return read(self.folder / "index.html")
+
+    @cached_property
+    def scores(self) -> Page:
+        """The page of all results."""
+        return read(self.folder / "all" / "index.html")
 
     @cached_property
     def tasks(self) -> dict[str, Page]:

@@ -66,8 +66,8 @@ def test_the_first_page_leads_to_every_task(tmp_path: Path) -> None:
     made = site(tmp_path, [*played("null", (5,)), *searched("oracle", "dfs"), *searched("oracle", "bfs")])
     assert made.home.links("tasks/") == {f"tasks/{name}.html" for name in ("maze-alicia", "search-dfs", "search-bfs")}
     assert set(made.tasks) == {"maze-alicia", "search-dfs", "search-bfs"}
-    assert made.home.links("#") >= {"#maze-alicia-family", "#search-dfs-family"}
-    assert made.home.links("results/") == {f"results/{path.name}" for path in (tmp_path / "results").iterdir()}
+    assert made.home.links("families/") == {f"families/{name}.html" for name in ("maze-alicia", "search-dfs")}
+    assert made.scores.links("../results/") == {f"../results/{path.name}" for path in (tmp_path / "results").iterdir()}
     assert made.home.links("models/") == {f"models/{path.name}" for path in (tmp_path / "models").iterdir()}
     # The tables that are on the tasks' pages are on no other one.
     for marker in ("by dimension.", "Outcomes and cost"):
@@ -148,7 +148,7 @@ def test_tokens_that_nobody_counted_are_no_zero(tmp_path: Path) -> None:
     made = site(tmp_path, [logged(detour(item(), 2))])
     assert made.task.table("Outcomes and cost")[2][-4:-1] == ["–", "–", "–"]
     assert made.result.table("By dimension.")[1][-4:-1] == ["–", "–", "–"]
-    assert made.home.table("Models.")[1][-1] == "–"
+    assert made.scores.table("Models.")[1][-1] == "–"
 
 
 def test_settings_of_the_model_are_shown(tmp_path: Path) -> None:
