@@ -198,6 +198,12 @@ class Site:
         return self.named("compare") if (self.folder / "compare").exists() else {}
 
     @property
+    def family(self) -> Page:
+        """The only family's page."""
+        (page,) = self.named("families").values()
+        return page
+
+    @property
     def task(self) -> Page:
         """The only task's page."""
         (page,) = self.tasks.values()
@@ -215,7 +221,7 @@ class Site:
         made = (*self.tasks.values(), *self.models, *self.results, *self.replays, *self.compared.values())
         ledger = self.named("ledger").values() if (self.folder / "ledger").exists() else ()
         clusters = self.named("clusters").values() if (self.folder / "clusters").exists() else ()
-        return [self.home, read(self.folder / "data" / "index.html"), *made, *ledger, *clusters]
+        return [self.home, self.scores, read(self.folder / "data" / "index.html"), *made, *ledger, *clusters]
 
     def named(self, folder: str) -> dict[str, Page]:
         """Return the pages of a folder by name."""
