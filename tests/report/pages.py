@@ -198,6 +198,11 @@ class Site:
         return self.named("compare") if (self.folder / "compare").exists() else {}
 
     @property
+    def agents(self) -> Page:
+        """The page of agents."""
+        return read(self.folder / "agents" / "index.html")
+
+    @property
     def family(self) -> Page:
         """The only family's page."""
         (page,) = self.named("families").values()
