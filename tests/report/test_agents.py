@@ -92,7 +92,7 @@ def test_a_chart_says_what_it_is(tmp_path: Path) -> None:
     assert any("without RPS" in each["caption"] for each in captions)
     (page,) = made.models
     # Beyond what people had a cell gets no darker, so that it can still be read.
-    shades = re.findall(r"--part:([\d.]+)", made.agents.html.split('id="agents"')[1].split("</section>")[0])
+    shades = re.findall(r"--part:([\d.]+)", made.agents.html.split("<main")[1])
     assert shades
     assert max(map(float, shades)) == 1
     line = page.table("Parts of the capabilities.")[1]

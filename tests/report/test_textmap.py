@@ -78,7 +78,7 @@ def test_averages_over_maps(tmp_path: Path) -> None:
 def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -> None:
     episodes = answered("null", MAPS, model="vendor/mute")
     made = site(tmp_path, episodes)
-    for shown in (made.home, made.task, made.result):
+    for shown in (made.family, made.task, made.result):
         assert "only readable answers count" in shown.text
         assert not re.search(r"missing or have fewer attempts", shown.text)
     table = text_table(estimate(episodes), totals=overall(rows(episodes)))
