@@ -76,7 +76,8 @@ def origin_of(header: Any) -> Origin:
     created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
     given = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
     command = run_command(str(spec.model), spec.task.removeprefix("waybench/"), given)
-    return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str((spec.packages or {}).get("waybench", "")), command)
+    packages: Mapping[str, Any] = spec.packages or {}
+    return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str(packages.get("waybench", "")), command)
 
 
 def settings_of_any(header: Any) -> dict[str, Json]:
