@@ -16,7 +16,7 @@ VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.
 SELF_CLOSING = {"path", "circle", "rect", "line", "use", "g", "text"}
 EXECUTABLE = {"iframe", "object", "embed", "base", "form", "foreignobject", "animate", "set", "img", "style"}
-FOLDERS = "tasks", "models", "results", "replays", "compare", "ledger", "clusters"
+FOLDERS = "tasks", "models", "results", "replays", "compare", "ledger", "clusters", "families", "agents", "all"
 POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
     "script-src {}; base-uri 'none'; form-action 'none'"
@@ -168,6 +168,11 @@ class Site:
         return read(self.folder / "index.html")
 
     @cached_property
+    def scores(self) -> Page:
+        """The page of all results."""
+        return read(self.folder / "all" / "index.html")
+
+    @cached_property
     def tasks(self) -> dict[str, Page]:
         """The tasks' pages, by name: "search-dfs"."""
         return self.named("tasks")
@@ -193,6 +198,17 @@ class Site:
         return self.named("compare") if (self.folder / "compare").exists() else {}
 
     @property
+    def agents(self) -> Page:
+        """The page of agents."""
+        return read(self.folder / "agents" / "index.html")
+
+    @property
+    def family(self) -> Page:
+        """The only family's page."""
+        (page,) = self.named("families").values()
+        return page
+
+    @property
     def task(self) -> Page:
         """The only task's page."""
         (page,) = self.tasks.values()
@@ -210,7 +226,7 @@ class Site:
         made = (*self.tasks.values(), *self.models, *self.results, *self.replays, *self.compared.values())
         ledger = self.named("ledger").values() if (self.folder / "ledger").exists() else ()
         clusters = self.named("clusters").values() if (self.folder / "clusters").exists() else ()
-        return [self.home, read(self.folder / "data" / "index.html"), *made, *ledger, *clusters]
+        return [self.home, self.scores, read(self.folder / "data" / "index.html"), *made, *ledger, *clusters]
 
     def named(self, folder: str) -> dict[str, Page]:
         """Return the pages of a folder by name."""

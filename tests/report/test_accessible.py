@@ -48,7 +48,7 @@ def test_what_keeps_people_out_is_noticed(visit: Visits, tmp_path: Path) -> None
 
 
 def test_a_sorted_column_is_told(visit: Visits, site: Path) -> None:
-    page = visit(site)
+    page = visit(site, "all/index.html")
     for table in ("leaders", "references"):
         buttons = page.locator(f"#{table} thead").get_by_role("button")
         names = [button.get_attribute("aria-label") or "" for button in buttons.all()]

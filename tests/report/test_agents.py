@@ -92,7 +92,7 @@ def test_a_chart_says_what_it_is(tmp_path: Path) -> None:
     assert any("without RPS" in each["caption"] for each in captions)
     (page,) = made.models
     # Beyond what people had a cell gets no darker, so that it can still be read.
-    shades = re.findall(r"--part:([\d.]+)", made.home.html.split('id="agents"')[1].split("</section>")[0])
+    shades = re.findall(r"--part:([\d.]+)", made.agents.html.split("<main")[1])
     assert shades
     assert max(map(float, shades)) == 1
     line = page.table("Parts of the capabilities.")[1]
@@ -110,7 +110,7 @@ def test_the_first_page(tmp_path: Path) -> None:
     hostile = "vendor/<img src=x onerror=alert(1)>\u202e"
     episodes = [*played("thompson", hostile), *played("random"), *played("oracle", "waybench/oracle")]
     made = site(tmp_path, episodes)
-    page = made.home.html
+    page = made.agents.html
     assert "<img" not in page
     assert "\u202e" not in page
     assert page.count("Human-normalised scores.") == 1
@@ -208,17 +208,17 @@ def test_what_is_far_beyond_people_is_named_and_squeezes_nothing() -> None:
 
 def test_raw_scores_and_degrees_are_tables(tmp_path: Path) -> None:
     made = site(tmp_path, [*played("oracle", "vendor/model"), *played("random", "waybench/random")])
-    rows = made.home.table("Scores in the recorded settings.")
+    rows = made.agents.table("Scores in the recorded settings.")
     # Table 4: the human baseline.
     assert rows[1] == ["Human baseline", "45", "43", "3", "1", "1", "2680", "1"]
     assert rows[2][0] == "vendor/ model"  # where the name may be broken
     assert rows[2][1].startswith("50.00")
     assert rows[2][2:] == ["not run"] * 6
-    degree_rows = made.home.table("Degrees of the challenges.")
+    degree_rows = made.agents.table("Degrees of the challenges.")
     # Table 3, with the program's MessengerL1 before MessengerL2+.
     assert degree_rows[2] == ["Reasoning 1: 0–1-hop; 2: 2–3-hop; 3: multi-hop", "1", "1", "3", "1", "2", "3", "1"]
     assert len(degree_rows) == 10
-    assert made.home.html.count('aria-label="Degrees of the challenges in ') == 7
+    assert made.agents.html.count('aria-label="Degrees of the challenges in ') == 7
     (first, _) = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["agents"]
     assert first["raw"]["BanditTwoArmedHighLowFixed"]["value"] == 50
 

@@ -39,7 +39,7 @@ def test_models_side_by_side(tmp_path: Path) -> None:
     assert [row[1] for row in table[1:]] == column(found["vendor/model"])
     assert [row[2] for row in table[1:]] == column(found["vendor/other"])
     # The family's table has the number too.
-    overview = made.home.table("Crafter (SmartPlay), Level 1.")
+    overview = made.family.table("Crafter (SmartPlay), Level 1.")
     place = overview[1].index("Crafter score ↑") + 1
     assert [row[place] for row in overview[2:]] == [
         told(found[name].aggregates["crafter_score"]) for name in ("vendor/model", "vendor/other")

@@ -56,7 +56,7 @@ def by_model(table: list[list[str]]) -> dict[str, list[str]]:
 def test_the_first_page_has_a_horizon_for_every_row(made: Site, curves: list[SuccessCurve]) -> None:
     found = {group.model: told(half) for group, half in leading(h for c in curves for h in c.horizons).items()}
     assert set(found) == {FAR, NEAR, LOST, "waybench/oracle"}
-    table = made.home.table("Models.")
+    table = made.scores.table("Models.")
     at = table[0].index("Horizon")
     shown = {(row[0].replace("/ ", "/"), row[1].split()[0]): row[at] for row in table[1:]}
     assert shown == {
@@ -64,13 +64,13 @@ def test_the_first_page_has_a_horizon_for_every_row(made: Site, curves: list[Suc
         (NEAR, "Depth-first"): "–",  # all cases have as many nodes
     }
     assert shown[LOST, "Mazes"].startswith("below 5")
-    references = made.home.table("Reference players, not models.")
+    references = made.scores.table("Reference players, not models.")
     assert references[1][references[0].index("Horizon")] == f"above 7 dimension {SOLVED}"
 
 
 def test_without_any_horizon_there_is_no_column(tmp_path: Path) -> None:
     page = site(tmp_path, played("random", (5,), model="m"))
-    assert "Horizon" not in page.home.table("Models.")[0]
+    assert "Horizon" not in page.scores.table("Models.")[0]
     assert "Horizons" not in page.models[0].text
     assert "Horizons" not in (tmp_path / "table.md").read_text()
 

@@ -86,8 +86,8 @@ def test_names_stay_text_and_files_stay_inside(tmp_path: Path) -> None:
     for page in made.pages:
         assert not INVISIBLE & set(page.html)
         assert "49" not in [word for words in page.words for word in words.split()]
-    for folder in ("models", "results"):
-        assert made.home.links(f"{folder}/") == {str(file) for file in pages if str(file.parent) == folder}
+    assert made.home.links("models/") == {str(file) for file in pages if str(file.parent) == "models"}
+    assert made.scores.links("../results/") == {f"../{file}" for file in pages if str(file.parent) == "results"}
 
 
 def test_names_stay_text_in_what_tables_are_sorted_by(tmp_path: Path) -> None:
@@ -100,18 +100,18 @@ def test_names_stay_text_in_what_tables_are_sorted_by(tmp_path: Path) -> None:
     ]
     names = [*NAMES, *quotes]
     made = site(tmp_path, [logged(said(["a", "b", "c"]), name, name) for name in names])
-    cells = [a for _, a in made.home.elements if "data-order" in a]
-    heads = [a for a in made.home.all("th") if a.get("scope") == "row"]
+    cells = [a for _, a in made.scores.elements if "data-order" in a]
+    heads = [a for a in made.scores.all("th") if a.get("scope") == "row"]
     assert [set(head) for head in heads] == [{"scope", "data-order"}] * len(names)
     assert sorted(head["data-order"] for head in heads) == sorted(one_line(name, 80) for name in names)
     assert all(set(cell) <= {"scope", "class", "data-order", "style"} for cell in cells)
-    (table,) = made.home.all("table")[:1]
+    (table,) = made.scores.all("table")[:1]
     assert (table["data-search"], table["data-choose"]) == ("Models", "Family")
-    assert sum("data-family" in a for a in made.home.all("tr")) == len(names)
+    assert sum("data-family" in a for a in made.scores.all("tr")) == len(names)
     assert not INVISIBLE & set("".join(cell["data-order"] for cell in cells))
     # A number is sorted by a number, and what is none by nothing.
     numbers = [
-        cell["data-order"] for cell in made.home.all("td") if "data-order" in cell and cell.get("class") != "name"
+        cell["data-order"] for cell in made.scores.all("td") if "data-order" in cell and cell.get("class") != "name"
     ]
     assert all(re.fullmatch(r"(\d+(\.\d+)?(e-\d+)?)?", number) for number in numbers)
 

@@ -173,7 +173,7 @@ def test_tokens_and_cost_for_each_solved_item(tmp_path: Path) -> None:
     # In the page: a column of cost, where some price is known, and none where none is.
     for name, prices in (("with", {"vendor/m": Price(2, 10, 2)}), ("without", {"vendor/other": Price(2, 10, 2)})):
         write_report(episodes, tmp_path / name, prices=prices)
-    priced, bare = (read(tmp_path / name / "index.html").table("Models.") for name in ("with", "without"))
+    priced, bare = (read(tmp_path / name / "all" / "index.html").table("Models.") for name in ("with", "without"))
     assert (priced[0][-1], priced[1][-1]) == ("Cost per solved", found.cost.text)
     assert (bare[0][-1], bare[1][-1]) == ("Tokens per solved", "2,540")
     (told,) = json.loads((tmp_path / "with" / "summary.json").read_text())["overall"]
@@ -207,19 +207,19 @@ def test_settings_that_tell_rows_apart_are_named(tmp_path: Path) -> None:
     assert [each.differs for each in table(episodes).models] == [["wording: matrix"], ["wording: ascii"]]
     assert [each.differs for each in table(episodes[:9]).models] == [[]]
     made = site(tmp_path, [*episodes, *played("oracle", (5,))])
-    head, *lines = made.home.table("Models.")
+    head, *lines = made.scores.table("Models.")
     assert head[:6] == ["Model", "Task", "Score", "Items", "Solved, %", "Unparsed, %"]
     assert [each[0] for each in lines] == ["m wording: matrix", "m wording: ascii"]
-    assert made.home.table("Reference players, not models.")[1][0] == "waybench/ oracle wording: matrix"
+    assert made.scores.table("Reference players, not models.")[1][0] == "waybench/ oracle wording: matrix"
     # Each table names what its search and its list of families go by.
-    assert [(one["id"], one["data-search"], one["data-choose"]) for one in made.home.all("table")[:2]] == [
+    assert [(one["id"], one["data-search"], one["data-choose"]) for one in made.scores.all("table")[:2]] == [
         ("leaders", "Models", "Family"),
         ("references", "Reference players, not models", "Family"),
     ]
-    assert {row.get("data-family") for row in made.home.all("tr")} == {None, "Mazes (AliciaBench)"}
-    scripts = [script["src"] for script in made.home.all("script")]
-    assert scripts == ["assets/datatables.js", "assets/tables.js"]
+    assert {row.get("data-family") for row in made.scores.all("tr")} == {None, "Mazes (AliciaBench)"}
+    scripts = [script["src"] for script in made.scores.all("script")]
+    assert scripts == ["../assets/datatables.js", "../assets/tables.js"]
     # A row leads to the model and to its results.
-    for row_html in re.findall(r"<tr data-family=.*?</tr>", made.home.html, re.DOTALL):
-        assert re.search(r'<th [^>]*><a href="models/[^"]+">', row_html)
-        assert re.search(r'<td class="name"[^>]*><a href="results/[^"]+">', row_html)
+    for row_html in re.findall(r"<tr data-family=.*?</tr>", made.scores.html, re.DOTALL):
+        assert re.search(r'<th [^>]*><a href="../models/[^"]+">', row_html)
+        assert re.search(r'<td class="name"[^>]*><a href="../results/[^"]+">', row_html)

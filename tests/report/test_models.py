@@ -42,18 +42,18 @@ def test_a_model_has_one_page_for_all_tasks_and_settings(tmp_path: Path) -> None
     assert [line[0] for line in lines[1:]] == [f"{maze} wording: matrix", f"{maze} wording: ascii"]
     assert lines[0][0].startswith("Depth-first")
     # They are rows of the first page's table, as they stand there.
-    home = made.home.table("Models.")
+    home = made.scores.table("Models.")
     assert head == home[0][1:]
     assert [row[2:] for row in home[1:] if row[0].startswith("vendor/ a")] == [line[1:] for line in lines]
     assert len(page.links("../results/")) == 3
-    assert page.links("../results/") < {f"../{link}" for link in made.home.links("results/")}
+    assert page.links("../results/") < made.scores.links("../results/")
     assert any(label.startswith("Score by dimension") for label in charts(page))
     assert "One of waybench's own players" not in page.text
     own = page_of(made, "waybench/oracle")
     assert "Reference player (not a model)." in own.text
     assert [row[0].split()[0] for row in own.table("Tasks.")[1:]] == ["Depth-first"]
     assert "Floor and ceiling" not in own.text
-    assert "Floor and ceiling" in made.home.text
+    assert "Floor and ceiling" in made.scores.text
 
 
 def test_ways_of_asking_are_agents_of_one_model(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_rows_of_a_model_are_in_the_order_of_their_settings(tmp_path: Path) -> N
     made = site(tmp_path, episodes)
     reached = [line[0] for line in made.task.table("Horizons, by")[1:] if line[0].startswith("a ")]
     assert reached == [f"a tries: {tries}" for tries in (1, 5, 10)]
-    for page in (made.home, made.task):
+    for page in (made.family, made.task):
         table = page.table("Tile maps (GameTraversalBenchmark), all maps.")
         assert [line[0] for line in table[2:]] == [f"{model} tries: {tries}" for model in "ab" for tries in (1, 5, 10)]
     lines = [line.split("|")[1].strip() for line in (tmp_path / "table.md").read_text().splitlines() if "tries" in line]

@@ -52,7 +52,7 @@ def test_table_of_the_family(tmp_path: Path) -> None:
         *searched("random", "dfs", model="vendor/b"),
         *everywhere("oracle"),
     ]
-    home = site(tmp_path, episodes).home
+    home = site(tmp_path, episodes).family
     # At a level that is of no mode the environments of the same level stand side by side.
     found = {(e.group.model, e.group.env): e for e in estimate(episodes)}
     table = home.table("Base environments, Level 6.")
@@ -77,7 +77,7 @@ def test_modes_put_levels_of_different_environments_into_one_row(tmp_path: Path)
         e for env, level in (("bfs", 15), ("guessnum", 15), ("dfs", 8)) for e in searched("oracle", env, level=level)
     ]
     made = site(tmp_path, episodes)
-    table = made.home.table("Base environments, EASY mode.")
+    table = made.family.table("Base environments, EASY mode.")
     assert table[0] == ["Model", "guessnum", "dfs", "bfs"]
     assert len(table[1]) == 9
     (row,) = table[3:]
@@ -91,7 +91,7 @@ def test_modes_put_levels_of_different_environments_into_one_row(tmp_path: Path)
 def test_change_by_examples(tmp_path: Path) -> None:
     bare = searched("noisy-0.6", model="m", count=12)
     shown = searched("oracle", model="m", count=12, examples=2)
-    home = site(tmp_path, [*shown, *bare]).home
+    home = site(tmp_path, [*shown, *bare]).family
     first, second = home.table("Base environments, Level 6.")[2:]
     assert (first[0], second[0]) == ("m", "m examples: 2")
     (change,) = examples_effects(rows([*bare, *shown]))
@@ -108,7 +108,7 @@ def test_change_by_examples(tmp_path: Path) -> None:
 def test_with_a_teacher_the_curve_stands_for_the_goal(tmp_path: Path) -> None:
     episodes = everywhere("noisy-0.3", model="m", teacher_guided=True, count=8)
     made = site(tmp_path, episodes)
-    home = made.home
+    home = made.family
     found = {e.group.env: e for e in estimate(episodes)}
     for env, level in (("guessnum", 6), ("dfs", 5)):
         table = home.table(f"With a teacher, Level {level}.")

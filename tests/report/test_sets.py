@@ -74,7 +74,7 @@ def test_what_is_not_drawn_is_named(tmp_path: Path) -> None:
     assert told in made.models[0].text
     levels = [*several, *searched("random", "dfs", model="a", level=HARD)]
     made = site(tmp_path / "levels", levels)
-    assert made.task.text.count(told) == made.home.text.count(told) == 1
+    assert made.task.text.count(told) == made.family.text.count(told) == 1
     guided = searched("random", "dfs", model="a", teacher_guided=True)
     made = site(tmp_path / "guided", [*searched("random", "dfs", model="a"), *guided])
     assert "curves by step in play without a teacher" in made.task.text

@@ -45,7 +45,7 @@ def test_routes_and_destinations_stand_side_by_side(tmp_path: Path) -> None:
         *references(MAPS[:2]),
         *references(MAPS[:2], "destination"),
     ]
-    home = site(tmp_path, episodes).home
+    home = site(tmp_path, episodes).family
     table = home.table("Routes and destinations, all questions.")
     assert table[0] == ["Model", "route", "destination"]
     assert (
@@ -78,7 +78,7 @@ def test_averages_over_maps(tmp_path: Path) -> None:
 def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -> None:
     episodes = answered("null", MAPS, model="vendor/mute")
     made = site(tmp_path, episodes)
-    for shown in (made.home, made.task, made.result):
+    for shown in (made.family, made.task, made.result):
         assert "only readable answers count" in shown.text
         assert not re.search(r"missing or have fewer attempts", shown.text)
     table = text_table(estimate(episodes), totals=overall(rows(episodes)))
@@ -218,7 +218,7 @@ def test_maps_of_one_question_each_are_no_table_of_maps(tmp_path: Path) -> None:
     assert "By map." not in made.result.text
     assert made.result.text.count("Question m") == len(MAPS)
     assert "Averages over maps" not in made.task.text
-    assert "interval over maps" in made.home.text
+    assert "interval over maps" in made.family.text
 
 
 def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
@@ -230,10 +230,10 @@ def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
         for item in found.source().head(12 if env == "minigame" else 2)
     ]
     made = site(tmp_path, episodes)
-    assert made.home.table("Minigames, all questions.")[1][:3] == [
+    assert made.family.table("Minigames, all questions.")[1][:3] == [
         *("Success ↑", "Success, known moves ↑", "Success, new moves ↑"),
     ]
-    assert made.home.table("Extraction and search, all questions.")[1][0] == "Success ↑"
+    assert made.family.table("Extraction and search, all questions.")[1][0] == "Success ↑"
     title = "Success in minigames on the questions that both answered."
     assert [title in page.text for page in made.tasks.values()] == [False, True]  # extract, minigame
 

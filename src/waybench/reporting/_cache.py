@@ -199,9 +199,17 @@ class KeptEpisode(NamedTuple):
 
 def episode_key(episode: LoggedEpisode, price: Price | None) -> bytes:
     """Return the key of an episode's row: everything that is recorded of it, and the price of its tokens."""
-    facts = episode.model, episode.task, sorted(episode.settings.items()), episode.log, episode.sample, episode.run
+    facts = (
+        episode.model,
+        episode.task,
+        sorted(episode.settings.items()),
+        episode.log,
+        episode.sample,
+        episode.run,
+        episode.origin,
+    )
     record = episode.record.dumps().encode("utf-8", "surrogatepass")
-    return content_key("row", *facts, sorted(episode.search.items()), episode.attempt, price, record)
+    return content_key("row", *facts, episode.origin, sorted(episode.search.items()), episode.attempt, price, record)
 
 
 def pack(kept: KeptEpisode) -> bytes:

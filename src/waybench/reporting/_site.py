@@ -335,6 +335,7 @@ class Site:
                 *(setting(option, value) for option, value in group.settings.items()),
                 *_clusters(own, presentation),
             ],
+            origins=list(dict.fromkeys(row.origin for row in own if row.origin)),
             total=total,
             by_level=level_table(env, presentation, measured, [level.estimate for level in shown], total, drawn),
             errors=error_table(presentation, errors),

@@ -1,11 +1,11 @@
 """Reading episodes from Inspect logs and from files of records."""
 
-from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded, is_human
+from waybench.analysis.logs._episodes import LoggedEpisode, Origin, is_embedded, is_human
 from waybench.analysis.logs._guard import Skipped, skipped
 from waybench.analysis.logs._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
 from waybench.analysis.logs._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis.logs._records import read_records
-from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, settings_of_any
+from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, run_command, settings_of_any
 
 __all__ = [
     "SCALARS",
@@ -14,6 +14,7 @@ __all__ = [
     "Log",
     "LoggedEpisode",
     "NoEpisodesError",
+    "Origin",
     "Seen",
     "Skipped",
     "as_number",
@@ -24,6 +25,7 @@ __all__ = [
     "read_logs",
     "read_records",
     "read_samples",
+    "run_command",
     "runs",
     "settings_of_any",
     "skipped",

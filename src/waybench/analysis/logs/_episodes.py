@@ -3,8 +3,23 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from waybench.core import EpisodeRecord, Json
+
+
+class Origin(NamedTuple):
+    """Where results come from.
+
+    Attributes:
+        created: When the run began, as "2026-01-31 12:00 UTC".
+        version: The version of waybench that ran it; "" if not known.
+        command: The command that runs it again.
+    """
+
+    created: str
+    version: str
+    command: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +38,7 @@ class LoggedEpisode:
             taken up again is the same run. "" if not known.
         search: What a search for a horizon is to find out; empty for other runs.
         attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
+        origin: Date, version and command of its run; None if not known.
     """
 
     model: str
@@ -34,6 +50,7 @@ class LoggedEpisode:
     run: str = ""
     search: Mapping[str, Json] = field(default_factory=dict[str, Json])
     attempt: int = 0
+    origin: Origin | None = None
 
     @property
     def embedded(self) -> bool:

@@ -19,7 +19,7 @@ from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
 from waybench.analysis.logs._guard import Skipped, path_of, sample_part, sizes, skipped
 from waybench.analysis.logs._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, to_stderr
 from waybench.analysis.logs._records import read_records
-from waybench.analysis.logs._settings import of_record, settings_of, without_key
+from waybench.analysis.logs._settings import of_record, origin_of, settings_of, without_key
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
 
 _SEARCH = "waybench_search"
@@ -82,11 +82,11 @@ def read_logs(
         for logs in runs(directories, report)
         for log, wanted in newest(logs)
     ]
-    headers = {log.location: (log.header, settings_of(log.header)) for log, _ in chosen}
+    headers = {log.location: (log.header, settings_of(log.header), origin_of(log.header)) for log, _ in chosen}
     for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], report, processes, kept):
         if sample.head is None:
             continue
-        header, settings = headers[location]
+        header, settings, origin = headers[location]
         try:
             record = without_key(_record(sample), header)
             own = of_record(record, settings)
@@ -103,6 +103,7 @@ def read_logs(
             sample=sample.name,
             run=header.eval.task_id,
             search=_search(sample.search),
+            origin=origin,
         )
     for episode in read_records(directories, report):
         found = True

@@ -3,12 +3,15 @@
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from waybench.analysis.logs._episodes import Origin
 from waybench.core import LABEL, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
 from waybench.envs import registry
 
@@ -45,6 +48,36 @@ def settings_of(header: Any) -> dict[str, Json]:
             **_asked_how(header),
         }
     )
+
+
+def run_command(model: str, task: str, args: Mapping[str, Any]) -> str:
+    """Return the command that runs a task with a model again.
+
+    Args:
+        model: The model.
+        task: The task's name.
+        args: The parameters that were given; what may be a secret is left out.
+    """
+    options = [part for name, value in _harmless(dict(args)).items() for part in ("-T", f"{name}={_typed(value)}")]
+    return shlex.join(["waybench", "run", task, "--model", model, *options])
+
+
+def _typed(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def origin_of(header: Any) -> Origin:
+    """Return date, version and command of a run.
+
+    Args:
+        header: The log's header.
+    """
+    spec = header.eval
+    created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
+    given = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
+    command = run_command(str(spec.model), spec.task.removeprefix("waybench/"), given)
+    packages: Mapping[str, Any] = spec.packages or {}
+    return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str(packages.get("waybench", "")), command)
 
 
 def settings_of_any(header: Any) -> dict[str, Json]:

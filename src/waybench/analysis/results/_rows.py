@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from waybench.analysis.logs import SCALARS, LoggedEpisode
+from waybench.analysis.logs import SCALARS, LoggedEpisode, Origin
 from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import TEMPLATE, DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range
 from waybench.envs import registry
@@ -149,6 +149,7 @@ class Row:
             such rows count for horizons, and in no score of a level or a task beside other models'.
         log: The log file.
         run: The run.
+        origin: Date, version and command of its run; None if not known.
     """
 
     group: Group
@@ -184,6 +185,7 @@ class Row:
     adaptive: bool = False
     log: str = ""
     run: str = ""
+    origin: Origin | None = None
 
     @property
     def turns(self) -> int:
@@ -338,6 +340,7 @@ def row(
             adaptive=bool(episode.search),
             log=episode.log,
             run=episode.run,
+            origin=episode.origin,
         )
     except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
         raise DataError(_unmeasurable(record, problem)) from None

@@ -1,5 +1,6 @@
 """Charts: a line for each group, with intervals, and with labels at the lines' ends."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,7 +26,7 @@ class Shape:
         width: Of the plot.
         height: Of the plot.
         font: Size of its text.
-        letters: The longest label at a line's end.
+        letters: Letters in a line of a label.
     """
 
     width: int
@@ -73,14 +74,14 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
     """Return a plot as a Vega-Lite specification."""
     ticks = sorted({point.at for point in plot.points})
     shown = _styled(plot, ticks)
-    domain = _domain(plot)
+    domain = score_domain(plot)
     ends = _ends(shown, ticks, domain, shape)
     gap = _gap(ticks)
     roomy = gap * shape.width / (ticks[-1] - ticks[0] + gap) >= _ROOM if ticks else True
     across = {
         "title": plot.across,
         "scale": {"domain": [ticks[0] - gap / 2, ticks[-1] + gap / 2] if ticks else [0, 1], "nice": False},
-        "axis": {"values": _thinned(ticks, shape.width // 34), "format": "d", "grid": False},
+        "axis": {"values": thinned(ticks, shape.width // 34), "format": "d", "grid": False},
     }
     arrow = {"lower": "↓", "higher": "↑"}.get(plot.metric.better, "")
     title = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -14, "titleBaseline": "bottom"}
@@ -119,10 +120,31 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
         {"data": {"values": ends}, "mark": {**label, **halo}, "encoding": beside},
         {"data": {"values": ends}, "mark": label, "encoding": {**beside, "color": colour}},
     ]
-    return specification(shape.width, shape.height, data={"values": shown}, layer=layers, config=_config(shape.font))
+    return specification(shape.width, shape.height, data={"values": shown}, layer=layers, config=config(shape.font))
 
 
-def _config(size: int) -> dict[str, Any]:
+def wrapped(label: str, letters: int) -> list[str]:
+    """Return the lines of a name, all of it: broken after a space, a slash, a hyphen or a comma where that can be.
+
+    Args:
+        label: The name.
+        letters: Letters in a line.
+    """
+    lines = [""]
+    for piece in re.findall(r"[^\s/,-]*[\s/,-]?", label):
+        while len(lines[-1] + piece.rstrip()) > letters:
+            if lines[-1] and len(piece.rstrip()) <= letters:
+                lines.append("")
+            else:
+                room = letters - len(lines[-1])
+                lines[-1], piece = lines[-1] + piece[:room], piece[room:]
+                lines.append("")
+        lines[-1] += piece
+    return [line.strip() for line in lines if line.strip()]
+
+
+def config(size: int) -> dict[str, Any]:
+    """Return the colours and sizes of the text and axes of a chart."""
     axis = {
         **{"labelColor": "var(--soft)", "labelFontSize": size},
         **{"titleColor": "var(--soft)", "titleFontSize": size, "titleFontWeight": "normal", "titlePadding": 8},
@@ -163,12 +185,14 @@ def _gap(levels: Sequence[int]) -> float:
     return float(min((b - a for a, b in pairwise(levels)), default=1))
 
 
-def _thinned(levels: Sequence[int], most: int) -> list[int]:
+def thinned(levels: Sequence[int], most: int) -> list[int]:
+    """Return at most so many levels, at equal steps from the first one."""
     every = max(1, -(-len(levels) // max(1, most)))
     return list(levels[::every])
 
 
-def _domain(plot: Plot) -> tuple[float, float]:
+def score_domain(plot: Plot) -> tuple[float, float]:
+    """Return the ends of the axis of scores: the metric's bounds, or else those of the intervals."""
     means = [point.mean for point in plot.points]
     values = [value for mean in means for value in (mean.value, mean.low, mean.high) if value is not None] or [0.0]
     least, greatest = plot.metric.bounds
@@ -198,18 +222,21 @@ def _ends(
     taken: list[Box] = []
     out: list[dict[str, Any]] = []
     for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
-        text = point["label"] if len(point["label"]) <= shape.letters else point["label"][: shape.letters - 1] + "…"
+        lines = wrapped(point["label"], shape.letters)
         # Beside the rightmost point of this level, so that it covers none.
         beside = max(other["x"] for other in shown if other["level"] == point["level"])
         x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
-        box = Box(x + 9, y - line / 2, x + 13 + len(text) * shape.font * 0.56, y + line / 2)
+        half, width = len(lines) * line / 2, max(map(len, lines), default=0) * shape.font * 0.56
+        box = Box(x + 9, y - half, x + 13 + width, y + half)
 
         def cost(move: float, box: Box = box) -> float:
             return abs(move) + _cost(box.down(move * line), taken, tracks, shape, rising)
 
         best = min(_moves(len(last)), key=cost)
         taken.append(box.down(best * line))
-        out.append({"x": beside, "score": point["score"] - best * line / down, "label": text, "colour": point["ink"]})
+        for number, text in enumerate(lines):
+            down_by = (best + number - (len(lines) - 1) / 2) * line
+            out.append({"x": beside, "score": point["score"] - down_by / down, "label": text, "colour": point["ink"]})
     return out
 
 

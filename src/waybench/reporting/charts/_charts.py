@@ -15,6 +15,7 @@ from waybench.reporting._files import slug
 from waybench.reporting._format import heading
 from waybench.reporting._sets import ChartSet, chart_sets
 from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
+from waybench.reporting.charts._multiples import NARROW_GRID, WIDE_GRID, is_crowded, multiples_spec
 from waybench.reporting.charts._points import by_examples, by_level, by_step
 from waybench.reporting.charts._svg import drawn
 from waybench.stats import CONFIDENCE
@@ -22,6 +23,7 @@ from waybench.stats import CONFIDENCE
 _FLAT = Shape(WIDE.width, 240, WIDE.font, WIDE.letters)
 _FLAT_NARROW = Shape(NARROW.width, 240, NARROW.font, NARROW.letters)
 _SMALL = Shape(380, 190, 13, 12)
+_PANELS = " Each player has a panel of its own, on the same axes."
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
@@ -241,5 +243,9 @@ def chart_name(env: Environment[Any, Any, Any], whose: Sequence[str], what: str)
 def _figure(
     name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape | None = NARROW
 ) -> Chart:
+    if narrow and is_crowded(plot):
+        spec = multiples_spec(plot, WIDE_GRID)
+        small = drawn(multiples_spec(plot, NARROW_GRID), label)
+        return Chart(name, drawn(spec, label), small, f"{caption}{_PANELS}", spec)
     spec = chart_spec(plot, wide)
     return Chart(name, drawn(spec, label), chart(plot, narrow, label) if narrow else None, caption, spec)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from waybench.analysis.horizons import SHARES, DifficultyBin, SuccessCurve, difficulty_text, horizon_text
 from waybench.core import plural
-from waybench.reporting.charts._chart import COLOURS
+from waybench.reporting.charts._chart import COLOURS, wrapped
 from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
@@ -25,7 +25,7 @@ class Panels:
         height: Likewise.
         columns: Panels beside each other.
         font: Size of its text.
-        letters: The longest name.
+        letters: Letters in a line of a name.
     """
 
     width: int
@@ -217,9 +217,12 @@ def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
 
 def _head(player: Player, ink: str, panels: Panels) -> list[Spec]:
     half = player.curve.horizons[0]
-    label = player.label if len(player.label) <= panels.letters else player.label[: panels.letters - 1] + "…"
+    named = wrapped(player.label, panels.letters)
     lines = (
-        (label, {"dy": -31, "fontWeight": 600, "color": ink}),
+        *(
+            (text, {"dy": -31 - 15 * (len(named) - 1 - number), "fontWeight": 600, "color": ink})
+            for number, text in enumerate(named)
+        ),
         (f"{100 * half.share:.0f} %: {horizon_text(half)}", {"dy": -16, "color": "var(--soft)"}),
     )
     at = {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")}

@@ -1,6 +1,7 @@
 """The first page's tables: normalised scores of models by families, and their horizons."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from waybench.analysis.estimates import SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
 from waybench.analysis.formatting import NOTHING
@@ -9,7 +10,6 @@ from waybench.analysis.results import Family, Group, grouped
 from waybench.envs import registry
 from waybench.reporting.tables._horizon_tables import horizon_cell
 from waybench.reporting.tables._table import (
-    BLANK,
     Cell,
     Column,
     Note,
@@ -21,6 +21,7 @@ from waybench.reporting.tables._table import (
 )
 from waybench.stats import CONFIDENCE
 
+_NOT_RUN = Cell(text="not run", kind="score absent")
 _KINDS = {
     "model": ("", ""),
     "person": ("People", "people"),
@@ -56,7 +57,7 @@ def matrix_table(
             ]
             * ranked
         ),
-        "Blank: not run. “–”: there is no normalised score, because floor and ceiling are not known or do not differ "
+        "“–”: there is no normalised score, because floor and ceiling are not known or do not differ "
         "significantly; the family’s page has the score itself.",
         "Items that a search for a horizon chose are not in this table.",
     ]
@@ -92,15 +93,25 @@ def _row(
     head = Cell(text=head.text, link=f"models/{model_pages[row.model]}")
     several = row.families < len(found.families)
     mean = _cell(row.mean, [f"{row.families} of {len(found.families)} families"] if several and row.mean else [])
-    rank = [Cell(text="" if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank))), kind="score")]
+    rank = Cell(text="" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
     return TableRow(
-        head, [mean, *(rank if ranked else []), *(_family(row.cells.get(each), pages) for each in found.families)]
+        head,
+        [
+            _labelled(mean, "Mean"),
+            *([_labelled(rank, "Rank")] if ranked else []),
+            *(_labelled(_family(row.cells.get(each), pages), short_title(each)) for each in found.families),
+        ],
     )
+
+
+def _labelled(cell: Cell, heading: str) -> Cell:
+    """Return a cell with its column's heading, which is shown where a narrow page makes each row a card."""
+    return replace(cell, notes=(*cell.notes, Note(heading, "label")))
 
 
 def _family(cell: FamilyScore | None, pages: Mapping[Group, str]) -> Cell:
     if cell is None:
-        return BLANK
+        return _NOT_RUN
     link = f"results/{pages[cell.groups[0]]}" if len(cell.groups) == 1 else ""
     return _cell(cell.score, cell.notes, link)
 
@@ -146,7 +157,7 @@ def horizon_matrix(
             kinds.get(model) or _kind(own[0].group),
             TableRow(
                 Cell(text=model_cell(model).text, link=f"models/{model_pages[model]}"),
-                [_horizon(listed.get((model, env), []), pages) for env in envs],
+                [_labelled(_horizon(listed.get((model, env), []), pages), _env_title(env)) for env in envs],
             ),
         )
         for model in models
@@ -175,7 +186,7 @@ def horizon_matrix(
             Column(heading="Model"),
             *(
                 Column(
-                    heading=registry.load(env).title.partition(" (")[0],
+                    heading=_env_title(env),
                     link=env_pages.get(env, ""),
                     notes=notes([registry.load(env).axes[0].title.lower()]),
                     kind="score",
@@ -189,6 +200,10 @@ def horizon_matrix(
     )
 
 
+def _env_title(env: str) -> str:
+    return registry.load(env).title.partition(" (")[0]
+
+
 def _kind(group: Group) -> str:
     return "reference" if group.embedded else "model"
 
@@ -196,7 +211,7 @@ def _kind(group: Group) -> str:
 def _horizon(own: list[Horizon], pages: Mapping[Group, str]) -> Cell:
     """Return the horizon of one model at one environment: of several, that from the most attempts."""
     if not own:
-        return BLANK
+        return _NOT_RUN
     best = max(own, key=lambda each: (each.known, each.trials, each.group.task))
     cell = horizon_cell(best)
     return Cell(

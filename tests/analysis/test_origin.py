@@ -1,0 +1,27 @@
+"""Date, version and command of a run, from its log's header."""
+
+from types import SimpleNamespace
+
+from waybench.analysis.logs import run_command
+from waybench.analysis.logs._settings import origin_of
+
+
+def test_the_command_that_runs_a_task_again() -> None:
+    args = {"max_dimension": 13, "wording": "a b", "key": "a private key", "api_key": "x", "exit_hint": None}
+    found = run_command("vendor/m", "alicia", args)
+    assert found == "waybench run alicia --model vendor/m -T max_dimension=13 -T 'wording=a b' -T exit_hint=null"
+
+
+def test_what_a_header_says_of_its_run() -> None:
+    spec = SimpleNamespace(
+        created="2026-11-22T22:58:17+01:00",
+        task="waybench/alicia",
+        task_args={"protocol": "paper", "max_dimension": 13},
+        task_args_passed={"max_dimension": 13},
+        packages={"waybench": "0.1.0"},
+        model="vendor/m",
+    )
+    found = origin_of(SimpleNamespace(eval=spec))
+    assert found.created == "2026-11-22 21:58 UTC"
+    assert found.version == "0.1.0"
+    assert found.command == "waybench run alicia --model vendor/m -T max_dimension=13"  # defaults are left out
