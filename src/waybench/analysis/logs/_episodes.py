@@ -23,6 +23,8 @@ class LoggedEpisode:
             taken up again is the same run. "" if not known.
         search: What a search for a horizon is to find out; empty for other runs.
         attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
+        epoch: The epoch of its sample, from 1; 0 where it comes from no log.
+        reasoning: What the provider returned as reasoning beside the replies, by the number of the turn from 0, as text.
     """
 
     model: str
@@ -34,6 +36,8 @@ class LoggedEpisode:
     run: str = ""
     search: Mapping[str, Json] = field(default_factory=dict[str, Json])
     attempt: int = 0
+    epoch: int = 0
+    reasoning: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def embedded(self) -> bool:

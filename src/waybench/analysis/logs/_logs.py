@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
 from waybench.analysis.logs._guard import Skipped, sample_part, sizes, skipped
-from waybench.analysis.logs._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, to_stderr
+from waybench.analysis.logs._inspect import KEY, OF_TIME, REASONING, logs_in, newest, read_samples, runs, to_stderr
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._settings import of_record, settings_of, without_key
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
@@ -81,6 +81,8 @@ def read_logs(
             sample=sample.name,
             run=header.eval.task_id,
             search=_search(sample.search),
+            epoch=sample.epoch,
+            reasoning=sample.reasoning or {},
         )
     for episode in read_records(directories, report):
         found = True
@@ -114,6 +116,8 @@ class _Sample(NamedTuple):
         error: What went wrong; "" if nothing did.
         limit: The limit that ended it; "" if none did.
         search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
+        epoch: Its epoch, from 1.
+        reasoning: What the model returned as reasoning, by the turn's number from 0.
     """
 
     name: str
@@ -122,6 +126,8 @@ class _Sample(NamedTuple):
     error: str = ""
     limit: str = ""
     search: str = ""
+    epoch: int = 0
+    reasoning: Mapping[str, str] | None = None
 
 
 class _Unread(NamedTuple):
@@ -199,7 +205,22 @@ def _plain(sample: Any) -> _Sample:
     error = str(sample.error.message)[:2000] if sample.error else ""
     limit = str(sample.limit.type) if sample.limit else ""
     search = str(metadata.get(_SEARCH, ""))
-    return _Sample(name, metadata[KEY], _progress(sample), error or ("error" if sample.error else ""), limit, search)
+    return _Sample(
+        name,
+        metadata[KEY],
+        _progress(sample),
+        error or ("error" if sample.error else ""),
+        limit,
+        search,
+        sample.epoch,
+        _reasoning(sample),
+    )
+
+
+def _reasoning(sample: Any) -> dict[str, str]:
+    """Return what the model returned as reasoning beside its replies, by the turn's number; the log is from outside."""
+    found = sample.store.get(REASONING)
+    return {str(turn): str(text) for turn, text in found.items()} if isinstance(found, dict) else {}
 
 
 def _search(plan: str) -> Mapping[str, Json]:
