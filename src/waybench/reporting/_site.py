@@ -44,6 +44,7 @@ from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
 from waybench.reporting._model_facts import ModelFacts
+from waybench.reporting._neighbours import NeighbourIndex
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets
@@ -57,6 +58,7 @@ from waybench.reporting.pages import (
     Verdicts,
     comparison,
     conversation,
+    episode_source,
     item_kinds,
     ledger_page,
     model,
@@ -101,6 +103,7 @@ class Site:
         self.pages = {group: _page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
+        self.neighbours = NeighbourIndex(found.rows, found.numbers, self.pages, self.names)
         self.charts = ChartFiles(folder.path)
         self.failed, self.verdicts = Failed(found.rows), Verdicts(found.rows, self.estimates)
 
@@ -242,6 +245,8 @@ class Site:
                 said=conversation(played, item.opening),
                 frames=drawings,
                 not_simulated=played.again.skipped,
+                neighbours=self.neighbours.find(played.row, played.number),
+                source=episode_source(played),
                 whole=whole.path(played.row.cluster, instance),
             )
 

@@ -24,7 +24,7 @@ class LoggedEpisode:
         search: What a search for a horizon is to find out; empty for other runs.
         attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
         epoch: The epoch of its sample, from 1; 0 where it comes from no log.
-        reasoning: What the provider returned as reasoning beside the replies, by the number of the turn from 0, as text.
+        reasoning: What the provider returned as reasoning, by the number of the turn from 0, as text.
     """
 
     model: str

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from waybench.analysis.logs import is_human
 from waybench.core import End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
+from waybench.reporting._commands import play_command, run_command, view_command
 from waybench.reporting._episode_store import Played
 from waybench.reporting._format import (
     LONGEST_MESSAGE,
@@ -58,6 +60,32 @@ def conversation(played: Played, shared: SharedPrefix) -> Conversation:
     longest = each_of(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
     who = "Person" if is_human(played.row.group.model) else "Model"
     return Conversation(prompted(played.episode.record, prefix, longest), elsewhere, _exchanges(played, who), who)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeSource:
+    """Where an episode comes from.
+
+    Attributes:
+        commands: What a command does, and the command.
+        log: File name of its log.
+        sample: Id of its sample there, and the epoch.
+    """
+
+    commands: list[tuple[str, str]]
+    log: str
+    sample: str
+
+
+def episode_source(played: Played) -> EpisodeSource:
+    """Return where an episode comes from, and the commands that reproduce it."""
+    row, episode = played.row, played.episode
+    commands = [] if is_human(row.group.model) else [("Run the task", run_command(row.group))]
+    commands.append(("Play this item", play_command(row, episode.record.options)))
+    view = view_command(row)
+    commands += [("Open the logs in Inspect's viewer, in the folder above that of the logs", view)] if view else []
+    epoch = f", epoch {episode.epoch}" if episode.epoch > 1 else ""
+    return EpisodeSource(commands, PurePosixPath(row.log.replace("\\", "/")).name, f"{episode.sample}{epoch}")
 
 
 def ended(played: Played) -> str:
