@@ -95,7 +95,7 @@ def test_reasoning_is_folded_and_each_call_has_its_tokens_and_time(tmp_path: Pat
 def test_pages_lead_to_other_attempts_items_and_players(tmp_path: Path) -> None:
     episodes = [*played("null", (5,), mazes=2, model="a/b"), *played("oracle", (5,), mazes=2, model="c/d")]
     made = site(tmp_path, episodes)
-    found = {}
+    found: dict[tuple[str, int], list[str]] = {}
     for path in (tmp_path / "replays").iterdir():
         html = read(path).html
         links = re.findall(r'<li><a href="([^"]+)">([^<]+)</a>', html)

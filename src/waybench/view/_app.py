@@ -6,11 +6,12 @@ from secrets import compare_digest
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from waybench.view._pages import SCRIPT
+from waybench.view._pages import PROGRESS, SCRIPT
+from waybench.view._progress import run_progress
 from waybench.view._site import Site
 
 HEADERS = {
@@ -21,7 +22,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _TOKEN = "token"  # in an address
-_REFUSED = "This report is private: open the full address that `waybench view` printed, with ?token=... at the end.\n"
+_REFUSED = "This page is private: open the full address that `waybench {}` printed, with ?token=... at the end.\n"
 
 
 def application(site: Site, port: int, token: str) -> ASGIApp:
@@ -35,10 +36,15 @@ def application(site: Site, port: int, token: str) -> ASGIApp:
         return Response(answer.content, media_type=answer.media_type, headers={"ETag": answer.version})
 
     def script(request: Request) -> Response:
-        text = (files("waybench.view") / "pages" / "reload.js").read_text(encoding="utf-8")
+        pages = files("waybench.view") / "pages"
+        text = "".join((pages / name).read_text(encoding="utf-8") for name in ("reload.js", "progress.js"))
         return Response(text, media_type="text/javascript")
 
-    return Guard(Access(Starlette(routes=[Route(SCRIPT, script), Route("/{path:path}", file)]), port, token), port)
+    def progress(request: Request) -> Response:
+        return JSONResponse(run_progress(site.folders))
+
+    routes = [Route(SCRIPT, script), Route(PROGRESS, progress)]
+    return Guard(Access(Starlette(routes=[*routes, Route("/{path:path}", file)]), port, token), port)
 
 
 class Guard:
@@ -57,7 +63,9 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)  # a page may have a stricter policy of its own
             await send(message)
 
         hosts = Headers(scope=scope).getlist("host")
@@ -73,9 +81,10 @@ class Access:
     cookies, so that the cookie's name has the port.
     """
 
-    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+    def __init__(self, app: ASGIApp, port: int, token: str, command: str = "view") -> None:
         self._app = app
-        self._cookie = f"waybench-view-{port}"
+        self._command = command
+        self._cookie = f"waybench-{command}-{port}"
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,7 +93,7 @@ class Access:
         if self._is_token(request.query_params.get(_TOKEN)):
             app = self._admitted(request)
         elif not self._is_token(request.cookies.get(self._cookie)):
-            app = PlainTextResponse(_REFUSED, 403)
+            app = PlainTextResponse(_REFUSED.format(self._command), 403)
         await app(scope, receive, send)
 
     def _admitted(self, request: Request) -> Response:

@@ -1,6 +1,6 @@
 """Rows: one for each episode, and which of them are excluded."""
 
-from waybench.analysis.results._anchors import Anchoring, Rescaled, rescaled
+from waybench.analysis.results._anchors import Anchoring, Rescaled, anchored, rescaled
 from waybench.analysis.results._ceilings import beaten_items, without_ceilings
 from waybench.analysis.results._exclusion import exclude, measurable, rows
 from waybench.analysis.results._items import (
@@ -39,12 +39,13 @@ from waybench.analysis.results._rows import (
     Group,
     Row,
     declared,
+    fixed,
     grouped,
     is_perfect,
     row,
 )
-from waybench.analysis.results._simulated import Simulated
-from waybench.analysis.results._verified import verified
+from waybench.analysis.results._simulated import Simulated, with_outcomes
+from waybench.analysis.results._verified import Verified, Verifier, verified
 
 __all__ = [
     "EXAMPLES",
@@ -62,6 +63,9 @@ __all__ = [
     "Rescaled",
     "Row",
     "Simulated",
+    "Verified",
+    "Verifier",
+    "anchored",
     "at_items",
     "beaten_items",
     "chosen",
@@ -70,6 +74,7 @@ __all__ = [
     "differing",
     "exclude",
     "family_of",
+    "fixed",
     "grouped",
     "headline_values",
     "is_perfect",
@@ -92,5 +97,6 @@ __all__ = [
     "telling",
     "verified",
     "whole_items",
+    "with_outcomes",
     "without_ceilings",
 ]
