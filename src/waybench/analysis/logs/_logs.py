@@ -283,8 +283,9 @@ def _plain(sample: Any) -> _Sample:
 
 def _reasoning(sample: Any) -> dict[str, str]:
     """Return what the model returned as reasoning beside its replies, by the turn's number; the log is from outside."""
-    found = sample.store.get(REASONING)
-    return {str(turn): str(text) for turn, text in found.items()} if isinstance(found, dict) else {}
+    found: Any = sample.store.get(REASONING)
+    turns = cast(dict[Any, Any], found) if isinstance(found, dict) else {}
+    return {str(turn): str(text) for turn, text in turns.items()}
 
 
 def _search(plan: str) -> Mapping[str, Json]:
