@@ -83,3 +83,15 @@ def texts(
 
 def _font(size: float, anchor: str, colour: str = _INK) -> str:
     return f'fill="{colour}" font-size="{round(size, 1):g}" text-anchor="{anchor}"'
+
+
+def walk(turn: int, moves: int, shapes: str) -> str:
+    """Return the shapes of one turn as a group that a replay draws move by move.
+
+    Args:
+        turn: Number of the turn, from 1.
+        moves: Number of its moves.
+        shapes: A line that has `moves` parts of the same length, or a group with a line for each move, and after it
+            shapes that belong to its end. With fewer than two moves they are returned as they are.
+    """
+    return f'<g data-walk="{turn}" data-moves="{moves}">{shapes}</g>' if moves > 1 else shapes

@@ -43,14 +43,14 @@ def test_all_that_was_said_in_its_order(tmp_path: Path) -> None:
     for told, message in zip(prompts, record.opening, strict=True):
         assert message.text.strip() in told
     heads = [" ".join(text.splitlines()[:2]) for text in replies]
-    assert heads == ["Reply 1 unparsed", "Reply 2 illegal", "Reply 3 refused"]
+    assert heads == [f"Model, turn {turn}" for turn in ("1 unparsed", "2 illegal", "3 refused")]
     for text, turn in zip(replies, record.turns, strict=True):
         assert turn.reply in text
         assert (turn.reason or "") in text
     heads = [text.splitlines()[0] for text in answers]
-    assert heads == ["Answer 1", "Answer 2", "Answer 3 (not sent, the attempt was over)"]
+    assert heads == ["Environment", "Environment", "Environment (not sent, the attempt was over)"]
     assert record.turns[0].message in answers[0]
-    places = [page.html.index(text) for text in ("Reply 1 ", "Answer 1", "Reply 2 ", "Answer 2", "Reply 3 ")]
+    places = [page.html.index(text) for text in ("Model, turn 1 ", "Model, turn 2 ", "Model, turn 3 ")]
     assert places == sorted(places)
 
 

@@ -10,7 +10,7 @@ import waybench
 from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import read, site
 from waybench.analysis import LoggedEpisode
-from waybench.core import Episode, play_out, policy
+from waybench.core import Episode, Reply, Usage, play_out, policy
 from waybench.reporting import write_report
 
 
@@ -62,4 +62,54 @@ def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:
     assert "I play &lt;b&gt;<mark>Rock</mark>&lt;/b&gt; now" in html
     assert html.count("<mark>") == 1  # where it is the whole reply, or stands there twice, nothing is
     told = re.findall(r"Read as: <code>([^<]*)</code>", html)
-    assert told == ["Rock", "?"]
+    assert told == ["Rock"]
+    assert html.count("No action was read; the environment took the action that the protocol sets") == 1
+
+
+def test_plans_are_walked_move_by_move(tmp_path: Path) -> None:
+    (page,) = site(tmp_path, played("oracle", (9,), mazes=1)).replays
+    data = json.loads(page.scripts[0])
+    environment = waybench.load("maze/alicia")
+    maze = environment.source(level=9).item(0).instance
+    shortest = maze.lattice.shortest_path(maze.entrance, maze.exit)
+    assert data["moves"] == [1, len(shortest)]  # the start, and one plan with all moves
+    assert f'data-walk="1" data-moves="{len(shortest)}"' in page.html
+
+
+def test_reasoning_is_folded_and_each_call_has_its_tokens_and_time(tmp_path: Path) -> None:
+    usage = Usage(input_tokens=1200, output_tokens=45, reasoning_tokens=30, seconds=1.25)
+    environment = waybench.load("maze/alicia")
+    done = Episode(environment, environment.source(level=9).item(0))
+    done.step(Reply("<think>First <b>left</b>.</think>I go up.", usage=usage))
+    done.step(Reply("no idea"))
+    episode = LoggedEpisode("m", "alicia", done.record(), reasoning={"1": "Beside the <i>reply</i>."})
+    (page,) = site(tmp_path, [episode]).replays
+    folds = re.findall(r'<details class="reasoning">.*?<pre tabindex=0>(.*?)</pre>', page.html, re.DOTALL)
+    assert folds == ["First &lt;b&gt;left&lt;/b&gt;.", "Beside the &lt;i&gt;reply&lt;/i&gt;."]
+    assert "<pre>I go up.</pre>" in page.html
+    assert re.findall(r'<p class="cost">(.*?)</p>', page.html) == [
+        "1,200 input tokens, 45 output tokens (30 for reasoning), 1.2 s"
+    ]
+
+
+def test_pages_lead_to_other_attempts_items_and_players(tmp_path: Path) -> None:
+    episodes = [*played("null", (5,), mazes=2, model="a/b"), *played("oracle", (5,), mazes=2, model="c/d")]
+    made = site(tmp_path, episodes)
+    found: dict[tuple[str, int], list[str]] = {}
+    for path in (tmp_path / "replays").iterdir():
+        html = read(path).html
+        links = re.findall(r'<li><a href="([^"]+)">([^<]+)</a>', html)
+        assert all((tmp_path / "replays" / target).is_file() for target, _ in links)
+        (command,) = re.findall(r"<pre>(waybench run [^<]*)</pre>", html)
+        model = command.split(" --model ")[1]
+        assert command == f"waybench run alicia --model {model}"
+        number = int(path.stem.rpartition("-")[2])
+        found[model, number] = [title for _, title in links]
+        index = (number - 1) // 3 if model == "a/b" else number - 1
+        assert f"<pre>waybench play maze/alicia --level 5 --index {index}</pre>" in html
+    assert len(made.replays) == len(found) == 8
+    assert found["a/b", 1][:2] == ["Next attempt", "Next item"]
+    assert found["a/b", 2][:3] == ["Previous attempt", "Next attempt", "Next item"]
+    assert found["a/b", 6][:2] == ["Previous attempt", "Previous item"]
+    assert found["c/d", 1][0] == "Next item"
+    assert all(len(titles) >= 2 for titles in found.values())

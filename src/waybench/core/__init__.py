@@ -29,7 +29,7 @@ from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
-from waybench.core._json_reply import JsonObject, last_object, shown, without_reasoning
+from waybench.core._json_reply import JsonObject, last_object, reasoning_in, shown, without_reasoning
 from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
 from waybench.core._metrics import (
     OF_THE_ITEM,
@@ -181,6 +181,7 @@ __all__ = [
     "read_items",
     "read_key",
     "read_prices",
+    "reasoning_in",
     "redacted",
     "replay",
     "resolve",

@@ -14,6 +14,7 @@ MAX_MALFORMED = 100
 
 _REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL)
 _UNOPENED_REASONING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL)
+_REASONING_TAG = re.compile(r"</?(?:think|thinking|reasoning)>")
 _CANDIDATE = re.compile(r"\{\s*[\"}]")  # braces in prose and formulas are passed over
 
 
@@ -34,6 +35,14 @@ def without_reasoning(reply: str) -> str:
     start.
     """
     return _UNOPENED_REASONING.sub("", _REASONING.sub("", reply))
+
+
+def reasoning_in(reply: str) -> str:
+    """Return the text of the reasoning blocks that `without_reasoning` leaves out, without their tags; "" for none."""
+    blocks = [match[0] for match in _REASONING.finditer(reply)]
+    unopened = _UNOPENED_REASONING.match(_REASONING.sub("", reply))
+    blocks += [unopened[0]] if unopened else []
+    return "\n\n".join(text for block in blocks if (text := _REASONING_TAG.sub("", block).strip()))
 
 
 def last_object(reply: str, key: str) -> JsonObject | Invalid:

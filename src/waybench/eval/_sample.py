@@ -5,13 +5,14 @@ from typing import Any, Protocol
 
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentReasoning
 from inspect_ai.util import Store
 
 from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message
 from waybench.envs import registry
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
+REASONING = "waybench_reasoning"  # where the store has the reasoning of the model
 
 
 def to_sample(
@@ -52,6 +53,24 @@ def store_episode(store: Store, episode: Episode[Any, Any, Any]) -> None:
     turns += [turn.dumps() for turn in episode.turns[len(turns) :]]
     end = None if episode.end_reason is None else str(episode.end_reason)
     store.set(KEY, {"player": episode.player, "turns": turns, "end": end, "error": episode.error})
+
+
+def store_reasoning(store: Store, turn: int, message: ChatMessageAssistant) -> None:
+    """Write what a provider returns as reasoning, apart from the reply, to a sample's store; a report shows it.
+
+    It is no part of the record, which nothing but the reply decides.
+
+    Args:
+        store: The sample's store.
+        turn: Number of the turn, from 0.
+        message: The model's message.
+    """
+    content = message.content
+    parts = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
+    texts = [part.summary or "" if part.redacted else part.reasoning for part in parts]
+    text = "\n\n".join(text for text in texts if text.strip())
+    if text:
+        store.set(REASONING, {**(store.get(REASONING) or {}), str(turn): text})
 
 
 class _Readable(Protocol):

@@ -17,7 +17,7 @@ from waybench.eval._guard import answered_by, escape_surrogates
 from waybench.eval._journal import SampleTurns
 from waybench.eval._progress import EpisodeProgress
 from waybench.eval._run_journals import task_journals
-from waybench.eval._sample import KEY, Chat, open_episode, store_episode, stored_record
+from waybench.eval._sample import KEY, Chat, open_episode, store_episode, store_reasoning, stored_record
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.
 _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
@@ -53,6 +53,7 @@ def play() -> Solver:
                     output = await model.generate(state.messages)
                 state.output = output
                 chat.said(len(episode.turns), output.message)
+                store_reasoning(state.store, len(episode.turns), output.message)
                 turn = episode.step(reply_of(output, time.monotonic() - began))
                 store_episode(state.store, episode)
                 turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it

@@ -20,8 +20,8 @@ class Frames:
     Attributes:
         last: The last one.
         data: All of them for the page's script, as JSON: `pieces` are what drawings are made of, a frame lists the
-            numbers of its own, -n standing for the n that follow the one before, and `turns` says how many turns have
-            been made in each.
+            numbers of its own, -n standing for the n that follow the one before, `turns` says how many turns have
+            been made in each, and `moves` in how many steps the last of them is shown.
         stride: Of how many turns one is drawn; the last one always is.
     """
 
@@ -43,9 +43,17 @@ def frames(framer: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) 
     drawn = list(framer(instance, turns, shown))
     numbers: dict[str, int] = {}  # most of a drawing is the same as in the one before
     listed = [list(_runs(numbers.setdefault(piece, len(numbers)) for piece in _PIECES.findall(each))) for each in drawn]
-    data = json.dumps({"pieces": list(numbers), "frames": listed, "turns": shown}, separators=(",", ":"))
+    moves = [_moves(each, count) for count, each in zip(shown, drawn, strict=True)]
+    values = {"pieces": list(numbers), "frames": listed, "turns": shown, "moves": moves}
+    data = json.dumps(values, separators=(",", ":"))
     # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
     return Frames(Markup(drawn[-1]), Markup(data.replace("<", "\\u003c")), stride)
+
+
+def _moves(drawing: str, turn: int) -> int:
+    """Return how many moves of a turn a drawing can show one by one (see `waybench._svg.walk`); 1 for no such moves."""
+    found = re.search(rf'data-walk="{turn}" data-moves="(\d+)"', drawing)
+    return int(found[1]) if found else 1
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[int]:
@@ -79,7 +87,9 @@ def framer(presentation: Presentation) -> DrawFrames | None:
 def undrawn(turns: Sequence[TurnRecord]) -> Frames:
     """Return no drawings, but the steps to follow: the messages to the player are shown in their place."""
     counts = list(range(len(turns) + 1))
-    return Frames(Markup(), Markup(json.dumps({"pieces": [], "frames": [], "turns": counts})), 1)
+    return Frames(
+        Markup(), Markup(json.dumps({"pieces": [], "frames": [], "turns": counts, "moves": [1] * len(counts)})), 1
+    )
 
 
 def file_name(page: str, number: int) -> str:

@@ -21,6 +21,9 @@ class Said:
         reason: Of a reply, why it was not carried out.
         instead: Of a reply, what a teacher did in place of it, if that was something else.
         read: Of a reply, what it was read as.
+        reasoning: Of a reply, what the model reasoned before it.
+        cost: Of a reply, its tokens and time, in words.
+        note: What else there is to say of it.
     """
 
     who: str
@@ -30,6 +33,9 @@ class Said:
     reason: str = ""
     instead: Excerpt | None = None
     read: str = ""
+    reasoning: Excerpt | None = None
+    cost: str = ""
+    note: str = ""
 
     @property
     def is_plain(self) -> bool:

@@ -49,6 +49,7 @@ from waybench.reporting._files import READABLE, Folder, slug
 from waybench.reporting._front import write_front
 from waybench.reporting._group_pages import Job, write_groups
 from waybench.reporting._model_facts import ModelFacts
+from waybench.reporting._neighbours import NeighbourIndex, Neighbours
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._replay import framer, frames, undrawn
@@ -63,6 +64,7 @@ from waybench.reporting.pages import (
     Verdicts,
     comparison,
     conversation,
+    episode_source,
     item_kinds,
     ledger_page,
     model,
@@ -113,6 +115,7 @@ class Site:
         self.pages = {group: _page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
+        self.neighbours = NeighbourIndex(found.rows, found.numbers, self.pages, self.names)
         self.charts = ChartFiles(folder.path, png=png)
         self.failed, self.verdicts = Failed(found.rows), Verdicts(found.rows, self.estimates)
 
@@ -163,7 +166,13 @@ class Site:
             "results",
             *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),
             *(episodes, estimates, total, failures),
+            self._neighbours_of(group),
         )
+
+    def _neighbours_of(self, group: Group) -> list[Neighbours]:
+        """Return the links of the replays of a group's episodes to others."""
+        found = self.found
+        return [self.neighbours.find(found.rows[at], found.numbers[at]) for at in found.positions(group)]
 
     def _compared(self) -> Compared:
         rows = self.found.rows
@@ -311,6 +320,8 @@ class Site:
                 said=conversation(played, item.opening),
                 frames=drawings,
                 not_simulated=played.again.skipped,
+                neighbours=self.neighbours.find(played.row, played.number),
+                source=episode_source(played),
                 whole=whole.path(played.row.cluster, instance),
             )
 

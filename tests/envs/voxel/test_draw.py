@@ -42,7 +42,7 @@ def test_the_map_is_the_world() -> None:
             for column in range(int(x), int(x) + int(length), int(side)):
                 assert world.biome(column + int(side) // 2, int(z) + int(side) // 2) == name
                 squares += 1
-    wide, high = map(int, ElementTree.fromstring(svg).get("viewBox", "").split()[2:])
+    wide, high = map(int, re.findall(r"Map of (\d+) by (\d+) blocks", svg)[0])
     assert squares * 16 == wide * high
 
 

@@ -39,6 +39,8 @@ class LoggedEpisode:
         search: What a search for a horizon is to find out; empty for other runs.
         attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
         origin: Date, version and command of its run; None if not known.
+        epoch: The epoch of its sample, from 1; 0 where it comes from no log.
+        reasoning: What the provider returned as reasoning, by the number of the turn from 0, as text.
     """
 
     model: str
@@ -51,6 +53,8 @@ class LoggedEpisode:
     search: Mapping[str, Json] = field(default_factory=dict[str, Json])
     attempt: int = 0
     origin: Origin | None = None
+    epoch: int = 0
+    reasoning: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def embedded(self) -> bool:

@@ -14,6 +14,7 @@ from waybench.analysis.logs._guard import Skipped, check_parts, sample_part, ski
 from waybench.core import Json, UsageError
 
 KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
+REASONING = "waybench_reasoning"  # what the store of a sample has the reasoning of its model under
 OF_TIME = ("time", "working", "operator")  # limits that are no limits of a test
 # Values of scores that Inspect knows as numbers; the words in any case.
 _LETTERS = {"C", "P", "I", "N"}

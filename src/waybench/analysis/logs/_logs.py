@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, cast
 from waybench._version import __version__
 from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
 from waybench.analysis.logs._guard import Skipped, path_of, sample_part, sizes, skipped
-from waybench.analysis.logs._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, to_stderr
+from waybench.analysis.logs._inspect import KEY, OF_TIME, REASONING, logs_in, newest, read_samples, runs, to_stderr
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._settings import of_record, origin_of, settings_of, without_key
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
@@ -104,6 +104,8 @@ def read_logs(
             run=header.eval.task_id,
             search=_search(sample.search),
             origin=origin,
+            epoch=sample.epoch,
+            reasoning=sample.reasoning or {},
         )
     for episode in read_records(directories, report):
         found = True
@@ -137,6 +139,8 @@ class _Sample(NamedTuple):
         error: What went wrong; "" if nothing did.
         limit: The limit that ended it; "" if none did.
         search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
+        epoch: Its epoch, from 1.
+        reasoning: What the model returned as reasoning, by the turn's number from 0.
     """
 
     name: str
@@ -145,6 +149,8 @@ class _Sample(NamedTuple):
     error: str = ""
     limit: str = ""
     search: str = ""
+    epoch: int = 0
+    reasoning: Mapping[str, str] | None = None
 
 
 class _Unread(NamedTuple):
@@ -264,7 +270,23 @@ def _plain(sample: Any) -> _Sample:
     error = str(sample.error.message)[:2000] if sample.error else ""
     limit = str(sample.limit.type) if sample.limit else ""
     search = str(metadata.get(_SEARCH, ""))
-    return _Sample(name, metadata[KEY], _progress(sample), error or ("error" if sample.error else ""), limit, search)
+    return _Sample(
+        name,
+        metadata[KEY],
+        _progress(sample),
+        error or ("error" if sample.error else ""),
+        limit,
+        search,
+        sample.epoch,
+        _reasoning(sample),
+    )
+
+
+def _reasoning(sample: Any) -> dict[str, str]:
+    """Return what the model returned as reasoning beside its replies, by the turn's number; the log is from outside."""
+    found: Any = sample.store.get(REASONING)
+    turns = cast(dict[Any, Any], found) if isinstance(found, dict) else {}
+    return {str(turn): str(text) for turn, text in turns.items()}
 
 
 def _search(plan: str) -> Mapping[str, Json]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
+from waybench._svg import walk
 from waybench.core import Json, TurnRecord, plural
 from waybench.envs.maze._instance import Maze
 from waybench.spaces import DIRECTIONS
@@ -23,11 +24,13 @@ class Leg(NamedTuple):
         moves: (direction, cells) carried out.
         blocked: (direction, cells) from where the moves end to the last cell before an obstacle; None if there was
             no illegal movement.
+        turn: Number of the turn, from 1.
     """
 
     start: int
     moves: tuple[tuple[str, int], ...]
     blocked: tuple[str, int] | None
+    turn: int = 0
 
 
 def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
@@ -67,7 +70,7 @@ def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
 def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
     """Yield what each turn that moved or tried to move did on the board."""
     at = maze.entrance
-    for turn in turns:
+    for number, turn in enumerate(turns, start=1):
         action = turn.action if turn.executed is None else turn.executed
         if action is None:
             continue
@@ -78,7 +81,7 @@ def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
         if illegal:
             direction = str(illegal["direction"])
             blocked = (direction, maze.lattice.free(at, direction))
-        yield Leg(start, moves, blocked)
+        yield Leg(start, moves, blocked, number)
 
 
 def _carried_out(action: Sequence[tuple[str, int]], moved: int) -> Iterator[tuple[str, int]]:
@@ -189,8 +192,10 @@ def _leg(maze: Maze, leg: Leg) -> str:
         )
     if leg.blocked is None:
         x, y = _middle(maze, end)
-        return out + f'<circle class="maze-stop" fill="#0072b2" cx="{x}" cy="{y}" r="{_wide(maze)}"/>'
-    return out + _hit(maze, end, *leg.blocked)
+        out += f'<circle class="maze-stop" fill="#0072b2" cx="{x}" cy="{y}" r="{_wide(maze)}"/>'
+    else:
+        out += _hit(maze, end, *leg.blocked)
+    return walk(leg.turn, sum(cells for _, cells in leg.moves), out)
 
 
 def _hit(maze: Maze, start: int, direction: str, cells: int) -> str:

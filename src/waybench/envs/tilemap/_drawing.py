@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
+from waybench._svg import walk
 from waybench.core import DataError, TurnRecord, is_object, plural
 from waybench.envs.tilemap._board import MOVES
 from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
@@ -21,6 +22,7 @@ class Leg(NamedTuple):
         end: (row, column) of its end.
         goal: Number of the objective, from 0.
         reached: Whether it ended there.
+        turn: Number of the turn, from 1.
     """
 
     start: tuple[int, int]
@@ -28,6 +30,7 @@ class Leg(NamedTuple):
     end: tuple[int, int]
     goal: int
     reached: bool
+    turn: int = 0
 
 
 def draw(case: TileMap, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
@@ -65,14 +68,14 @@ def draw(case: TileMap, turns: Sequence[TurnRecord] = (), *, board_id: str = "",
 def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
     """Yield where each plan led that was carried out."""
     at = divmod(case.start, case.width)
-    for turn in turns:
+    for number, turn in enumerate(turns, start=1):
         if "at" not in turn.events:
             continue
         action = turn.action if turn.executed is None else turn.executed
         names: list[str] = action["action"] if is_object(action) else action
         end = (turn.events["at"][0], turn.events["at"][1])
         moves = tuple(_moves_made(case, at, names, end, turn.events["steps"]))
-        yield Leg(at, moves, end, turn.events["goal"], list(turn.events["off"]) == [0, 0])
+        yield Leg(at, moves, end, turn.events["goal"], list(turn.events["off"]) == [0, 0], number)
         at = end
 
 
@@ -155,7 +158,8 @@ def _leg(leg: Leg) -> str:
         f'<path class="tiles-trail" fill="none" stroke="#0072b2" stroke-width="0.22" stroke-linejoin="round" '
         f'stroke-linecap="round" d="M{_middle(leg.start)}{line}"/>'
     )
-    return path + f'<circle class="tiles-stop" fill="#0072b2" cx="{column}.5" cy="{row}.5" r="0.24"/>'
+    stop = f'<circle class="tiles-stop" fill="#0072b2" cx="{column}.5" cy="{row}.5" r="0.24"/>'
+    return walk(leg.turn, len(leg.moves), path + stop)
 
 
 def _goals(case: TileMap) -> str:

@@ -46,8 +46,11 @@ def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)
     side, west, north, wide, high = _frame([*all_points, *([goal] if goal else [])])
     identity = f' id="{board_id}"' if board_id else ""
-    board = f"<g{identity}>{''.join(_biomes(search, side, west, north, wide, high)) if has_map else ''}</g>"
+    biomes = _biomes(search, side, west, north, wide, high) if has_map else {}
+    board = f"<g{identity}>{''.join(biomes.values())}</g>"
     unit = max(wide, high) * side / 100  # of line widths
+    legend, depth = _legend(search, list(biomes), (west, north + high * side), wide * side, unit)
+    board += legend
     for count in counts:
         done_turns = turns[:count]
         way = [*start, *_trail(done_turns)]
@@ -56,7 +59,7 @@ def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]
         if len(way) > 1:
             label += f", {plural(len(way) - 1, 'step')}, " + ("found" if found else "not found")
         yield (
-            f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side}" role="img" '
+            f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side + depth:g}" role="img" '
             f'aria-label="{label}">{board}{"".join(_marks(way or all_points[:1], goal, found, unit))}</svg>'
         )
 
@@ -78,8 +81,8 @@ def _frame(places: Sequence[Point]) -> tuple[int, int, int, int, int]:
     return side, west, north, ceil((high[0] - west) / side), ceil((high[1] - north) / side)
 
 
-def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: int) -> Iterator[str]:
-    """Yield a path for each biome: its squares, those in a row joined."""
+def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: int) -> dict[str, str]:
+    """Return a path for each biome: its squares, those in a row joined."""
     world, lines = chart(search.engine, search.seed), dict[str, list[str]]()
     for row in range(high):
         z = north + row * side
@@ -90,13 +93,46 @@ def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: i
                 length = (column - begin) * side
                 lines.setdefault(names[begin], []).append(f"M{west + begin * side} {z}h{length}v{side}h-{length}z")
                 begin = column
-    colours = ENGINES[search.engine].biomes
+    colours, paths = ENGINES[search.engine].biomes, dict[str, str]()
     for name in sorted(lines):
         outline = ' stroke="#d55e00" stroke-opacity="0.5"' if name in search.goals else ""
-        yield (
+        paths[name] = (
             f'<path class="voxel-biome" fill="{colours[name]}"{outline} d="{"".join(lines[name])}">'
             f"<title>{name}</title></path>"
         )
+    return paths
+
+
+def _legend(
+    search: Search, names: Sequence[str], corner: tuple[int, int], width: int, unit: float
+) -> tuple[str, float]:
+    """Return a scale and the names of biomes below a map, and how high both are together.
+
+    Args:
+        search: The search.
+        names: The biomes on the map.
+        corner: The map's lower left corner.
+        width: The map's width in blocks.
+        unit: The drawing's unit in blocks.
+    """
+    (left, top), line, colours = corner, 5 * unit, ENGINES[search.engine].biomes
+    length = next(step for step in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1) if step <= max(width / 3, 1))
+    look = f'class="voxel-text" fill="#333" font-family="sans-serif" font-size="{3.2 * unit:.2f}"'
+    y = top + 3.5 * unit
+    parts = [
+        f'<path class="voxel-scale" fill="none" stroke="#333" stroke-width="{0.6 * unit:.2f}" '
+        f'd="M{left + unit:.1f} {y - 2 * unit:.1f}v{2 * unit:.1f}h{length}v-{2 * unit:.1f}"/>'
+        f'<text {look} x="{left + length + 3 * unit:.1f}" y="{y:.1f}">{plural(length, "block")}</text>'
+    ]
+    columns = max(1, int(width / unit // 33))
+    for number, name in enumerate(names):
+        x, y = left + unit + number % columns * width / columns, top + (number // columns + 2) * line - unit
+        outline = f' stroke="#d55e00" stroke-width="{0.6 * unit:.2f}"' if name in search.goals else ""
+        parts.append(
+            f'<rect fill="{colours[name]}"{outline} x="{x:.1f}" y="{y - 2.7 * unit:.1f}" width="{3 * unit:.1f}" '
+            f'height="{3 * unit:.1f}"/><text {look} x="{x + 4 * unit:.1f}" y="{y:.1f}">{name.replace("_", " ")}</text>'
+        )
+    return f"<g>{''.join(parts)}</g>", (-(-len(names) // columns) + 1) * line
 
 
 def _marks(way: Sequence[Point], goal: Point | None, found: bool, unit: float) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Pages of the report."""
 
 from waybench.reporting.pages._compare import comparison
-from waybench.reporting.pages._episode import conversation
+from waybench.reporting.pages._episode import conversation, episode_source
 from waybench.reporting.pages._home import Compared, Section, sections
 from waybench.reporting.pages._ledger import ledger_page
 from waybench.reporting.pages._models import model
@@ -17,6 +17,7 @@ __all__ = [
     "Verdicts",
     "comparison",
     "conversation",
+    "episode_source",
     "item_kinds",
     "ledger_page",
     "model",

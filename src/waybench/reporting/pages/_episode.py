@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
-from waybench.core import End
+from waybench.analysis.logs import is_human
+from waybench.core import End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
+from waybench.reporting._commands import play_command, run_command, view_command
 from waybench.reporting._episode_store import Played
 from waybench.reporting._format import (
     LONGEST_MESSAGE,
@@ -35,11 +38,13 @@ class Conversation:
         prompt: The first messages to the player.
         elsewhere: Whether that begins with a long text which the page of the episode's results shows once for all.
         exchanges: Each reply with its answer.
+        model: Who replies: "Model" or "Person".
     """
 
     prompt: list[Said]
     elsewhere: bool
     exchanges: list[tuple[Said, Said]]
+    model: str = "Model"
 
 
 def conversation(played: Played, shared: SharedPrefix) -> Conversation:
@@ -53,7 +58,34 @@ def conversation(played: Played, shared: SharedPrefix) -> Conversation:
     elsewhere = shared.characters > OPENING_OF_AN_EPISODE
     prefix = shared if elsewhere else SharedPrefix()
     longest = each_of(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
-    return Conversation(prompted(played.episode.record, prefix, longest), elsewhere, _exchanges(played))
+    who = "Person" if is_human(played.row.group.model) else "Model"
+    return Conversation(prompted(played.episode.record, prefix, longest), elsewhere, _exchanges(played, who), who)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeSource:
+    """Where an episode comes from.
+
+    Attributes:
+        commands: What a command does, and the command.
+        log: File name of its log.
+        sample: Id of its sample there, and the epoch.
+    """
+
+    commands: list[tuple[str, str]]
+    log: str
+    sample: str
+
+
+def episode_source(played: Played) -> EpisodeSource:
+    """Return where an episode comes from, and the commands that reproduce it."""
+    row, episode = played.row, played.episode
+    commands = [] if is_human(row.group.model) else [("Run the task", run_command(row.group))]
+    commands.append(("Play this item", play_command(row, episode.record.options)))
+    view = view_command(row)
+    commands += [("Open the logs in Inspect's viewer, in the folder above that of the logs", view)] if view else []
+    epoch = f", epoch {episode.epoch}" if episode.epoch > 1 else ""
+    return EpisodeSource(commands, PurePosixPath(row.log.replace("\\", "/")).name, f"{episode.sample}{epoch}")
 
 
 def ended(played: Played) -> str:
@@ -63,7 +95,7 @@ def ended(played: Played) -> str:
     return f"{end}, by the teacher" if played.row.guided and record.end is End.SOLVED else end
 
 
-def _exchanges(played: Played) -> list[tuple[Said, Said]]:
+def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
     record, read = played.episode.record, played.again.read
     longest = each_of(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
     before = record.opening[-1].text if record.opening else ""
@@ -72,18 +104,53 @@ def _exchanges(played: Played) -> list[tuple[Said, Said]]:
         reason = (turn.reason or "")[:LONGEST_UNSENT]
         other = turn.executed is not None and turn.executed != turn.action
         instead = excerpt(str(turn.executed), LONGEST_UNSENT) if other else None
-        said = excerpt(turn.reply, longest)
-        reply = Said("reply", f"Reply {number}", said, turn.outcome, reason, instead, _at(read, number - 1))
+        inside = reasoning_in(turn.reply)
+        said = excerpt(without_reasoning(turn.reply).strip() if inside else turn.reply, longest)
+        beside = played.episode.reasoning.get(str(number - 1), "")
+        reasoning = "\n\n".join(filter(None, (beside, inside)))
+        read_as, note = _read_as(turn, _at(read, number - 1))
+        reply = Said(
+            "reply",
+            f"{who}, turn {number}",
+            said,
+            turn.outcome,
+            reason,
+            instead,
+            read_as,
+            excerpt(reasoning, longest) if reasoning else None,
+            _cost(turn.usage),
+            note,
+        )
         last = number == len(record.turns) and not played.row.error
         same = turn.message == before and len(turn.message) > SHORT
         message = "(The same as before.)" if same else turn.message
         unsent = " (not sent, the attempt was over)" if last else ""
-        answer = Said(
-            "answer", f"Answer {number}{unsent}", excerpt(message, LONGEST_UNSENT if last else LONGEST_MESSAGE)
-        )
+        answer = Said("answer", f"Environment{unsent}", excerpt(message, LONGEST_UNSENT if last else LONGEST_MESSAGE))
         found.append((reply, answer))
         before = turn.message
     return found
+
+
+def _read_as(turn: TurnRecord, read: str) -> tuple[str, str]:
+    """Return what a reply was read as and a note; a reply that names no action is read as a mark without letters."""
+    if turn.outcome is not Outcome.UNPARSED or any(map(str.isalnum, read)):
+        return read, ""
+    if turn.action is None:
+        return "", "No action was read."
+    return "", "No action was read; the environment took the action that the protocol sets for such a reply."
+
+
+def _cost(usage: Usage | None) -> str:
+    """Return the tokens and time of a call: "120 input tokens, 45 output tokens (of these 30 reasoning), 1.2 s"."""
+    if usage is None:
+        return ""
+    parts: list[str] = []
+    if usage.input_tokens or usage.output_tokens:
+        reasoning = f" ({usage.reasoning_tokens:,} for reasoning)" if usage.reasoning_tokens else ""
+        parts = [f"{usage.input_tokens:,} input tokens", f"{usage.output_tokens:,} output tokens{reasoning}"]
+    if usage.seconds:
+        parts.append(f"{usage.seconds:,.1f} s")
+    return ", ".join(parts)
 
 
 def _at(read: Sequence[str], number: int) -> str:

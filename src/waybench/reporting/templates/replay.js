@@ -8,7 +8,11 @@
   const play = document.getElementById("play");
   const speed = document.getElementById("speed");
   const turns = [...document.querySelectorAll("[data-turn]")];
-  const last = data.turns.length - 1;
+  // A step is a frame, or one of the moves of the plan that leads to it.
+  const steps = data.turns.flatMap((_, frame) =>
+    Array.from({ length: data.moves[frame] }, (_, move) => ({ frame, move: move + 1, moves: data.moves[frame] })),
+  );
+  const last = steps.length - 1;
   const parser = new DOMParser();
   let at = -1;
   let timer = 0;
@@ -36,14 +40,43 @@
     return document.importNode(parser.parseFromString(text, "text/html").querySelector("svg"), true);
   };
 
+  // The drawing of a plan after so many of its moves: what belongs to its end is left out.
+  const partly = (svg, { move }, turn) => {
+    const group = svg.querySelector(`[data-walk="${turn}"]`);
+    const [line, ...end] = group.children;
+    for (const each of [...end, ...svg.querySelectorAll(".maze-again, .maze-hit, .textmap-ahead, .tiles-stop")]) {
+      if (end.includes(each) || !each.closest("[data-walk]")) each.setAttribute("visibility", "hidden");
+    }
+    let tip = line;
+    if (line.localName === "g") {
+      [...line.children].slice(move).forEach((each) => each.setAttribute("visibility", "hidden"));
+      tip = line.children[move - 1];
+    } else {
+      line.setAttribute("pathLength", String(group.dataset.moves));
+      line.setAttribute("stroke-dasharray", `${move} ${group.dataset.moves}`);
+      line.setAttribute("stroke-linecap", "butt");
+    }
+    const share = line === tip ? move / group.dataset.moves : 1;
+    const point = tip.getPointAtLength(share * tip.getTotalLength());
+    const dot = document.createElementNS(svg.namespaceURI, "circle");
+    dot.setAttribute("class", "tiles-stop");
+    dot.setAttribute("cx", point.x);
+    dot.setAttribute("cy", point.y);
+    dot.setAttribute("r", String(1.3 * Number(line.getAttribute("stroke-width"))));
+    svg.append(dot);
+  };
+
   const show = (wanted) => {
-    const frame = Math.max(0, Math.min(last, wanted));
-    if (frame === at) return;
-    at = frame;
-    board.replaceChildren(drawing(at));
+    const step = Math.max(0, Math.min(last, wanted));
+    if (step === at) return;
+    at = step;
+    const { frame, move, moves } = steps[at];
+    const count = data.turns[frame];
+    board.replaceChildren(drawing(frame));
+    if (move < moves) partly(board.firstElementChild, steps[at], count);
     slider.value = String(at);
-    const count = data.turns[at];
-    where.textContent = count ? `Turn ${count} of ${data.turns[last]}` : "Start";
+    where.textContent = count ? `Turn ${count} of ${data.turns.at(-1)}` : "Start";
+    if (moves > 1) where.textContent += `, move ${move} of ${moves}`;
     slider.setAttribute("aria-valuetext", where.textContent);
     for (const turn of turns) {
       const current = Number(turn.dataset.turn) === count;
@@ -55,7 +88,7 @@
         list.scrollTop = turn.offsetTop - list.offsetTop - 8;
       }
     }
-    history.replaceState(null, "", `#turn=${count}`);
+    history.replaceState(null, "", move < moves ? `#turn=${count}&move=${move}` : `#turn=${count}`);
   };
 
   const stop = () => {
@@ -103,9 +136,14 @@
     keys[event.key]();
   });
   const linked = () => {
-    const wanted = Number(new URLSearchParams(location.hash.slice(1)).get("turn") ?? NaN);
+    const given = new URLSearchParams(location.hash.slice(1));
+    const wanted = Number(given.get("turn") ?? NaN);
     const frame = data.turns.findIndex((count) => count >= wanted);
-    return Number.isFinite(wanted) && frame >= 0 ? frame : 0;
+    if (!Number.isFinite(wanted) || frame < 0) return 0;
+    const first = steps.findIndex((step) => step.frame === frame);
+    const moves = data.moves[frame];
+    const move = Number(given.get("move") ?? moves);
+    return first + (move >= 1 && move <= moves ? Math.floor(move) : moves) - 1;
   };
   addEventListener("hashchange", () => {
     if (location.hash.startsWith("#turn=")) show(linked()); // and not where the link to the content leads

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from math import hypot
 
-from waybench._svg import drawing, path, text
+from waybench._svg import drawing, path, text, walk
 from waybench.core import TurnRecord
 from waybench.envs.textmap.drawing._board import Board, Pair, map_board, name_shapes
 from waybench.envs.textmap.drawing._overlay import Overlay, overlays
@@ -107,11 +107,18 @@ def _moves(board: Board, overlay: Overlay) -> str:
             path("textmap-came", "#0072b2", 5, lines(overlay.approach), f'stroke-opacity="0.35" {_ROUND}'),
             halves("textmap-missed", "#d55e00", 3, overlay.missing_moves),
             halves("tiles-trail", "#0072b2", 3.5, overlay.right_moves),
-            path("tiles-trail", "#0072b2", 3, lines(overlay.answered_moves), _ROUND),
+            _walked(overlay.turn, lines(overlay.answered_moves)),
             path("maze-hit", "#d55e00", 4, lines(overlay.invented), f'stroke-dasharray="0 8" {_ROUND}'),
             f'<path class="textmap-ahead" fill="#0072b2" d="{heads}"/>' if heads else "",
         )
     )
+
+
+def _walked(turn: int, lines: Iterable[str]) -> str:
+    """Return the moves of an answer, each a path of its own, so that a replay draws them one after another."""
+    paths = [f'<path d="{line}"/>' for line in lines]
+    look = f'class="tiles-trail" fill="none" stroke="#0072b2" stroke-width="3" {_ROUND}'
+    return walk(turn, len(paths), f"<g {look}>{''.join(paths)}</g>") if paths else ""
 
 
 def _marks(board: Board, overlay: Overlay) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Overlays: an answer on a map, the reference answer and the errors."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 
@@ -43,6 +43,7 @@ class Overlay:
         right_moves: Moves with a right triplet.
         missing_moves: Moves without a right triplet.
         stops: Places where the answer ends.
+        turn: Number of the turn of the answer, from 1; 0 for none.
         crosses: Places of errors with the direction of the wrong move; (0, 0) if the place itself is wrong.
     """
 
@@ -58,6 +59,7 @@ class Overlay:
     missing_moves: Sequence[Pair] = ()
     stops: Sequence[str] = ()
     crosses: Sequence[tuple[str, Cell]] = ()
+    turn: int = 0
 
 
 def overlays(
@@ -78,7 +80,7 @@ def overlays(
         if isinstance(instance, Minigame):
             yield _minigame(instance, turn)
         else:
-            yield (_destination if instance.path else _route)(instance, turn)
+            yield replace((_destination if instance.path else _route)(instance, turn), turn=count)
 
 
 def _scored_hops(turn: TurnRecord | None) -> Trajectory:

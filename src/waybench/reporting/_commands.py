@@ -1,0 +1,60 @@
+"""Command lines that reproduce an episode."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+
+from waybench.analysis import Row
+from waybench.analysis.results import Group, declared, model_settings
+from waybench.core import Json
+from waybench.envs import registry
+
+_FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `waybench run`, named as the settings are
+
+
+def run_command(group: Group) -> str:
+    """Return the command that runs a group's task, with its model and those settings that are not the default."""
+    parts = ["waybench", "run", group.task, "--model", group.model]
+    for name, value in [*_changed(group).items(), *_key(group)]:
+        parts += ["-T", f"{name}={_text(value)}"]
+    for name, value in model_settings(group).items():
+        if name in _FLAGS and value is not None:
+            parts += [f"--{name.replace('_', '-')}", _text(value)]
+    return shlex.join(parts)
+
+
+def play_command(row: Row, options: Mapping[str, Json]) -> str:
+    """Return the command with which a person plays an episode's item.
+
+    Args:
+        row: The episode's row.
+        options: The options of play in its record; its other settings are those of the item.
+    """
+    group = row.group
+    parts = ["waybench", "play", group.env, "--level", str(row.level), "--index", str(row.index)]
+    for _, value in _key(group):
+        parts += ["--key", _text(value)]
+    for name, value in _changed(group).items():
+        parts += ["-O" if name in options else "-S", f"{name}={_text(value)}"]
+    return shlex.join(parts)
+
+
+def view_command(row: Row) -> str:
+    """Return the command that opens the folder of an episode's log in Inspect's viewer; "" without a log of Inspect."""
+    path = PurePosixPath(row.log.replace("\\", "/"))
+    if path.suffix not in (".eval", ".json"):
+        return ""
+    return shlex.join(["inspect", "view", "--log-dir", path.parent.name or "."])
+
+
+def _changed(group: Group) -> dict[str, Json]:
+    defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
+    return {name: value for name, value in group.options if name in defaults and value not in (defaults[name], None)}
+
+
+def _key(group: Group) -> Iterable[tuple[str, Json]]:
+    return [("key", group.key)] if group.key != registry.load(group.env).public_key else []
+
+
+def _text(value: Json) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
