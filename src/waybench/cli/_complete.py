@@ -81,24 +81,29 @@ def _tables(context: click.Context) -> list[Item]:
     return [Item(table.id, help=table.title) for table in find_paper(context.params["paper"]).tables]
 
 
+def _named(context: click.Context) -> list[str]:
+    """Return the tasks or environments that are named before."""
+    params = context.params
+    return [*params.get("tasks", ()), *params.get("envs", ()), *([params["env"]] if params.get("env") else [])]
+
+
 def _parameters(context: click.Context) -> list[Item]:
     """Propose the parameters of the tasks, or of the environment's own task, that are named before."""
     from waybench.tasks import find_task
 
-    names = context.params["tasks"] if "tasks" in context.params else [context.params["env"]]
-    return _assignments(option for name in names for option in find_task(name).options)
+    return _assignments(option for name in _named(context) for option in find_task(name).options)
 
 
 def _play_options(context: click.Context) -> list[Item]:
     from waybench.tasks import resolve_environment
 
-    return _assignments(resolve_environment(context.params["env"]).options)
+    return _assignments(option for name in _named(context) for option in resolve_environment(name).options)
 
 
 def _item_options(context: click.Context) -> list[Item]:
     from waybench.tasks import resolve_environment
 
-    return _assignments(resolve_environment(context.params["env"]).source_options)
+    return _assignments(option for name in _named(context) for option in resolve_environment(name).source_options)
 
 
 def _assignments(options: Iterable[Option]) -> list[Item]:
@@ -116,6 +121,7 @@ def _assignments(options: Iterable[Option]) -> list[Item]:
 _WORDS: dict[tuple[str, str], Callable[[click.Context], list[Item]]] = {
     ("", "tasks"): _tasks,
     ("", "env"): _both,
+    ("", "envs"): _both,
     ("list", "name"): _both,
     ("", "models"): _players,
     ("", "parameters"): _parameters,
