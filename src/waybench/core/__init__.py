@@ -44,6 +44,7 @@ from waybench.core._options import WORDING, Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_prices
+from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
 from waybench.core._registry import CatalogueWarning, Entry, Registry
@@ -126,6 +127,7 @@ __all__ = [
     "Policy",
     "Presentation",
     "Price",
+    "Program",
     "Range",
     "ReferenceScores",
     "Registry",
