@@ -63,6 +63,10 @@ def _lines(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escape what Markdown would read as markup, outside of code."""
+    """Escape what Markdown would read as markup, outside of code; options are code."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([\[<*])", r"\\\1", part) for part in parts)
+    return "".join(part if part.startswith("`") else _plain(part) for part in parts)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r"`\1`", re.sub(r"([\[<*])", r"\\\1", text))

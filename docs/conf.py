@@ -1,6 +1,14 @@
 """Sphinx's settings for the documentation site: `make site` builds it in build/site, without a network."""
 
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
 from waybench import __version__
+
+DOCS = Path(__file__).parent.resolve()
+ROOT = DOCS.parent
 
 project = "waybench"
 author = "waybench contributors"
@@ -21,6 +29,7 @@ default_role = "code"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
@@ -41,3 +50,28 @@ html_show_sourcelink = False
 # A search result would fetch its page, which browsers refuse for pages that are read without a server.
 html_show_search_summary = False
 html_theme_options = {"top_of_page_buttons": []}
+
+
+def _prepare(app: Sphinx, name: str, source: list[str]) -> None:
+    """Put CONTRIBUTING.md in the place of its page, and names in the place of links to files that are no pages."""
+    folder = (DOCS / name).parent
+    if name == "contributing":
+        folder = ROOT
+        app.env.note_dependency(str(ROOT / "CONTRIBUTING.md"))
+        source[0] = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+    def linked(found: re.Match[str]) -> str:
+        text, path, anchor = found.groups(default="")
+        target = (folder / path).resolve()
+        if "://" in path or not target.exists():
+            return found[0]
+        if target.is_relative_to(DOCS):
+            return f"[{text}]({path.removeprefix('docs/') if folder == ROOT else path}{anchor})"
+        return text
+
+    source[0] = re.sub(r"(?<!!)\[([^\]\n]+)\]\(([^)#\s]+)(#[^)\s]*)?\)", linked, source[0])
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what prepares the pages."""
+    app.connect("source-read", _prepare)

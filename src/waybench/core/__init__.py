@@ -1,6 +1,7 @@
 """The abstractions that every environment and every face of waybench share. Standard library only."""
 
 from waybench.core._axes import Axis, level_axis, proof_axis
+from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
@@ -86,6 +87,7 @@ __all__ = [
     "WRONG",
     "Aggregate",
     "Axis",
+    "Board",
     "Bounded",
     "CatalogueWarning",
     "DataError",
@@ -138,8 +140,10 @@ __all__ = [
     "Source",
     "Stream",
     "TemplateWording",
+    "Tile",
     "Transition",
     "TurnRecord",
+    "TypedAction",
     "Usage",
     "UsageError",
     "View",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
+from waybench.core._board import TypedAction
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
@@ -129,6 +130,8 @@ class Environment(Generic[I, S, A]):
         format_typed: Action -> what a person would type for it, in one part or several; what `parse_typed` reads.
         typed_help: What a person can type, in a sentence.
         programs: The programs outside waybench that it can use, such as engines of worlds; none is needed by default.
+        typed_actions: State -> the actions that a person can choose from a list or by a key; empty where there are too
+            many. None if there are never any.
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of clusters (for example, of maps); None if there are none.
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
@@ -180,6 +183,7 @@ class Environment(Generic[I, S, A]):
     format_typed: Callable[[A], Sequence[str]] | None = None
     typed_help: str = ""
     programs: tuple[Program, ...] = ()
+    typed_actions: Callable[[S], Sequence[TypedAction]] | None = None
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
     twin: str = ""

@@ -10,6 +10,7 @@ from waybench.envs.voxel._failures import FAILURES, own_failure
 from waybench.envs.voxel._game import FindRules
 from waybench.envs.voxel._instance import decode, level_of, prove
 from waybench.envs.voxel._metrics import METRICS, not_replayable, setting, world_name
+from waybench.envs.voxel._people import board
 from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel._recorded import reference_scores
 from waybench.envs.voxel._source import OPTIONS, SearchSource, sound_items
@@ -57,6 +58,7 @@ PRESENTATION = Presentation(
     items="searches",
     metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
     draw=_draw,
+    board=board,
     draw_frames=_draw_frames,
     legend=(
         "The map from above, north at the top, with the goal biomes outlined. The ring is the player's start, the "
