@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from waybench.analysis.results import Row
 
 _MOST_WARNINGS = 5
+_DEFAULT_IN = "waybench-out"
 
 
 def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[str], *, levels: bool = False) -> None:
@@ -75,7 +76,7 @@ def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
 
 
 def next_command(out: Path, rows: Iterable["Row"]) -> str:
-    """Return the command to continue with: `compare` for two models on the same task, otherwise `report`.
+    """Return the commands to continue with, a line each: `compare` for two models on the same task, and `report`.
 
     Args:
         out: The folder of the logs.
@@ -88,7 +89,8 @@ def next_command(out: Path, rows: Iterable["Row"]) -> str:
     pair = next((list(some) for some in models.values() if len(some) == 2), None)
     if pair is None:
         return report
-    return f"waybench compare {' '.join(map(shlex.quote, pair))} --in {shlex.quote(str(out))}    or    {report}"
+    where = f" --in {shlex.quote(str(out))}" if str(out) != _DEFAULT_IN else ""  # of `compare`
+    return f"waybench compare {' '.join(map(shlex.quote, pair))}{where}\n      {report}"
 
 
 def summary_text(

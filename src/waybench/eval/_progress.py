@@ -2,116 +2,13 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from waybench.core import End, Episode, Price, TurnRecord, Usage, duration_text, plural, short_count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStatus:
-    """The progress of one task with one model, at one moment.
-
-    Attributes:
-        task: The task's name, with those parameters that tell it from other tasks of the run.
-        model: The model.
-        state: "waiting", "running", "finished", or "unfinished" where episodes are missing.
-        done: Number of items that are finished, those of earlier runs included; of episodes, if `unit` says so.
-        total: How many there are; None where the results decide it.
-        unit: What is counted: "item" or "episode".
-        level: The highest level that has begun; None where the number of items is known.
-        before: Those of the finished items that an earlier run finished.
-        active: Number of episodes that are being played.
-        requests: Number of replies that were received.
-        repeated: Number of replies taken from the journal of an interrupted run, in place of requests.
-        input_tokens: Input tokens of the requests.
-        output_tokens: Output tokens of the requests.
-        cost: What they cost in dollars; None if the model's prices are not known.
-        errors: Episodes that infrastructure errors ended and no later try has repaired.
-        retries: How often a request had to be sent again.
-        seconds_left: Estimated time left in seconds; None if it cannot be estimated.
-        is_upper_bound: Whether the time left assumes episodes of full length, since none is finished.
-    """
-
-    task: str
-    model: str
-    state: str = "waiting"
-    done: int = 0
-    total: int | None = None
-    unit: str = "item"
-    level: int | None = None
-    before: int = 0
-    active: int = 0
-    requests: int = 0
-    repeated: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = None
-    errors: int = 0
-    retries: int = 0
-    seconds_left: float | None = None
-    is_upper_bound: bool = False
-
-    @property
-    def name(self) -> str:
-        """The task and its model."""
-        return f"{self.task} with {self.model}"
-
-    @property
-    def units(self) -> str:
-        """What is counted, in the number that fits the total."""
-        return self.unit if (self.done if self.total is None else self.total) == 1 else f"{self.unit}s"
-
-    @property
-    def done_text(self) -> str:
-        """How much is done: "79 of 300", or "level 9, 12 items" where the results decide what is played."""
-        if self.total is not None:
-            return f"{self.done:,} of {self.total:,}"
-        level = "" if self.level is None else f"level {self.level}, "
-        return f"{level}{self.done:,} {self.units}"
-
-    @property
-    def state_text(self) -> str:
-        """The time left of a running task: "3 min 20 s", "≤ 2 h", ""; otherwise its state."""
-        if self.state != "running":
-            return "done" if self.state == "finished" else self.state
-        if self.seconds_left is None:
-            return ""
-        return ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left)
-
-    @property
-    def use_text(self) -> str:
-        """What the task has used, and what went wrong: "152 requests, 31.2k input and 4.1k output tokens"."""
-        return ", ".join(_use((self,)))
-
-    @property
-    def text(self) -> str:
-        """The progress in one line."""
-        units = f" {self.units}" if self.total is not None else ""
-        left = "" if self.seconds_left is None else left_text(self.seconds_left, self.is_upper_bound)
-        return ", ".join(part for part in (self.done_text + units, self.use_text, left) if part)
-
-
-def _use(statuses: Sequence[TaskStatus]) -> Iterator[str]:
-    yield plural(sum(each.requests for each in statuses), "request")
-    if repeated := sum(each.repeated for each in statuses):
-        yield f"{plural(repeated, 'reply', 'replies')} taken over"
-    tokens = sum(each.input_tokens for each in statuses), sum(each.output_tokens for each in statuses)
-    if any(tokens):
-        yield f"{short_count(tokens[0])} input and {short_count(tokens[1])} output tokens"
-    if costs := [each.cost for each in statuses if each.cost is not None]:
-        yield f"{sum(costs):.2f} USD"
-    if retries := sum(each.retries for each in statuses):
-        yield plural(retries, "retry", "retries")
-    if errors := sum(each.errors for each in statuses):
-        yield plural(errors, "infrastructure error")
-
-
-def left_text(seconds: float, is_upper_bound: bool) -> str:
-    """Return a time left: "about 3 min 20 s left", "at most 2 h left"."""
-    return f"{'at most' if is_upper_bound else 'about'} {duration_text(seconds)} left"
+from waybench.core import End, Episode, Price, TurnRecord, Usage, duration_text, plural
+from waybench.eval._task_status import TaskStatus, left_text, run_seconds_left, use_parts
 
 
 class Earlier(NamedTuple):
@@ -474,7 +371,8 @@ class RunProgress:
         before = sum(each.before for each in statuses)
         taken_over = f" ({before:,} finished before)" if before else ""
         tasks = plural(len({each.task for each in statuses}), "task")
-        return f"{tasks}, {done}{taken_over} in {duration_text(time.time() - self.began)}; {', '.join(_use(statuses))}"
+        took = duration_text(time.time() - self.began)
+        return f"{tasks}, {done}{taken_over} in {took}; {', '.join(use_parts(statuses))}"
 
     @property
     def interrupted_text(self) -> str:
@@ -495,12 +393,3 @@ def _differing(task: TaskProgress, rivals: Sequence[TaskProgress]) -> list[str]:
     return [
         f"{name}={value}" for name, value in task.args.items() if any(other.args.get(name) != value for other in rivals)
     ]
-
-
-def run_seconds_left(statuses: Iterable[TaskStatus]) -> tuple[float | None, bool]:
-    """Return the time left until the last task is finished, and whether it is an upper bound; None if not known."""
-    going = [each for each in statuses if each.state != "finished"]
-    known = [each.seconds_left for each in going if each.seconds_left is not None]
-    if not going or len(known) < len(going):
-        return None, False
-    return max(known), any(each.is_upper_bound for each in going)
