@@ -79,7 +79,7 @@ def _run_command(arguments: tuple[str, ...], address: str, out: Path) -> None:
     from waybench.cli import main
 
     more = ("--model-base-url", address, "--out", str(out), "--max-connections", str(CONNECTIONS))
-    main(["run", *arguments, "--model", MODEL, *more, "--display", "none"])
+    main(["run", *arguments, "--no-check", "--model", MODEL, *more, "--display", "none"])
 
 
 @task
@@ -141,6 +141,12 @@ FAMILIES = (
     ),
     Family("search", _guess, _command("horizon_guessnum", "--precision", "0.3")),
     Family("custom", partial(_choose, ("up", "down", "up, please")), _run_dials),
+)
+
+LONG = Family(
+    "long",
+    partial(_choose, ("1", "2", "3", "4", "5")),
+    _command("crafter", "--limit", "2", "-T", "steps=200", "-T", "wording=one_question"),
 )
 
 

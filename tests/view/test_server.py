@@ -12,7 +12,7 @@ from tests.report.pages import Page
 from tests.view.support import TOKEN, asked, cookie, served
 from waybench.core import UsageError
 from waybench.view import address, listen, new_token
-from waybench.view._pages import SCRIPT, version
+from waybench.view._pages import PROGRESS, SCRIPT, version
 from waybench.view._serve import DEFAULT_PORT
 from waybench.view._site import Site
 
@@ -99,7 +99,9 @@ def test_the_script_is_the_servers_own(client: httpx.Client, folder: Path) -> No
     assert not [*folder.rglob("reload.js")]
 
 
-@pytest.mark.parametrize("path", ["/", "/models/m-1.html", "/assets/style.css", SCRIPT, "/nothing", "/models/"])
+@pytest.mark.parametrize(
+    "path", ["/", "/models/m-1.html", "/assets/style.css", SCRIPT, PROGRESS, "/nothing", "/models/"]
+)
 def test_every_answer_has_the_headers(client: httpx.Client, path: str) -> None:
     answer = client.get(path)
     assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
@@ -151,7 +153,7 @@ def test_links_lead_to_files_of_the_site_alone(port: int, folder: Path) -> None:
     assert asked(port, "/in.html")[0].status == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/assets/style.css", SCRIPT, "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/assets/style.css", SCRIPT, PROGRESS, "/nothing"])
 def test_other_names_are_refused(port: int, path: str) -> None:
     refused = [
         *("attacker.example", f"attacker.example:{port}", f"127.0.0.1.attacker.example:{port}", "127.0.0.1"),

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
+from waybench.cli._parameters import task_args
 from waybench.cli._report import build
-from waybench.cli._run import summary, task_args
+from waybench.cli._summary import level_tables
 from waybench.core import plural, prepare_folder
 from waybench.tasks import DEMO, DEMO_HORIZON, find_task, load_task
 
@@ -37,7 +38,7 @@ def demo(out: Path) -> None:
         click.echo(f"[{number}/{len(PLAYERS)}] waybench/{player} plays {', '.join(DEMO)}")
         evaluate(chosen, [f"waybench/{player}"], out)
     click.echo()
-    click.echo(summary(read_logs(out)))
+    click.echo(level_tables(read_logs(out)))
     click.echo(f"\nHorizons that are known by construction: {', '.join(SEARCHED)} on {DEMO_HORIZON[0]}")
     search = find_task(DEMO_HORIZON[0])
     searching = partial(load_task(search), **task_args(search, DEMO_HORIZON[1]))

@@ -13,7 +13,7 @@ from waybench._api import score_and_record
 from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT
 from waybench.cli._report import build
-from waybench.cli._run import summary
+from waybench.cli._summary import level_tables
 from waybench.core import Json, UsageError, plural, prepare_folder
 
 LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory
@@ -32,7 +32,7 @@ _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LON
     help="Write a report of the episodes here, and their records as DIR/records.jsonl; print a table of the scores.",
 )
 @click.option(
-    "--model", default="stored replies", show_default=True, help='The model\'s name in the report; "model" goes first.'
+    "--model", default="stored replies", show_default=True, help='Model name in the report, for lines without "model".'
 )
 @click.pass_context
 def score(context: click.Context, file: str, out: str | None, site: Path | None, model: str) -> None:
@@ -75,7 +75,7 @@ def _report(records: Path, site: Path, *, err: bool) -> None:
     """Print the scores of the records and write their report; to stderr where stdout has the lines."""
     from waybench.analysis import read_logs
 
-    text = summary(read_logs(records), on_problem=lambda problem: None)  # the report names what is skipped
+    text = level_tables(read_logs(records), on_problem=lambda problem: None)  # the report names what is skipped
     click.echo("\n\n".join(part for part in (text, f"report: {build((records,), site, 'waybench')}") if part), err=err)
 
 

@@ -25,7 +25,7 @@ from waybench.core._failures import (
     general_failure,
     main_cause,
 )
-from waybench.core._folders import prepare_folder
+from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
@@ -45,6 +45,7 @@ from waybench.core._options import WORDING, Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_prices
+from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
 from waybench.core._registry import CatalogueWarning, Entry, Registry
@@ -59,7 +60,7 @@ from waybench.core._secrets import (
     without_credentials,
 )
 from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
-from waybench.core._text import plural, with_article
+from waybench.core._text import duration_text, plural, short_count, with_article
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
 
 __all__ = [
@@ -69,10 +70,12 @@ __all__ = [
     "HIDDEN",
     "ILLEGAL",
     "LABEL",
+    "LOCK_FILE",
     "LOST",
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "PROGRESS_FILE",
     "REFUSED",
     "SCHEMA",
     "TEMPLATE",
@@ -126,6 +129,7 @@ __all__ = [
     "Policy",
     "Presentation",
     "Price",
+    "Program",
     "Range",
     "ReferenceScores",
     "Registry",
@@ -149,6 +153,7 @@ __all__ = [
     "base_wording",
     "check_json",
     "credentials",
+    "duration_text",
     "evenly_chosen",
     "file_key",
     "general_failure",
@@ -180,6 +185,7 @@ __all__ = [
     "resolve",
     "secrets_in",
     "set_hash",
+    "short_count",
     "shortened",
     "shown",
     "template_fields",

@@ -4,6 +4,10 @@ from pathlib import Path
 
 from waybench.core._errors import UsageError
 
+# In the folder of a run's logs, for the programs that look at a run: `waybench run` writes them.
+LOCK_FILE = ".waybench-lock"  # an SQLite database that the process holds exclusively
+PROGRESS_FILE = ".waybench-progress.json"
+
 
 def prepare_folder(folder: Path) -> Path:
     """Create a folder to write to.

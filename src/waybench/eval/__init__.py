@@ -4,6 +4,7 @@ from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
 from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
+from waybench.eval._progress import RunProgress, TaskStatus
 from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._sample import open_episode, stored_record, to_sample
 from waybench.eval._search import HorizonSearch
@@ -14,7 +15,9 @@ __all__ = [
     "EmbeddedPlayer",
     "HorizonSearch",
     "Ladder",
+    "RunProgress",
     "Stratum",
+    "TaskStatus",
     "by_level",
     "check_folder",
     "check_player",

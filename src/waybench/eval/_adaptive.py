@@ -23,6 +23,7 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
     """
 
     one_epoch: str  # what to do instead of asking for several epochs
+    total: int | None = None  # number of items, where the results do not decide it
 
     def __init__(self) -> None:
         self._players: dict[str, tuple[S, set[str]]] = {}

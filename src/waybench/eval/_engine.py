@@ -19,7 +19,11 @@ from pydantic import ValidationError
 
 from waybench.core import Json, UsageError
 from waybench.eval._errors import PrerequisiteError
+from waybench.eval._following import following
 from waybench.eval._lock import locked
+from waybench.eval._preflight import check_models
+from waybench.eval._progress import RunProgress
+from waybench.eval._progress_file import written
 from waybench.eval._room import full_message, is_full, says_full
 from waybench.eval._run_journals import RunJournals
 from waybench.eval._secrets import Secrets, follow_older_logs, hiding, seal
@@ -40,6 +44,8 @@ def evaluate(
     rerun: int = 0,
     display: str = "none",
     warn: Callable[[str], None] | None = None,
+    progress: RunProgress | None = None,
+    check: bool = False,
 ) -> list[str]:
     """Run tasks with models as one of Inspect's eval sets in a folder; what was answered there is not asked again.
 
@@ -57,6 +63,8 @@ def evaluate(
         rerun: How often episodes with errors are tried again.
         display: Inspect's display type.
         warn: Receives a line about what of an older run's journal cannot be used; by default it goes to standard error.
+        progress: Follows the run, for a display; the folder has the same in a file, which `waybench view` shows.
+        check: Whether to send one short request to each model first (`check_models`).
 
     Returns:
         What is not finished, as "task with model".
@@ -69,14 +77,21 @@ def evaluate(
     """
     check_folder(out)
     ready = [open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
+    if check:
+        # Models of their own: connections belong to the event loop of their first request.
+        check_models([open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)])
     journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
+    followed = progress if progress is not None else RunProgress()
     try:
-        with locked(out), _quiet_logging():
+        with locked(out), written(out, followed), _quiet_logging():
             _set_aside_poorer_logs(out)
             try:
-                logs = _eval_set(
-                    tasks, ready, journals, out, config or {}, limits or {}, rerun, display, warn or _to_stderr
-                )
+                GenerateConfig.model_validate(config or {})
+                created = [journals.create(make) for make in tasks]
+                follow_older_logs(out, created, ready, warn or _to_stderr)
+                journals.open(ready, followed)
+                with following(followed, journals, out, quiet=display == "none"):
+                    logs = _eval_set(created, ready, out, config or {}, limits or {}, rerun, display)
             except KeyboardInterrupt:
                 if journals.failure is None:
                     raise
@@ -104,23 +119,17 @@ def evaluate(
 
 
 def _eval_set(
-    tasks: Sequence[Callable[[], Task]],
+    tasks: Sequence[Task],
     models: Sequence[Model],
-    journals: RunJournals,
     out: Path,
     config: Mapping[str, Json],
     limits: Mapping[str, int | None],
     rerun: int,
     display: str,
-    warn: Callable[[str], None],
 ) -> list[EvalLog]:
     """Run the engine's eval set, and return the logs of its tasks, those of finished ones included."""
-    GenerateConfig.model_validate(config)
-    created = [journals.create(make) for make in tasks]
-    follow_older_logs(out, created, models, warn)
-    journals.open(models)
     _, logs = _ENGINE.eval_set(
-        tasks=created,
+        tasks=list(tasks),
         model=models,
         log_dir=str(out.absolute()),
         log_dir_allow_dirty=True,

@@ -98,6 +98,14 @@ class Journal:
         where = self._append({"id": sample[0], "epoch": sample[1], "turn": turn, "seen": seen, "output": said})
         self._index(sample, turn, (*where, seen))
 
+    def turns_without(self, logged: Container[str]) -> list[int]:
+        """Return of each sample that is not in a log the number of its turns.
+
+        Args:
+            logged: The UUIDs of the samples in logs.
+        """
+        return [len(kept.lines) for kept in self._kept.values() if kept.uuid is None or kept.uuid not in logged]
+
     def check(self) -> None:
         """Raise a JournalError if something could not be written."""
         self._syncer.check()
@@ -305,6 +313,11 @@ class SampleTurns:
         self._turn = 0
         self._seen = [digest(each) for each in (head, *_in_older_schemas(head))]
         self._replayed = False
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the last reply came from the journal."""
+        return self._replayed
 
     def known(self) -> ModelOutput | None:
         """Return what the model has answered in the next turn already; None if a request is needed.

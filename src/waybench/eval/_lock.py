@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from waybench.core import UsageError
+from waybench.core import LOCK_FILE, UsageError
 
-LOCK, HOLDER = ".waybench-lock", ".waybench-lock.json"
+HOLDER = ".waybench-lock.json"
+_WAIT = 0.5  # seconds: `waybench view` touches the lock to see whether a run holds it
 
 
 @contextmanager
@@ -46,7 +47,7 @@ def _acquired(folder: Path) -> sqlite3.Connection | None:
     """Return what holds the lock; None if nothing can be locked in the folder, for which no run is given up."""
     lock = None
     try:
-        lock = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)
+        lock = sqlite3.connect(folder / LOCK_FILE, timeout=_WAIT, isolation_level=None)
         lock.execute("PRAGMA journal_mode = MEMORY")  # no second file
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.DatabaseError as error:  # also of a file system without locks, or of a file that is not ours

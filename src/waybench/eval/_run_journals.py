@@ -4,7 +4,7 @@ import json
 import re
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,9 @@ from inspect_ai.log import EvalLog, read_eval_log_sample_summaries
 from inspect_ai.model import Model
 
 from waybench.core import Json
+from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._journal import Journal, Syncer, digest
+from waybench.eval._progress import RunProgress, TaskProgress
 from waybench.eval._provider import EmbeddedPlayer
 
 SUFFIX = ".journal"
@@ -25,9 +27,15 @@ SUFFIX = ".journal"
 
 @dataclass(slots=True)
 class TaskJournals:
-    """The journals of one task, by the model's name; of models whose replies cost nothing there is none."""
+    """The journals of one task and its progress, by the model's name.
+
+    Attributes:
+        by_model: The journals; there is none for models whose replies cost nothing.
+        progress: The progress.
+    """
 
     by_model: dict[str, Journal] = field(default_factory=dict[str, Journal])
+    progress: dict[str, TaskProgress] = field(default_factory=dict[str, TaskProgress])
 
 
 # The solver is created with its task, and only then does the task say what it was made with.
@@ -78,20 +86,37 @@ class RunJournals:
         self._tasks.append((task, journals))
         return task
 
-    def open(self, models: Sequence[Model]) -> None:
+    def open(self, models: Sequence[Model], progress: RunProgress | None = None) -> None:
         """Open the journals of all tasks with some models.
+
+        Args:
+            models: The models.
+            progress: The progress of the run, which is given its tasks.
 
         Raises:
             OSError: If one cannot be read.
         """
         for task, journals in self._tasks:
             for model in models:
+                if progress is not None:
+                    journals.progress[str(model)] = _add_progress(task, str(model), progress)
                 if not isinstance(model.api, EmbeddedPlayer):
                     settings = self._identity(task, model)
                     parts = _plain(task.name.removeprefix("waybench/")), _plain(str(model)), digest(settings)[:16]
                     name = "_".join(parts) + SUFFIX
                     journal = Journal(self._folder / name, settings, self._syncer, self._warn)
                     journals.by_model[str(model)] = journal
+
+    def unlogged(self, progress: TaskProgress, logged: Collection[str]) -> list[int]:
+        """Return of each episode that the journal of a task holds and its log does not, the number of its replies.
+
+        Args:
+            progress: The task's progress.
+            logged: The UUIDs of the samples in the log.
+        """
+        owner = next((each for _, each in self._tasks if each.progress.get(progress.model) is progress), None)
+        journal = owner.by_model.get(progress.model) if owner else None
+        return journal.turns_without(logged) if journal else []
 
     def clear(self, logs: Sequence[EvalLog]) -> None:
         """Remove what the logs hold from the journals.
@@ -129,6 +154,18 @@ class RunJournals:
             "model_config": json.loads(model.config.model_dump_json(exclude=GENERATE_CONFIG_FIELDS_TO_EXCLUDE)),
             **self._settings,
         }
+
+
+def _add_progress(task: Task, model: str, progress: RunProgress) -> TaskProgress:
+    source = task.sample_source
+    total = source.total if isinstance(source, AdaptiveSampleSource) else len(task.dataset)
+    return progress.add(
+        task.name,
+        model,
+        total,
+        attempts=source is None and any(not str(sample.id).endswith("-1") for sample in task.dataset),
+        args=_args(task),
+    )
 
 
 def _args(task: Task) -> dict[str, Any]:

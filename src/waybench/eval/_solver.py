@@ -15,11 +15,13 @@ from waybench.envs import registry
 from waybench.eval._current import current_episode
 from waybench.eval._guard import answered_by, escape_surrogates
 from waybench.eval._journal import SampleTurns
+from waybench.eval._progress import EpisodeProgress
 from waybench.eval._run_journals import task_journals
 from waybench.eval._sample import KEY, Chat, open_episode, store_episode, stored_record
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.
 _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
+_REQUEST = "\nRequest:\n"
 _OF_TIME = ("time", "working")
 _LONGEST_NAME = 200  # of the model that answered; it is the server's word
 _BETTER = {"higher": max, "lower": min, "": max}
@@ -40,6 +42,8 @@ def play() -> Solver:
         journal = journals.by_model.get(str(model)) if journals else None
         turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY])
         chat = Chat()
+        progress = journals.progress.get(str(model)) if journals else None
+        watched = EpisodeProgress(progress, state.sample_id, state.epoch, episode)
         token = current_episode.set(episode)
         try:
             while not episode.done:
@@ -52,6 +56,7 @@ def play() -> Solver:
                 turn = episode.step(reply_of(output, time.monotonic() - began))
                 store_episode(state.store, episode)
                 turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
+                watched.turn(turn, repeated=turns.replayed)
             turns.end()
         except LimitExceededError as limit:
             _end_at_limit(episode, limit)
@@ -60,17 +65,26 @@ def play() -> Solver:
                 turns.end()
             raise
         except Exception as error:
-            cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
-            episode.end(End.INFRASTRUCTURE, f"{type(cause).__name__}: {cause}"[:2000])
+            episode.end(End.INFRASTRUCTURE, cause_text(error)[:2000])
             store_episode(state.store, episode)
             raise
         finally:
             current_episode.reset(token)
+            watched.end()
         state.messages = chat.messages(episode)
         state.completed = True
         return state
 
     return solve
+
+
+def cause_text(error: Exception) -> str:
+    """Return what went wrong in the provider's words."""
+    cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
+    # The engine puts the whole request before the provider's error, which would then be cut off.
+    if isinstance(cause, RuntimeError) and str(cause).startswith(_REQUEST) and cause.__cause__ is not None:
+        cause = cause.__cause__
+    return f"{type(cause).__name__}: {cause}"
 
 
 def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) -> None:

@@ -6,11 +6,12 @@ from secrets import compare_digest
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from waybench.view._pages import SCRIPT
+from waybench.view._pages import PROGRESS, SCRIPT
+from waybench.view._progress import run_progress
 from waybench.view._site import Site
 
 HEADERS = {
@@ -35,10 +36,15 @@ def application(site: Site, port: int, token: str) -> ASGIApp:
         return Response(answer.content, media_type=answer.media_type, headers={"ETag": answer.version})
 
     def script(request: Request) -> Response:
-        text = (files("waybench.view") / "pages" / "reload.js").read_text(encoding="utf-8")
+        pages = files("waybench.view") / "pages"
+        text = "".join((pages / name).read_text(encoding="utf-8") for name in ("reload.js", "progress.js"))
         return Response(text, media_type="text/javascript")
 
-    return Guard(Access(Starlette(routes=[Route(SCRIPT, script), Route("/{path:path}", file)]), port, token), port)
+    def progress(request: Request) -> Response:
+        return JSONResponse(run_progress(site.folders))
+
+    routes = [Route(SCRIPT, script), Route(PROGRESS, progress)]
+    return Guard(Access(Starlette(routes=[*routes, Route("/{path:path}", file)]), port, token), port)
 
 
 class Guard:

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 HOME = "/~waybench"  # the server's own; no file of a site begins with "~"
 SCRIPT = f"{HOME}/reload.js"
+PROGRESS = f"{HOME}/progress.json"
 _RELOAD = ("script-src", "connect-src")
 
 

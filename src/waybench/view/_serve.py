@@ -140,12 +140,13 @@ def serve(
     Raises:
         KeyboardInterrupt: When the user ends it.
     """
-    shown = Site(site, title, start)
+    logs = tuple(folders)
+    shown = Site(site, title, start, folders=logs)
     server = Server(application(shown, listener.getsockname()[1], token))
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(keep_built, build, shown, tuple(folders), every, tell)
+            tasks.start_soon(keep_built, build, shown, logs, every, tell)
             try:
                 await server.serve([listener])
             finally:

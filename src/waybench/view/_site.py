@@ -49,6 +49,7 @@ class Site:
         start: Commands that would give the site something to show, each after what it does.
         message: What the page that stands in says.
         hint: Whether it shows these commands.
+        folders: Where the logs are, whose runs' progress is shown.
     """
 
     folder: Path
@@ -56,6 +57,7 @@ class Site:
     start: Mapping[str, str] = field(default_factory=dict[str, str])
     message: str = "The report is being built; this page reloads when it is ready."
     hint: bool = False
+    folders: tuple[Path, ...] = ()
 
     def answer(self, path: str) -> Answer | None:
         """Return what is sent for a decoded path without its first slash; None if there is no such file."""

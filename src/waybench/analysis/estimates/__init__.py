@@ -12,6 +12,7 @@ from waybench.analysis.estimates._measures import Measure, as_metric, measure
 from waybench.analysis.estimates._regressions import Regression, Slope, regressions
 from waybench.analysis.estimates._repeats import Repeats, repeats
 from waybench.analysis.estimates._set_spread import SetSpread, Spread, attempt_spread, set_spread, spread
+from waybench.analysis.estimates._summary import UnreadableReplies, summary_table, unreadable_replies
 from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "SetSpread",
     "Slope",
     "Spread",
+    "UnreadableReplies",
     "Variables",
     "agents",
     "aligned",
@@ -56,7 +58,9 @@ __all__ = [
     "set_spread",
     "short_title",
     "spread",
+    "summary_table",
     "text_table",
+    "unreadable_replies",
     "variables",
     "whole",
 ]

@@ -13,7 +13,7 @@ from waybench.envs import registry
 
 _STAR = "* infrastructure errors: some items are missing or have fewer attempts"
 _BOUNDED = 5  # starred cells whose bounds are printed
-_UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
+UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
 def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
@@ -92,7 +92,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
             ]
             undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
     tables += ["\n".join(dict.fromkeys(between))] * bool(between)
-    tables += [_footnote(starred)] * bool(starred) + [_UNDEFINED] * undefined
+    tables += [_footnote(starred)] * bool(starred) + [UNDEFINED] * undefined
     return "\n\n".join(tables)
 
 
@@ -120,7 +120,7 @@ def _star(estimate: Estimate) -> bool:
 
 
 def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
-    """Return how much is missing of a cell, and what it would be otherwise; "" if that is not known."""
+    """Return a note on a cell's missing attempts and on the bounds of its score; "" if these are not known."""
     if estimate.bounds is None or measured.aggregate or measured.series:
         return ""
     low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
@@ -131,7 +131,7 @@ def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
 
 
 def _between(title: str, estimate: Estimate, measured: Measure) -> str:
-    """Return what a cell's scores lie between, where that is known; "" otherwise."""
+    """Return a note on a cell's floor and ceiling; "" if they are not known."""
     found = estimate.rescaled
     if found is None or measured.aggregate or measured.series:
         return ""

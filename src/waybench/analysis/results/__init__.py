@@ -1,6 +1,6 @@
 """Rows: one for each episode, and which of them are excluded."""
 
-from waybench.analysis.results._anchors import Anchoring, Rescaled, rescaled
+from waybench.analysis.results._anchors import Anchoring, Rescaled, anchored, rescaled
 from waybench.analysis.results._ceilings import beaten_items, without_ceilings
 from waybench.analysis.results._exclusion import exclude, measurable, rows
 from waybench.analysis.results._items import (
@@ -39,6 +39,7 @@ from waybench.analysis.results._rows import (
     Group,
     Row,
     declared,
+    fixed,
     grouped,
     is_perfect,
     row,
@@ -62,6 +63,7 @@ __all__ = [
     "Rescaled",
     "Row",
     "Simulated",
+    "anchored",
     "at_items",
     "beaten_items",
     "chosen",
@@ -70,6 +72,7 @@ __all__ = [
     "differing",
     "exclude",
     "family_of",
+    "fixed",
     "grouped",
     "headline_values",
     "is_perfect",

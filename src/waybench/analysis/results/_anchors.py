@@ -1,9 +1,10 @@
-"""What scores lie between: saying nothing or always the same, and what the oracle reaches, on the very same items."""
+"""Floors and ceilings of scores on the same items: empty or constant replies, and the oracle."""
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from waybench.analysis.results._items import ItemKey, Measured
@@ -16,6 +17,7 @@ from waybench.core import (
     Metric,
     Policy,
     Range,
+    WaybenchError,
     evenly_chosen,
     play_out,
     policy,
@@ -24,6 +26,7 @@ from waybench.envs import registry
 from waybench.stats import Mean, clustered_mean
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
+MOST_ITEMS = 5_000  # about ten seconds of playing for a summary in a terminal
 MOST_CONSTANTS = 16  # replies tried at an item
 _STATES = 6  # on the oracle's way, in which replies to try are looked for
 _LONGEST = 200  # characters of such a reply
@@ -54,7 +57,7 @@ class Anchoring:
         self._known: dict[tuple[str, str, str], Anchors | None] = {}
 
     def of(self, record: EpisodeRecord) -> Anchors | None:
-        """Return what an episode's headline metric lies between.
+        """Return the floor and the ceiling of an episode's headline metric.
 
         The item is played as it was: by nobody, with the same reply in every turn, and by the oracle; in a game of
         chance each has the luck of the first attempt. The replies are legal actions of the first states on the oracle's
@@ -72,6 +75,27 @@ class Anchoring:
         if place not in self._known:
             self._known[place] = _anchors(record, " ".join(place))
         return self._known[place]
+
+
+def anchored(records: Iterable[EpisodeRecord], made: Iterable[Row], most: int = MOST_ITEMS) -> list[Row]:
+    """Return rows with the floors and ceilings of their items, for records that are not simulated again.
+
+    Args:
+        records: The records of the rows.
+        made: The rows.
+        most: With more items than this, nothing is played, and the rows are returned as they are.
+    """
+    pairs = list(zip(records, made, strict=True))
+    if len({(record.env, record.instance_hash) for record, _ in pairs}) > most:
+        return [row for _, row in pairs]
+    anchoring, found = Anchoring(), list[Row]()
+    for record, row in pairs:
+        anchors = None
+        if row.is_included and not row.error:
+            with suppress(WaybenchError):  # a record that somebody has edited
+                anchors = anchoring.of(record)
+        found.append(replace(row, anchors=anchors))
+    return found
 
 
 def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:

@@ -33,7 +33,7 @@ PLAY_OPTIONS = (
         default="paper",
         choices=("paper", "sound"),
         doc='"paper": the prompt as published; "sound": the prompt also says where the exit is, which the description '
-        "speaks of as known and the published prompt leaves out.",
+        "treats as known and the published prompt omits.",
     ),
     Option(
         name="wording",

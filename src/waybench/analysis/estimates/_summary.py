@@ -1,0 +1,224 @@
+"""The summary of a run for a terminal: a line for each model at each task, and warnings about unreadable replies."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from waybench.analysis.estimates._estimates import Estimate, by_level, overall
+from waybench.analysis.estimates._measures import Measure, measures
+from waybench.analysis.estimates._table import UNDEFINED, aligned, ranked
+from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, width
+from waybench.analysis.logs import LoggedEpisode
+from waybench.analysis.results import Group, Row, grouped, labels
+from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
+from waybench.envs import registry
+from waybench.stats import Mean
+
+UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.REFUSED)
+_REASONS = {
+    Outcome.UNPARSED: "No action could be read from the reply.",
+    Outcome.TRUNCATED: "The reply was cut off at the token limit.",
+    Outcome.REFUSED: "The model refused to answer.",
+}
+WARN_ABOVE = 0.2  # share of unreadable replies from which a warning says why
+_UNNAMED, _STEPS = "unnamed", "played"  # metrics of environments in which a reply can name no action
+_INDENT = "  "
+_LONGEST_NAME, _SHORTEST_NAME = 48, 16
+MOST_COLUMNS = 100
+_LEGEND = {
+    "95 %": "score: the mean over items, with its 95 % interval",
+    "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle), on the same items",
+    "unreadable": "unreadable: replies that were unparsed, truncated or refused",
+    "unnamed": "unnamed: steps at which the reply named no action",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableReplies:
+    """The replies of one group that could not be read.
+
+    Attributes:
+        group: Model, task and settings.
+        count: Number of these replies.
+        replies: Number of all replies that had to name an action.
+        reason: The most frequent reason.
+        with_reason: Number of unreadable replies with this reason.
+        example: The first of them.
+    """
+
+    group: Group
+    count: int
+    replies: int
+    reason: str
+    with_reason: int
+    example: str
+
+    @property
+    def text(self) -> str:
+        """A warning in one or two lines; the reply is shown on one line, its control characters as pictures."""
+        share = f"{100 * self.count / self.replies:.0f} %"
+        model, example = one_line(self.group.model, _LONGEST_NAME), one_line(self.example, 90)
+        return (
+            f"warning: {share} of the replies of {model} at {self.group.task} could not be read.\n"
+            f"{_INDENT}Most frequent reason ({self.with_reason:,} of {self.count:,}): {one_line(self.reason, 90)}\n"
+            f"{_INDENT}Example: {example or '(an empty reply)'}"
+        )
+
+
+def unreadable_replies(
+    episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row], above: float = WARN_ABOVE
+) -> list[UnreadableReplies]:
+    """Return the groups of which more than a share of the replies could not be read, without the embedded players.
+
+    Args:
+        episodes: The episodes.
+        all_rows: Their rows, in the same order.
+        above: The share.
+    """
+    found: list[UnreadableReplies] = []
+    pairs = [pair for pair in zip(episodes, all_rows, strict=True) if pair[1].is_included and not pair[0].embedded]
+    for group, own in grouped(pairs, lambda pair: pair[1].group).items():
+        outcomes = sum((Counter(row.outcomes) for _, row in own), Counter[str]())
+        replies, count = outcomes.total(), sum(outcomes[outcome] for outcome in UNREADABLE)
+        if not replies or count / replies <= above:
+            continue
+        turns = [turn for episode, _ in own for turn in episode.record.turns if turn.outcome in UNREADABLE]
+        reasons = Counter(map(_reason, turns))
+        if not reasons:
+            continue
+        (reason, with_reason), *_ = reasons.most_common(1)
+        example = next(turn.reply for turn in turns if _reason(turn) == reason)
+        found.append(
+            UnreadableReplies(
+                group=group, count=count, replies=replies, reason=reason, with_reason=with_reason, example=example
+            )
+        )
+    return found
+
+
+def _reason(turn: TurnRecord) -> str:
+    return turn.reason or _REASONS[turn.outcome]
+
+
+def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) -> str:
+    """Return one line for each model at each task as an aligned table of plain text; "" without rows.
+
+    Args:
+        all_rows: The rows.
+        searched: Groups whose items were chosen by a search for a horizon: their mean score means nothing.
+    """
+    if not all_rows:
+        return ""
+    order = list(ranked(by_level(all_rows)))
+    totals = {total.group: total for total in overall(all_rows)}
+    own = grouped(all_rows, lambda row: row.group)
+    tasks = grouped(order, lambda group: (group.task, group.env, group.apart, totals[group].guided))
+    titles: dict[int, str] = {}  # the number of the line that follows -> the title above it
+    lines = [_head()]
+    for (_, _, apart, guided), groups in tasks.items():
+        names = labels(groups)
+        for measured in measures(registry.load(groups[0].env), guided):
+            if measured.aggregate and all(group in searched for group in groups):
+                continue
+            titles[len(lines)] = _title(groups[0], measured, apart, [totals[group] for group in groups])
+            for group in groups:
+                cells = _cells(totals[group], measured, own[group], group in searched)
+                lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
+    shown = _without_empty(lines)
+    longest = max(
+        _SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in list(zip(*shown, strict=True))[1:])
+    )
+    shown = [shown[0], *([_INDENT + one_line(line[0].strip(), longest - 2), *line[1:]] for line in shown[1:])]
+    text = aligned(shown, ["line"] * len(shown)).split("\n")
+    table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
+    missing = [line for group in order if (line := _missing(totals[group], labels(order)[group]))]
+    undefined = any(total.attempts and not total.best and group not in searched for group, total in totals.items())
+    return "\n".join([*table, *missing, *_legend(shown[0]), *([UNDEFINED] if undefined else [])])
+
+
+def _head() -> list[str]:
+    return ["", "n", "levels", "score [95 %]", "normalised", "solved", "unreadable", "unnamed", "tokens", "USD"]
+
+
+def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bool) -> list[str]:
+    """Return the cells of a line; a second measure of the same episodes has its score alone."""
+    score = NOTHING if searched else _interval(measured.mean(total), measured.metric)
+    levels = sorted({row.level for row in rows})
+    n = f"{total.items:,}{'*' if total.missing or total.incomplete else ''}"
+    span = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]}–{levels[-1]}"
+    if measured.aggregate:
+        return [n, span, score, *[""] * 6]
+    rescaled = total.rescaled if not (searched or total.guided) else None
+    solved = None if searched or total.solved is None else total.solved.value
+    unreadable = sum(total.outcomes.get(outcome, 0.0) for outcome in UNREADABLE) if total.action_replies else None
+    tokens = None if total.tokens is None else total.tokens * total.attempts
+    cost = None if total.cost is None else total.cost * total.attempts
+    return [
+        n,
+        span,
+        score,
+        NOTHING if rescaled is None else _interval(rescaled.mean, None, 100),
+        _share(solved),
+        _share(unreadable),
+        _share(_unnamed(rows)),
+        NOTHING if tokens is None else short_count(tokens),
+        "" if cost is None else f"{cost:.2f}",
+    ]
+
+
+def _interval(mean: Mean | None, metric: Metric | None, factor: int = 1) -> str:
+    if mean is None:
+        return NOTHING
+
+    def shown(value: float) -> str:
+        return mean_text(value, metric) if factor == 1 else f"{factor * value:.0f}".replace("-", "−")
+
+    if mean.low is None or mean.high is None:
+        return shown(mean.value)
+    return f"{shown(mean.value)} [{shown(mean.low)}, {shown(mean.high)}]"
+
+
+def _share(value: float | None) -> str:
+    return NOTHING if value is None else f"{100 * value:.0f} %"
+
+
+def _unnamed(rows: Iterable[Row]) -> float | None:
+    """Return the share of steps at which no action was named; None where a reply always names one or is unparsed."""
+    some = [row.metrics for row in rows if row.is_included and row.metrics.get(_UNNAMED) is not None]
+    steps = sum(metrics.get(_STEPS) or 0.0 for metrics in some)
+    return sum(metrics[_UNNAMED] or 0.0 for metrics in some) / steps if steps else None
+
+
+def _title(group: Group, measured: Measure, apart: Sequence[str], found: Sequence[Estimate]) -> str:
+    env = registry.load(group.env)
+    attempts = max(estimate.most_attempts for estimate in found)
+    best = f"best of {attempts} attempts" if env.best_of and attempts > 1 and not measured.series else ""
+    teacher = "with a teacher" if measured.series else ""
+    parts = [measured.metric.title, best, teacher, better_text(measured.metric), *apart]
+    return f"{group.task}, {env.title}: {', '.join(part for part in parts if part and part != 'higher is better')}"
+
+
+def _missing(total: Estimate, name: str) -> str:
+    """Return a line about items that infrastructure errors made incomplete; "" if there are none."""
+    if not total.missing and not total.incomplete:
+        return ""
+    counts = (total.missing, "missing"), (total.incomplete, "incomplete")
+    lost = " and ".join(f"{count:,} {what}" for count, what in counts if count)
+    items = plural(total.items + total.missing, "item")
+    return f"* {name} at {total.group.task}: of {items} {lost}, because of infrastructure errors"
+
+
+def _legend(head: Sequence[str]) -> Iterator[str]:
+    yield from (text for key, text in _LEGEND.items() if any(key in title for title in head))
+
+
+def _without_empty(lines: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the lines without those columns that say nothing: all cells empty, or unknown beside the score's."""
+    columns = [list(column) for column in zip(*lines, strict=True)]
+    kept = [
+        column
+        for column in columns
+        if column[0] in ("", "n", "score [95 %]") or not all(cell in ("", NOTHING) for cell in column[1:])
+    ]
+    kept = [column for column in kept if column[0] != "levels" or any("–" in cell for cell in column[1:])]
+    return [list(line) for line in zip(*kept, strict=True)]

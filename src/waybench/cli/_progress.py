@@ -1,0 +1,182 @@
+"""The progress of a run in a terminal: a live table, or plain lines where there is no terminal."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from waybench.core import plural, short_count
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from waybench.eval import RunProgress, TaskStatus
+
+DISPLAYS = ("rich", "plain", "none")  # the others are Inspect's own
+_REFRESH = 0.5  # seconds between two looks at the progress
+_STEPS = 10  # parts of a task, each with a plain line
+_QUIET = 30.0  # seconds after which a task has another plain line, however little was done
+_LEAST = 2.0  # seconds between two plain lines of a task
+_NAME = 30  # columns of a name
+
+
+def evaluate_shown(*args: Any, progress: "RunProgress", display: str | None, **settings: Any) -> list[str]:
+    """Run `waybench.eval.evaluate` with its progress on standard error.
+
+    Args:
+        *args: Arguments of `evaluate`.
+        progress: Follows the run.
+        display: The user's choice: "rich", "plain", "none" or a display of Inspect; None for a live table on a terminal
+            and plain lines elsewhere.
+        **settings: More arguments of `evaluate`.
+    """
+    from waybench.eval import evaluate  # seconds to import
+
+    chosen = display or ("rich" if sys.stderr.isatty() else "plain")
+    with shown(progress, chosen):
+        return evaluate(*args, display="none" if chosen in DISPLAYS else chosen, progress=progress, **settings)
+
+
+@contextmanager
+def shown(progress: "RunProgress", display: str) -> Generator[None]:
+    """Show the progress of a run on standard error while a block runs, and one line about it in the end.
+
+    Args:
+        progress: The progress.
+        display: "rich" for a live table, "plain" for lines, "none" for nothing but notes; any other shows nothing.
+    """
+    if display not in DISPLAYS:
+        yield
+        return
+    view = _Live(progress) if display == "rich" else _Lines(progress, is_silent=display == "none")
+    stop = threading.Event()
+
+    def keep_showing() -> None:
+        while not stop.wait(_REFRESH):
+            view.refresh()
+
+    thread = threading.Thread(target=keep_showing, name="waybench-display", daemon=True)
+    with view.opened():
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+            view.refresh()
+    if display != "none":
+        click.echo(f"finished: {progress.totals_text}", err=True)
+
+
+class _Lines:
+    """Plain lines: one for a task when another tenth of it is done, or when it had none for half a minute."""
+
+    def __init__(self, progress: "RunProgress", *, is_silent: bool) -> None:
+        self._progress, self._is_silent = progress, is_silent
+        self._last: dict[int, tuple[float, int, int]] = {}  # when, the step, and the replies by then
+
+    @contextmanager
+    def opened(self) -> Generator[None]:
+        """Do nothing: lines need no preparation."""
+        yield
+
+    def refresh(self) -> None:
+        """Print what is new."""
+        _print_notes(self._progress, lambda line: click.echo(line, err=True))
+        if self._is_silent:
+            return
+        now = time.monotonic()
+        for number, status in enumerate(self._progress.statuses()):
+            step = status.done * _STEPS // status.total if status.total else 0
+            replies = status.requests + status.repeated
+            when, last, before = self._last.setdefault(number, (now, step, replies))
+            due = step > last and now >= when + _LEAST
+            if status.state == "running" and (due or now >= when + _QUIET) and replies > before:
+                self._last[number] = now, step, replies
+                click.echo(f"{status.name}: {status.text}", err=True)
+
+
+class _Live:
+    """A table that is redrawn in place, with a line for each task."""
+
+    def __init__(self, progress: "RunProgress") -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._progress = progress
+        self._console = Console(stderr=True)
+        # Redrawn by `refresh` alone: one thread less, and never while a note is printed.
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+
+    @contextmanager
+    def opened(self) -> Generator[None]:
+        """Take a part of the terminal, and give it back."""
+        with self._live:
+            yield
+
+    def refresh(self) -> None:
+        """Draw the present state; notes are printed above it."""
+        from rich.text import Text
+
+        _print_notes(self._progress, lambda line: self._console.print(Text(line), soft_wrap=True))
+        self._live.update(self._drawn(), refresh=True)
+
+    def _drawn(self) -> "RenderableType":
+        from rich.console import Group
+        from rich.text import Text
+
+        statuses = self._progress.statuses()
+        heading = Text(self._progress.running_text)
+        heading.append("   (Ctrl-C stops; the same command resumes)", style="dim")
+        most = max(self._console.size.height - 5, 3)
+        some = sorted(statuses, key=lambda each: each.state != "running")[:most]
+        listed = [each for each in statuses if any(each is one for one in some)]
+        more = len(statuses) - len(listed)
+        below = [Text(f"and {plural(more, 'more task')}", style="dim")] if more else []
+        return Group(heading, *([_table(listed, self._console.size.width)] if listed else []), *below)
+
+
+def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
+    """Return the table of tasks, as wide as the terminal has columns: names of models are cut, numbers are not."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from waybench.analysis.formatting import one_line, width
+
+    cells: dict[str, list[str]] = {
+        "task": [one_line(each.task, _NAME) for each in statuses],
+        "model": [one_line(each.model, _NAME) for each in statuses],
+        "done": [each.done_text for each in statuses],
+        "requests": [f"{each.requests:,}" for each in statuses],
+    }
+    if any(each.input_tokens or each.output_tokens for each in statuses):
+        cells["tokens in"] = [short_count(each.input_tokens) for each in statuses]
+        cells["out"] = [short_count(each.output_tokens) for each in statuses]
+    if any(each.cost is not None for each in statuses):
+        cells["USD"] = ["" if each.cost is None else f"{each.cost:.2f}" for each in statuses]
+    if any(each.retries for each in statuses):
+        cells["retries"] = [f"{each.retries:,}" for each in statuses]
+    if any(each.errors for each in statuses):
+        cells["errors"] = [f"{each.errors:,}" for each in statuses]
+    cells["left"] = [each.state_text for each in statuses]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    widths = {title: max(map(width, (title, *some))) for title, some in cells.items()}
+    spare = columns - sum(widths.values()) - 2 * len(widths)
+    for number, title in enumerate(cells):
+        most = max(widths[title] + min(spare, 0), 8) if title == "model" else widths[title]
+        table.add_column(title, justify="left" if number < 3 else "right", width=most, no_wrap=True)
+    for number, each in enumerate(statuses):
+        style = "" if each.state == "running" else "dim"
+        table.add_row(*(Text(some[number], overflow="ellipsis") for some in cells.values()), style=style)
+    return table
+
+
+def _print_notes(progress: "RunProgress", write: Callable[[str], None]) -> None:
+    from waybench.analysis.formatting import one_line
+
+    while progress.notes:
+        write(one_line(progress.notes.pop(0), 400))

@@ -1,0 +1,142 @@
+"""The last thing that `waybench run` prints: scores, what went wrong, and the next command."""
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
+from waybench.core import End, Price
+
+if TYPE_CHECKING:
+    from waybench.analysis import LoggedEpisode
+    from waybench.analysis.logs import Skipped
+    from waybench.analysis.results import Row
+
+_MOST_WARNINGS = 5
+
+
+def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[str], *, levels: bool = False) -> None:
+    """Print the summary of a run: results on standard output, warnings and problems on standard error.
+
+    Args:
+        out: The folder of the logs.
+        prices: Model -> its prices.
+        unfinished: What is not finished, as "task with model".
+        levels: Whether to print the scores of each level, too.
+
+    Raises:
+        NoEpisodesError: If there is no episode.
+    """
+    from waybench.analysis import read_logs
+    from waybench.analysis.estimates import unreadable_replies
+    from waybench.analysis.logs import NoEpisodesError
+    from waybench.analysis.results import anchored, measurable
+
+    skipped: list[Skipped] = []
+    try:
+        episodes = list(read_logs(out, on_problem=skipped.append))
+        measured, rows = measurable(episodes, prices=prices, on_problem=skipped.append)
+    except NoEpisodesError:  # which what was skipped explains
+        tell_skipped(skipped)
+        raise
+    rows = anchored((episode.record for episode in measured), rows)
+    if text := summary_text(measured, rows, unfinished=bool(unfinished), levels=levels):
+        click.echo(text)
+    unreadable = unreadable_replies(measured, rows)
+    for warning in unreadable[:_MOST_WARNINGS]:
+        to_stderr(warning.text)
+    if len(unreadable) > _MOST_WARNINGS:
+        to_stderr(f"warning: {len(unreadable) - _MOST_WARNINGS} more models and tasks have many unreadable replies")
+    tell_skipped(skipped)
+    if skipped:
+        to_stderr(skipped_warning(skipped))
+    if unfinished:
+        to_stderr(
+            f"unfinished: {', '.join(unfinished)}; missing episodes are excluded from all scores. To retry only these, "
+            "run the same command again."
+        )
+        for problem in problems(episodes):
+            to_stderr(f"  {problem}")
+    if rows:
+        click.echo(f"\nnext: {next_command(out, rows)}")
+
+
+def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
+    """Return what went wrong with the infrastructure, in the providers' words, each with how often it did."""
+    from waybench.analysis.formatting import one_line
+
+    ended = [episode for episode in episodes if episode.record.end == End.INFRASTRUCTURE]
+    counted = Counter((episode.model, one_line(str(episode.record.error), 200)) for episode in ended)
+    return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
+
+
+def next_command(out: Path, rows: Iterable["Row"]) -> str:
+    """Return the command to continue with: `compare` for two models on the same task, otherwise `report`.
+
+    Args:
+        out: The folder of the logs.
+        rows: The rows of all episodes.
+    """
+    models: dict[str, dict[str, None]] = {}
+    for row in rows:
+        models.setdefault(row.group.task, {})[row.group.model] = None
+    report = f"waybench report {shlex.quote(str(out))}"
+    pair = next((list(some) for some in models.values() if len(some) == 2), None)
+    if pair is None:
+        return report
+    return f"waybench compare {' '.join(map(shlex.quote, pair))} --in {shlex.quote(str(out))}    or    {report}"
+
+
+def summary_text(
+    episodes: Sequence["LoggedEpisode"], rows: Sequence["Row"], *, unfinished: bool = False, levels: bool = False
+) -> str:
+    """Return the table of a run, what wordings and horizons show, and what searches for horizons have found.
+
+    Args:
+        episodes: The episodes that can be measured.
+        rows: Their rows.
+        unfinished: Whether some task is not finished.
+        levels: Whether to add the scores of each level.
+    """
+    from waybench.analysis import by_level, overall
+    from waybench.analysis.comparisons import wording_table
+    from waybench.analysis.estimates import summary_table, text_table
+    from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
+    from waybench.analysis.results import fixed
+
+    scored = fixed(rows)
+    found = searches(episodes, rows, unfinished)
+    searched = {each.group for each in found}
+    parts = (
+        summary_table(rows, searched=searched),
+        text_table(by_level(scored), totals=overall(scored)) if levels and scored else "",
+        wording_table(rows),
+        horizon_table(each for each in horizons(rows) if each.group not in searched),
+        search_text(found),
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["Skipped"], None] | None = None) -> str:
+    """Return the tables of scores by level, of wordings and horizons, and what searches for horizons have found.
+
+    Args:
+        episodes: The episodes.
+        on_problem: Receives each episode that is left out since it cannot be measured; if None, it is an error.
+    """
+    from waybench.analysis import by_level, overall
+    from waybench.analysis.comparisons import wording_table
+    from waybench.analysis.estimates import text_table
+    from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
+    from waybench.analysis.results import fixed, measurable
+
+    measured, all_rows = measurable(episodes, on_problem=on_problem)
+    scored = fixed(all_rows)
+    scores = text_table(by_level(scored), totals=overall(scored)) if scored else ""
+    found = search_text(searches(measured, all_rows))
+    parts = (scores, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
+    return "\n\n".join(part for part in parts if part)

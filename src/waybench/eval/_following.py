@@ -1,0 +1,59 @@
+"""From what the engine reports to the progress of a run."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.log import EvalLog, EvalSpec
+
+from waybench.eval._earlier import earlier_logs
+from waybench.eval._hooks import reported_to
+from waybench.eval._progress import Earlier, RunProgress, TaskProgress
+from waybench.eval._run_journals import RunJournals
+
+_SAMPLE_ERROR = "Sample error (id:"  # the solver reports it, with the provider's own words
+
+
+@contextmanager
+def following(progress: RunProgress, journals: RunJournals, out: Path, *, quiet: bool) -> Generator[None]:
+    """Keep the progress of a run up to date with what the engine does in a block.
+
+    Args:
+        progress: The progress; its tasks have been added.
+        journals: The run's journals.
+        out: The folder of the logs.
+        quiet: Whether the engine prints nothing, so that its warnings are notes of the progress.
+    """
+    earlier = earlier_logs(out)
+    for found, complete in earlier.values():
+        if complete and (task := progress.find(found.task, found.model, found.args)):
+            task.finished_before(found)
+    noted: set[str] = set()
+
+    def receive(event: str, data: Any) -> None:
+        if event == "log":
+            if quiet and data not in noted and _SAMPLE_ERROR not in data:
+                noted.add(data)
+                progress.notes.append(data)
+        elif event == "retry":
+            for task in progress.tasks:
+                if _is_retried(task, data.task_name, data.model_name):
+                    task.retry()
+                    break
+        elif isinstance(data, EvalSpec):
+            if task := progress.find(data.task, str(data.model), data.task_args_passed):
+                known, _ = earlier.get(data.task_id, (Earlier(), False))
+                task.start(known, journals.unlogged(task, known.uuids))
+        elif isinstance(data, EvalLog) and (
+            task := progress.find(data.eval.task, str(data.eval.model), data.eval.task_args_passed)
+        ):
+            task.finish(complete=data.status == "success")
+
+    with reported_to(receive, quiet=quiet):
+        yield
+
+
+def _is_retried(task: TaskProgress, name: str | None, model: str) -> bool:
+    """Return whether a request that is sent again belongs to a task; the engine's name for a model can be shorter."""
+    return task.is_running and name in (None, task.task) and task.model.endswith(model)

@@ -1,0 +1,469 @@
+"""The progress of a run: what its tasks have done so far, what they have used, and how long they will take."""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from waybench.core import End, Episode, Price, TurnRecord, Usage, duration_text, plural, short_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStatus:
+    """The progress of one task with one model, at one moment.
+
+    Attributes:
+        task: The task's name, with those parameters that tell it from other tasks of the run.
+        model: The model.
+        state: "waiting", "running", "finished", or "unfinished" where episodes are missing.
+        done: Number of items that are finished, those of earlier runs included; of episodes, if `unit` says so.
+        total: How many there are; None where the results decide it.
+        unit: What is counted: "item" or "episode".
+        level: The highest level that has begun; None where the number of items is known.
+        before: Those of the finished items that an earlier run finished.
+        active: Number of episodes that are being played.
+        requests: Number of replies that were received.
+        repeated: Number of replies taken from the journal of an interrupted run, in place of requests.
+        input_tokens: Input tokens of the requests.
+        output_tokens: Output tokens of the requests.
+        cost: What they cost in dollars; None if the model's prices are not known.
+        errors: Episodes that infrastructure errors ended and no later try has repaired.
+        retries: How often a request had to be sent again.
+        seconds_left: Estimated time left in seconds; None if it cannot be estimated.
+        is_upper_bound: Whether the time left assumes episodes of full length, since none is finished.
+    """
+
+    task: str
+    model: str
+    state: str = "waiting"
+    done: int = 0
+    total: int | None = None
+    unit: str = "item"
+    level: int | None = None
+    before: int = 0
+    active: int = 0
+    requests: int = 0
+    repeated: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    errors: int = 0
+    retries: int = 0
+    seconds_left: float | None = None
+    is_upper_bound: bool = False
+
+    @property
+    def name(self) -> str:
+        """The task and its model."""
+        return f"{self.task} with {self.model}"
+
+    @property
+    def units(self) -> str:
+        """What is counted, in the number that fits the total."""
+        return self.unit if (self.done if self.total is None else self.total) == 1 else f"{self.unit}s"
+
+    @property
+    def done_text(self) -> str:
+        """How much is done: "79 of 300", or "level 9, 12 items" where the results decide what is played."""
+        if self.total is not None:
+            return f"{self.done:,} of {self.total:,}"
+        level = "" if self.level is None else f"level {self.level}, "
+        return f"{level}{self.done:,} {self.units}"
+
+    @property
+    def state_text(self) -> str:
+        """The time left of a running task: "3 min 20 s", "≤ 2 h", ""; otherwise its state."""
+        if self.state != "running":
+            return "done" if self.state == "finished" else self.state
+        if self.seconds_left is None:
+            return ""
+        return ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left)
+
+    @property
+    def use_text(self) -> str:
+        """What the task has used, and what went wrong: "152 requests, 31.2k input and 4.1k output tokens"."""
+        return ", ".join(_use((self,)))
+
+    @property
+    def text(self) -> str:
+        """The progress in one line."""
+        units = f" {self.units}" if self.total is not None else ""
+        left = "" if self.seconds_left is None else left_text(self.seconds_left, self.is_upper_bound)
+        return ", ".join(part for part in (self.done_text + units, self.use_text, left) if part)
+
+
+def _use(statuses: Sequence[TaskStatus]) -> Iterator[str]:
+    yield plural(sum(each.requests for each in statuses), "request")
+    if repeated := sum(each.repeated for each in statuses):
+        yield f"{plural(repeated, 'reply', 'replies')} taken over"
+    tokens = sum(each.input_tokens for each in statuses), sum(each.output_tokens for each in statuses)
+    if any(tokens):
+        yield f"{short_count(tokens[0])} input and {short_count(tokens[1])} output tokens"
+    if costs := [each.cost for each in statuses if each.cost is not None]:
+        yield f"{sum(costs):.2f} USD"
+    if retries := sum(each.retries for each in statuses):
+        yield plural(retries, "retry", "retries")
+    if errors := sum(each.errors for each in statuses):
+        yield plural(errors, "infrastructure error")
+
+
+def left_text(seconds: float, is_upper_bound: bool) -> str:
+    """Return a time left: "about 3 min 20 s left", "at most 2 h left"."""
+    return f"{'at most' if is_upper_bound else 'about'} {duration_text(seconds)} left"
+
+
+class Earlier(NamedTuple):
+    """What the log of an earlier run holds of a task.
+
+    Attributes:
+        finished: The samples that ended without an infrastructure error, by name.
+        uuids: Their UUIDs.
+        level: The highest level among them; None if there are none.
+        task: The task's name.
+        model: The model.
+        args: The task's parameters.
+    """
+
+    finished: frozenset[str] = frozenset()
+    uuids: frozenset[str] = frozenset()
+    level: int | None = None
+    task: str = ""
+    model: str = ""
+    args: Mapping[str, object] = MappingProxyType({})
+
+
+@dataclass(slots=True)
+class _Open:
+    """An episode that is being played: its replies so far, and how many it can have at most."""
+
+    limit: int
+    turns: int = 0
+
+
+class TaskProgress:
+    """The progress of one task with one model. The solver reports to it; other threads read its status.
+
+    Args:
+        task: The task's name.
+        model: The model.
+        total: Number of samples; None where the results decide what is played.
+        attempts: Whether a sample is one of several attempts at its item.
+        price: The model's prices; None if they are not known.
+        args: The task's parameters.
+        note: Receives a line that the user should read.
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        model: str,
+        total: int | None = None,
+        *,
+        attempts: bool = False,
+        price: Price | None = None,
+        args: Mapping[str, object] | None = None,
+        note: Callable[[str], None] = lambda line: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.task, self.model, self.args = task, model, dict(args or {})
+        self.label = task.removeprefix("waybench/")
+        self._total, self._attempts, self._price = total, attempts, price
+        self._note, self._clock = note, clock
+        self._lock = threading.Lock()
+        self._state = "waiting"
+        self._done: set[str] = set()
+        self._before: frozenset[str] = frozenset()
+        self._errors: set[str] = set()
+        self._noted: set[str] = set()
+        self._open: dict[str, _Open] = {}
+        self._level: int | None = None
+        self._requests = self._repeated = self._retries = 0
+        self._input = self._output = self._cached = 0
+        self._ended_turns: list[int] = []
+        self._began: float | None = None  # when the first request that was answered left
+
+    def start(self, earlier: Earlier, journaled: Collection[int] = ()) -> None:
+        """Note that the engine starts the task.
+
+        Args:
+            earlier: What the log of an earlier run has finished.
+            journaled: Of each episode that a journal holds and the log does not, the number of its replies.
+        """
+        with self._lock:
+            is_first = self._state != "unfinished"  # otherwise the engine repeats what failed
+            self._state = "running"
+            if not is_first:
+                return
+            self._done = set(earlier.finished)
+            self._before, self._level = earlier.finished, earlier.level
+        if earlier.finished or any(journaled):
+            self._note(f"{self.label} with {self.model} continues: {self._continued(journaled)}")
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the engine runs the task now."""
+        return self._state == "running"
+
+    def _continued(self, journaled: Iterable[int]) -> str:
+        status, turns = self.status(), sorted((count for count in journaled if count), reverse=True)
+        of = f" of {status.total:,}" if status.total is not None else ""
+        parts = [f"{status.done:,}{of} {status.units} finished before"]
+        if turns:
+            shown = ", ".join(f"{count + 1:,}" for count in turns[:_SHOWN])
+            more = f" and {len(turns) - _SHOWN:,} more" if len(turns) > _SHOWN else ""
+            parts.append(f"{plural(len(turns), 'episode')} from turn {shown}{more}")
+            parts.append(f"{plural(sum(turns), 'reply', 'replies')} taken over without a request")
+        return "; ".join(parts)
+
+    def finish(self, complete: bool) -> None:
+        """Note that the engine has ended the task.
+
+        Args:
+            complete: Whether nothing is left of it.
+        """
+        with self._lock:
+            self._state = "finished" if complete else "unfinished"
+            self._open.clear()
+
+    def finished_before(self, earlier: Earlier) -> None:
+        """Note that an earlier run has finished the task, so that the engine does not start it."""
+        with self._lock:
+            self._done, self._before, self._level = set(earlier.finished), earlier.finished, earlier.level
+            self._state = "finished"
+
+    def begin(self, sample: str, level: int, limit: int) -> None:
+        """Note that an episode begins.
+
+        Args:
+            sample: The name of its sample.
+            level: Its level.
+            limit: The most turns that it can have.
+        """
+        with self._lock:
+            self._open[sample] = _Open(limit)
+            self._level = level if self._level is None else max(self._level, level)
+
+    def turn(self, sample: str, usage: Usage | None, *, repeated: bool) -> None:
+        """Note a reply.
+
+        Args:
+            sample: The name of the episode's sample.
+            usage: Its tokens.
+            repeated: Whether it came from a journal.
+        """
+        with self._lock:
+            if sample in self._open:
+                self._open[sample].turns += 1
+            if repeated:
+                self._repeated += 1
+                return
+            self._requests += 1
+            if self._began is None:  # what a journal answers takes no time
+                self._began = self._clock() - (usage.seconds if usage else 0.0)
+            if usage is not None:
+                self._input += usage.input_tokens
+                self._output += usage.output_tokens
+                self._cached += usage.cached_tokens
+
+    def end(self, sample: str, error: str = "") -> None:
+        """Note that an episode has ended.
+
+        Args:
+            sample: The name of its sample.
+            error: The infrastructure error that ended it; "" if none did.
+        """
+        with self._lock:
+            ended = self._open.pop(sample, None)
+            if error:
+                self._errors.add(sample)
+            else:
+                self._errors.discard(sample)
+                self._done.add(sample)
+                if ended is not None:
+                    self._ended_turns.append(ended.turns)
+        if error and error not in self._noted and len(self._noted) < _SHOWN:
+            self._noted.add(error)
+            self._note(f"{self.label} with {self.model}: an infrastructure error ended an episode: {error}")
+
+    def leave(self, sample: str) -> None:
+        """Note that an episode was interrupted."""
+        with self._lock:
+            self._open.pop(sample, None)
+
+    def retry(self) -> None:
+        """Note that a request is sent again."""
+        with self._lock:
+            self._retries += 1
+
+    def status(self) -> TaskStatus:
+        """Return the present progress."""
+        with self._lock:
+            left, is_upper_bound = self._seconds_left()
+            return TaskStatus(
+                task=self.label,
+                model=self.model,
+                state=self._state,
+                done=self._count(self._done),
+                total=self._total,
+                unit="episode" if self._attempts and self._total is not None else "item",
+                level=self._level if self._total is None else None,
+                before=self._count(self._before),
+                active=len(self._open),
+                requests=self._requests,
+                repeated=self._repeated,
+                input_tokens=self._input,
+                output_tokens=self._output,
+                cost=None if self._price is None else self._price.cost(self._input, self._output, self._cached),
+                errors=len(self._errors),
+                retries=self._retries,
+                seconds_left=left,
+                is_upper_bound=is_upper_bound,
+            )
+
+    def _count(self, samples: Collection[str]) -> int:
+        if self._total is not None:
+            return len(samples)
+        return len({sample.rpartition("-")[0] for sample in samples})  # without the attempt
+
+    def _seconds_left(self) -> tuple[float | None, bool]:
+        """Return the time left, at the rate of requests so far, and whether it assumes episodes of full length."""
+        if self._total is None or self._began is None or not self._requests or self._state != "running":
+            return None, False
+        waiting = self._total - len(self._done) - len(self._open)
+        if self._ended_turns:
+            length, is_upper_bound = sum(self._ended_turns) / len(self._ended_turns), False
+        elif self._open:
+            length, is_upper_bound = sum(each.limit for each in self._open.values()) / len(self._open), True
+        else:
+            return None, False
+        is_upper_bound &= length > 1
+        requests = max(waiting, 0) * length + sum(max(length - each.turns, 1.0) for each in self._open.values())
+        return requests * (self._clock() - self._began) / self._requests, is_upper_bound
+
+
+class EpisodeProgress:
+    """Reports what happens in one episode to its task's progress.
+
+    Args:
+        task: The task's progress; None if nobody follows it, as outside of `evaluate`.
+        sample: The id of its sample.
+        epoch: The sample's epoch.
+        episode: The episode.
+    """
+
+    def __init__(
+        self, task: TaskProgress | None, sample: int | str, epoch: int, episode: Episode[Any, Any, Any]
+    ) -> None:
+        self._task, self._name, self._episode = task, sample_name(sample, epoch), episode
+        if task is not None:
+            task.begin(self._name, episode.item.level, episode.limits.turns)
+
+    def turn(self, turn: TurnRecord, *, repeated: bool) -> None:
+        """Report a turn, and whether its reply came from a journal."""
+        if self._task is not None:
+            self._task.turn(self._name, turn.usage, repeated=repeated)
+
+    def end(self) -> None:
+        """Report how the episode stands now that it is left."""
+        if self._task is None:
+            return
+        if self._episode.end_reason is None:
+            self._task.leave(self._name)
+        elif self._episode.end_reason is End.INFRASTRUCTURE:
+            self._task.end(self._name, " ".join((self._episode.error or "unknown error").split())[:_LONGEST])
+        else:
+            self._task.end(self._name)
+
+
+def sample_name(sample: int | str, epoch: int) -> str:
+    """Return the name of a sample in one epoch: "501-1", or "501#2-1" in the second one."""
+    item, _, attempt = str(sample).rpartition("-")
+    return f"{item}#{epoch}-{attempt}" if epoch > 1 else str(sample)
+
+
+_LONGEST = 200  # characters of an error
+_SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
+
+
+@dataclass(slots=True)
+class RunProgress:
+    """The progress of a whole run: one `TaskProgress` for each task with each model.
+
+    Attributes:
+        prices: Model -> its prices.
+        tasks: The tasks with each model, in the order in which they were given.
+        notes: Lines that the user should read and has not been shown yet.
+        began: When the run began, in seconds since the epoch.
+    """
+
+    prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
+    tasks: list[TaskProgress] = field(default_factory=list[TaskProgress])
+    notes: list[str] = field(default_factory=list[str])
+    began: float = field(default_factory=time.time)
+
+    def add(
+        self, task: str, model: str, total: int | None, *, attempts: bool, args: Mapping[str, object]
+    ) -> TaskProgress:
+        """Add a task with a model, and return its progress."""
+        added = TaskProgress(
+            task, model, total, attempts=attempts, price=self.prices.get(model), args=args, note=self.notes.append
+        )
+        self.tasks.append(added)
+        for each in self.tasks:
+            rivals = [other for other in self.tasks if (other.task, other.model) == (each.task, each.model)]
+            each.label = " ".join([each.task.removeprefix("waybench/"), *_differing(each, rivals)])
+        return added
+
+    def find(self, task: str, model: str, args: Mapping[str, object]) -> TaskProgress | None:
+        """Return the progress of a task with a model; None if it is no part of the run."""
+        return next((one for one in self.tasks if (one.task, one.model, one.args) == (task, model, dict(args))), None)
+
+    def statuses(self) -> list[TaskStatus]:
+        """Return the present progress of all tasks."""
+        return [each.status() for each in self.tasks]
+
+    @property
+    def running_text(self) -> str:
+        """A heading: "running for 20 s, about 3 min left"."""
+        statuses = self.statuses()
+        going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
+        left, is_upper_bound = run_seconds_left(statuses)
+        return going if left is None else f"{going}, {left_text(left, is_upper_bound)}"
+
+    @property
+    def totals_text(self) -> str:
+        """What the run has done: "2 tasks, 60 items in 1 min 12 s; 152 requests, 31k input and 4k output tokens"."""
+        statuses = self.statuses()
+        units = {each.unit for each in statuses}
+        done = plural(sum(each.done for each in statuses), units.pop() if len(units) == 1 else "item")
+        before = sum(each.before for each in statuses)
+        taken_over = f" ({before:,} finished before)" if before else ""
+        tasks = plural(len({each.task for each in statuses}), "task")
+        return f"{tasks}, {done}{taken_over} in {duration_text(time.time() - self.began)}; {', '.join(_use(statuses))}"
+
+    @property
+    def interrupted_text(self) -> str:
+        """What is kept of the run when the user has interrupted it, and how to resume it."""
+        finished = plural(sum(each.done for each in self.statuses()), "finished item")
+        return (
+            f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it "
+            "repeats no request that was answered."
+        )
+
+
+def _differing(task: TaskProgress, rivals: Sequence[TaskProgress]) -> list[str]:
+    return [
+        f"{name}={value}" for name, value in task.args.items() if any(other.args.get(name) != value for other in rivals)
+    ]
+
+
+def run_seconds_left(statuses: Iterable[TaskStatus]) -> tuple[float | None, bool]:
+    """Return the time left until the last task is finished, and whether it is an upper bound; None if not known."""
+    going = [each for each in statuses if each.state != "finished"]
+    known = [each.seconds_left for each in going if each.seconds_left is not None]
+    if not going or len(known) < len(going):
+        return None, False
+    return max(known), any(each.is_upper_bound for each in going)

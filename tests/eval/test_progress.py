@@ -1,0 +1,143 @@
+"""The progress of a run: counts, time left, what is taken over."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.eval.play import records
+from waybench.core import PROGRESS_FILE, Price, Usage
+from waybench.eval import RunProgress, evaluate
+from waybench.eval._progress import Earlier, TaskProgress
+from waybench.eval._solver import cause_text
+from waybench.tasks import find_task, load_task
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def usage(seconds: float = 0.0) -> Usage:
+    return Usage(input_tokens=1000, output_tokens=10, seconds=seconds)
+
+
+def task(total: int | None = 10, **given: object) -> tuple[TaskProgress, Clock, list[str]]:
+    clock, notes = Clock(), list[str]()
+    progress = TaskProgress("waybench/alicia", "m", total, clock=clock, note=notes.append, **given)  # type: ignore[arg-type]
+    progress.start(Earlier())
+    return progress, clock, notes
+
+
+def test_the_time_left_follows_from_the_rate_of_requests() -> None:
+    progress, clock, _ = task()
+    progress.begin("1-1", 1, limit=4)
+    assert progress.status().seconds_left is None
+    clock.now = 5
+    progress.turn("1-1", usage(5), repeated=False)
+    first = progress.status()
+    # No episode is finished: all ten may take four turns, of which one is done, at 5 s each.
+    assert (first.seconds_left, first.is_upper_bound, first.state_text) == (39 * 5, True, "≤ 3 min 15 s")
+    clock.now = 10
+    progress.turn("1-1", usage(5), repeated=False)
+    progress.end("1-1")
+    second = progress.status()
+    assert (second.seconds_left, second.is_upper_bound) == (9 * 2 * 5, False)
+    assert second.text == "1 of 10 items, 2 requests, 2k input and 20 output tokens, about 1 min 30 s left"
+
+
+def test_what_a_journal_answers_is_no_request_and_takes_no_time() -> None:
+    progress, clock, _ = task(total=2)
+    progress.begin("1-1", 1, limit=100)
+    for _ in range(50):
+        progress.turn("1-1", usage(), repeated=True)
+    clock.now = 100
+    progress.turn("1-1", usage(2), repeated=False)
+    status = progress.status()
+    assert (status.requests, status.repeated, status.input_tokens) == (1, 50, 1000)
+    assert status.seconds_left == (100 + 49) * 2
+
+
+def test_a_ladder_has_no_total() -> None:
+    progress, _, _ = task(total=None)
+    for sample, level in (("501-1", 5), ("501-2", 5), ("702-1", 7)):
+        progress.begin(sample, level, limit=1)
+        progress.turn(sample, usage(), repeated=False)
+        progress.end(sample)
+    status = progress.status()
+    assert (status.done_text, status.total, status.seconds_left) == ("level 7, 2 items", None, None)
+
+
+def test_errors_are_counted_until_they_are_repaired_and_named_once() -> None:
+    progress, _, notes = task()
+    for sample in ("1-1", "2-1"):
+        progress.begin(sample, 1, limit=1)
+        progress.end(sample, "RateLimitError: slow down")
+    assert (progress.status().errors, progress.status().done) == (2, 0)
+    assert notes == ["alicia with m: an infrastructure error ended an episode: RateLimitError: slow down"]
+    progress.begin("1-1", 1, limit=1)
+    progress.end("1-1")
+    assert (progress.status().errors, progress.status().done) == (1, 1)
+    progress.finish(complete=False)
+    assert progress.status().state_text == "unfinished"
+
+
+def test_what_is_taken_over_is_said_once() -> None:
+    notes: list[str] = []
+    progress = TaskProgress("alicia", "m", 60, note=notes.append)
+    earlier = Earlier(frozenset(f"{number}-1" for number in range(37)), level=5)
+    progress.start(earlier, [111, 39, 0])
+    progress.finish(complete=False)
+    progress.start(earlier, [111, 39])  # the engine repeats what failed
+    assert notes == [
+        "alicia with m continues: 37 of 60 items finished before; 2 episodes from turn 112, 40; "
+        "150 replies taken over without a request"
+    ]
+    assert (progress.status().done, progress.status().before) == (37, 37)
+
+
+def test_dollars_need_prices() -> None:
+    assert task()[0].status().cost is None
+    progress, _, _ = task(price=Price(2.0, 10.0, 1.0))
+    progress.begin("1-1", 1, limit=1)
+    progress.turn("1-1", usage(), repeated=False)
+    assert progress.status().cost == pytest.approx((1000 * 2 + 10 * 10) / 1e6)
+
+
+def test_tasks_that_differ_in_a_parameter_are_told_apart() -> None:
+    run = RunProgress()
+    for args in ({"limit": 2, "key": "k"}, {"limit": 3, "key": "k"}):
+        run.add("waybench/alicia", "m", None, attempts=False, args=args)
+    assert [each.label for each in run.tasks] == ["alicia limit=2", "alicia limit=3"]
+    assert run.find("waybench/alicia", "m", {"limit": 3, "key": "k"}) is run.tasks[1]
+    assert run.find("waybench/alicia", "m", {"limit": 4, "key": "k"}) is None
+
+
+def test_a_run_counts_what_it_does_and_writes_it_to_a_file(tmp_path: Path) -> None:
+    make = partial(load_task(find_task("hanoi_3")), limit=2)
+    first, again = RunProgress(), RunProgress()
+    assert evaluate([make], ["waybench/random"], tmp_path, progress=first) == []
+    (status,) = first.statuses()
+    assert status.requests == sum(len(record.turns) for record in records(tmp_path).values()) > 0
+    assert (status.state, status.done, status.total, status.before) == ("finished", 2, 2, 0)
+    assert evaluate([make], ["waybench/random"], tmp_path, progress=again) == []
+    (resumed,) = again.statuses()
+    assert (resumed.state, resumed.done, resumed.before, resumed.requests) == ("finished", 2, 2, 0)
+    written = json.loads((tmp_path / PROGRESS_FILE).read_text())
+    assert (written["state"], written["tasks"][0]["done_text"]) == ("finished", "2 of 2")
+
+
+def test_an_error_is_recorded_in_the_providers_words() -> None:
+    try:
+        try:
+            raise ValueError("Error code: 400 - no such thing")
+        except ValueError as error:
+            raise RuntimeError("\nRequest:\n{...}\n\nValueError('Error code: 400')") from error
+    except RuntimeError as error:
+        assert cause_text(error) == "ValueError: Error code: 400 - no such thing"
+    assert cause_text(RuntimeError("another")) == "RuntimeError: another"
