@@ -131,7 +131,7 @@ def _text(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{path}: this is no text in UTF-8: save it as UTF-8") from None
+        raise UsageError(f"{path}: it is not UTF-8: save it as UTF-8") from None
     if len(text) > _LONGEST_TEXT:
         raise UsageError(f"{path}: it has more than {_LONGEST_TEXT:,} characters: shorten it")
     return text.strip()
