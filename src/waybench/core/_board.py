@@ -23,7 +23,8 @@ class Tile(NamedTuple):
 class Board:
     """What a person sees of a state, in a terminal or in a browser.
 
-    It shows nothing that the messages to the player do not say.
+    It shows no solution and nothing that is hidden from the player. It can be more exact than the messages: a position
+    where they give a distance and a direction.
 
     Attributes:
         rows: The cells, row by row.

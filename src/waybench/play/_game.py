@@ -120,12 +120,16 @@ class PlayedEpisode:
         """Return how the episode ended, and the values of its metrics, as lines."""
         end = self.episode.end_reason
         found = ["Stopped before the end." if end is None else f"{str(end).replace('_', ' ').capitalize()}."]
-        measured = self.measured()
-        width = max((len(metric.title) for metric, _ in measured), default=0)
-        for metric, value in measured:
-            text = metric.labels[int(value)] if metric.labels else f"{value:g}"
-            found.append(f"  {metric.title:<{width}}  {text} {metric.unit}".rstrip())
-        return found
+        values = self.values()
+        width = max((len(title) for title, _ in values), default=0)
+        return [*found, *(f"  {title:<{width}}  {value}" for title, value in values)]
+
+    def values(self) -> list[tuple[str, str]]:
+        """Return titles and values of the metrics, the headline metric first."""
+        return [
+            (metric.title, f"{metric.labels[int(value)] if metric.labels else f'{value:g}'} {metric.unit}".rstrip())
+            for metric, value in self.measured()
+        ]
 
     def solution(self) -> str:
         """Return a shortest solution in a sentence; "" where none is known."""

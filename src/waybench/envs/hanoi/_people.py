@@ -23,8 +23,6 @@ def board(state: AgentState[Any, Puzzle], turns: Sequence[TurnRecord]) -> Board:
         if stack
     )
     notes = [f"Goal, from bottom to top: {goal}."]
-    if not state.world.allowed:
-        notes.insert(0, "The last move is not allowed: nothing has moved.")
     return Board(rows=rows, width=2 if towers.level < 5 else 1, notes=notes)
 
 

@@ -43,10 +43,10 @@ def _known_moves(question: Any) -> list[str]:
 
 def _triplets(state: ExtractionState) -> list[str]:
     last = [hop for hop in state.triplets if hop is not None][-8:]
-    said = [f"{hop.before}, {hop.action}, {hop.after}" for hop in last]
-    return (
-        [*said, f"Place before the next step: {state.place}"] if state.end is None and state.mode == "steps" else said
-    )
+    lines = [f"{hop.before}, {hop.action}, {hop.after}" for hop in last] or ["No triplets so far."]
+    if state.end is None and state.mode == "steps":
+        lines.append(f"Place before the next step: {state.place}")
+    return lines
 
 
 def route_actions(state: Any) -> Sequence[TypedAction]:

@@ -206,12 +206,10 @@ def _place(person: Participant) -> str:
 def _game_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
     episode = game.episode
     board = None if text_only else game.board
-    presentation = episode.environment.presentation
-    first, *others = game.result()
     started = any(turn.reply for turn in episode.turns)
     return {
         "game": game,
-        "title": presentation.title or episode.environment.title,
+        "title": episode.environment.title,
         "svg": "" if board is None else Markup(board_svg(board, f"Board. {' '.join(board.notes[:1])}")),
         "notes": () if board is None else [note for note in board.notes if note],
         "large": board is not None and max(map(len, board.rows), default=0) > 30,
@@ -221,6 +219,6 @@ def _game_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
         "started": started,
         "status": game.status,
         "help": game.help,
-        "result": first,
-        "measures": [line.strip() for line in others],
+        "result": game.result()[0],
+        "measures": game.values(),
     }
