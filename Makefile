@@ -2,13 +2,14 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all games crash reproduce check bench docs site playthroughs screenshots wheel-test lock clean
+.PHONY: help demo test test-slow test-all games crash reproduce check bench docs site playthroughs screenshots wheel-test dist container lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 PICTURES ?= build/screenshots
 KILLS ?= 100
+CONTAINER ?= $(firstword $(foreach c,podman docker,$(shell command -v $c)))
 
 # Tried by running them: a version manager's command exists also for a Python that is not active, and Debian's python3
 # has no ensurepip without python3-venv.
@@ -70,6 +71,13 @@ screenshots: $(VENV)/.stamp $(VENV)/.games ## Take pictures of a report's pages,
 
 wheel-test: $(VENV)/.stamp ## Build the wheel and try it on Python 3.12 and 3.13, where found
 	@.ci/wheel-test $(BIN)/python
+
+dist: $(VENV)/.stamp ## Build the wheel and the source distribution, in dist
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
+container: ## Build the image "waybench" with podman or docker; running it runs the demonstration
+	@$(or $(CONTAINER),podman) build -f Containerfile -t waybench .
 
 lock: ## Pin the dependencies again (LOCK=--upgrade takes newer ones)
 	@$(require-python)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import Command, one_line_error
-from waybench.cli._run import combinations, model_arguments, task_args, task_parameters
+from waybench.cli._parameters import combinations, model_arguments, runs_of, task_args, task_parameters
 from waybench.tasks import find_task
 
 
@@ -156,3 +156,42 @@ def test_where_no_record_can_be_measured_each_is_named(command: Command, tmp_pat
     assert result.exit_code == 0, result.output
     assert [line.partition(":")[0] for line in result.stderr.splitlines()] == ["waybench", "warning"]
     assert not result.stdout
+
+
+def test_a_parameter_goes_to_the_tasks_that_have_it() -> None:
+    entries = [find_task(name) for name in ("alicia", "hanoi_3")]
+    given = task_parameters(["max_dimension=9", "hanoi_3.limit=2"], attempts=1)
+    runs, partly = runs_of(entries, given, [{}], None)
+    assert [(entry.name, args) for entry, args in runs] == [
+        ("alicia", {"max_dimension": 9, "attempts": 1}),
+        ("hanoi_3", {"limit": 2, "attempts": 1}),
+    ]
+    assert partly == ["max_dimension: only for alicia"]
+    # What is for one task alone is stronger than what is for all.
+    runs, _ = runs_of(entries, task_parameters(["alicia.limit=3"], limit=5), [{}], None)
+    assert [args["limit"] for _, args in runs] == [3, 5]
+
+
+def test_each_value_of_a_parameter_that_a_task_does_not_have() -> None:
+    entries = [find_task(name) for name in ("alicia", "hanoi_3")]
+    runs, _ = runs_of(entries, {}, combinations(["exit_hint=true,false"], {}), None)
+    assert [(entry.name, args) for entry, args in runs] == [
+        ("alicia", {"exit_hint": True}),
+        ("alicia", {"exit_hint": False}),
+        ("hanoi_3", {}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("max_dimensoin=9", "none of the tasks alicia, hanoi_3 has this parameter; did you mean max_dimension?"),
+        ("zzzz=9", "`waybench list TASK` shows a task's parameters"),
+        ("alicia.zzzz=9", "unknown parameter of alicia 'zzzz'"),
+        ("hanoi_3.max_dimension=9", "unknown parameter of hanoi_3 'max_dimension'"),
+        ("max_dimension=red", "max_dimension"),
+    ],
+)
+def test_a_parameter_that_no_task_has(command: Command, tmp_path: Path, text: str, expected: str) -> None:
+    result = command("run", "alicia", "hanoi_3", "--model", "waybench/null", "-T", text, "--out", tmp_path / "o")
+    assert expected in one_line_error(result)

@@ -33,7 +33,7 @@ def reaches(half: int, delay: float = 0.0) -> Faults:
 
 def arguments(server: ModelServer, out: Path, *more: str) -> list[str]:
     return [
-        *("run", "horizon_maze", "--model", MODEL, "--model-base-url", server.url, "--out", str(out)),
+        *("run", "horizon_maze", "--model", MODEL, "--no-check", "--model-base-url", server.url, "--out", str(out)),
         *("-T", "requests=1", "-T", "hardest=29", "--precision", "0.15", "--display", "none", *more),
     ]
 

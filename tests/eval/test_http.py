@@ -33,7 +33,7 @@ def test_faults_are_told_apart_and_paid_once(tmp_path: Path) -> None:
 
     with model_server(scripted((5, 7), faults)) as server:
         run = [
-            *("run", "alicia", "--model", MODEL, "--model-base-url", server.url, "--out", str(tmp_path)),
+            *("run", "alicia", "--model", MODEL, "--no-check", "--model-base-url", server.url, "--out", str(tmp_path)),
             *("-T", "max_dimension=7", "--max-retries", "2", "--timeout", "8", "--rerun", "0"),
         ]
         first = waybench_(*run)
@@ -86,7 +86,7 @@ def test_token_limit_ends_an_episode_and_time_limit_is_infrastructure(tmp_path: 
 
     with model_server(scripted((5,), faults)) as server:
         run = [
-            *("run", "alicia", "--model", MODEL, "--model-base-url", server.url, "--out", str(tmp_path)),
+            *("run", "alicia", "--model", MODEL, "--no-check", "--model-base-url", server.url, "--out", str(tmp_path)),
             *("-T", "max_dimension=5", "--limit", "2", "--attempts", "1", "--rerun", "0"),
             *("--token-limit", "1500", "--time-limit", "15"),
         ]

@@ -17,7 +17,19 @@ STOPPED_AT = 8  # the request that the interruption falls on; the limit is reach
 
 def _arguments(server: ModelServer, out: Path) -> list[str]:
     return [
-        *("run", "hanoi_3", "--model", MODEL, "--model-base-url", server.url, "--out", str(out), "--limit", "1"),
+        *(
+            "run",
+            "hanoi_3",
+            "--model",
+            MODEL,
+            "--no-check",
+            "--model-base-url",
+            server.url,
+            "--out",
+            str(out),
+            "--limit",
+            "1",
+        ),
         *("--token-limit", "6000", "--max-connections", "1", "--rerun", "0", "--display", "none"),
     ]
 

@@ -7,7 +7,7 @@ from typing import Any
 from waybench.analysis import LoggedEpisode, by_level, overall
 from waybench.analysis.published import number_of
 from waybench.analysis.results import rows
-from waybench.cli._run import task_args
+from waybench.cli._parameters import task_args
 from waybench.core import Json, play_out, policy, resolve
 from waybench.papers import Embedded, PaperTable
 from waybench.tasks import find_task

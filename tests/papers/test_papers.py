@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from waybench.analysis.estimates import as_metric
-from waybench.cli._run import combinations, task_args
+from waybench.cli._parameters import combinations, task_args
 from waybench.core import DataError, Environment, Episode, Json, Metric, UsageError
 from waybench.envs import registry
 from waybench.papers import PAPERS, Command, Paper, PaperTable, PublishedRow, find_paper, find_table, papers, read_paper

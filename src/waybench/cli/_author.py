@@ -78,7 +78,7 @@ def opened(
         UsageError: If no model writes instances of this environment, for a wrong level, option or setting, or if the
             model cannot be had.
     """
-    from waybench.cli._run import model_arguments
+    from waybench.cli._parameters import model_arguments
     from waybench.contrib.authored_maps import open_author  # seconds to import
 
     given = {name: value for name, value in config.items() if value is not None}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from waybench.cli._parameters import task_args
 from waybench.cli._report import build
-from waybench.cli._run import task_args
 from waybench.cli._summary import level_tables
 from waybench.core import plural, prepare_folder
 from waybench.tasks import DEMO, DEMO_HORIZON, find_task, load_task

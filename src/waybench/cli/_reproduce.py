@@ -9,7 +9,8 @@ from shlex import join
 
 import click
 
-from waybench.cli._run import combinations, run, task_args, task_parameters
+from waybench.cli._parameters import combinations, task_args, task_parameters
+from waybench.cli._run import run
 from waybench.core import UsageError, plural
 from waybench.papers import Command, Paper, PaperTable, find_paper, find_table, papers
 from waybench.tasks import count_episodes, find_task
@@ -26,11 +27,9 @@ waybench reproduce PAPER table-3 --model hf/local -- -M model_path=./my-model"""
 @click.argument("table", required=False)
 @click.argument("options", nargs=-1, metavar="[-- RUN_OPTION...]")
 @click.option("--model", "-m", "models", multiple=True, help="Model, as provider/name; repeatable.")
-@click.option("--out", type=click.Path(path_type=Path), help=f"Logs go here.  [default: {DEFAULT_OUT}/PAPER/TABLE]")
-@click.option(
-    "--limit", type=click.IntRange(min=1), help="Most items of each level, in place of all that were published."
-)
-@click.option("--dry-run", is_flag=True, help="Print the commands, and run nothing.")
+@click.option("--out", type=click.Path(path_type=Path), help=f"Log folder.  [default: {DEFAULT_OUT}/PAPER/TABLE]")
+@click.option("--limit", type=click.IntRange(min=1), help="Maximum items per level, instead of all published ones.")
+@click.option("--dry-run", is_flag=True, help="Print the commands without running them.")
 def reproduce(
     paper: str | None,
     table: str | None,

@@ -1,99 +1,20 @@
 """`waybench run`: evaluate models on tasks, resumably."""
 
-import json
 import sys
-from collections.abc import Iterable, Mapping
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
 
-from waybench.cli._choice import assignments
+from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import Json, UsageError, prepare_folder, read_prices, resolve
-from waybench.tasks import TASKS, TaskEntry, find_task, load_task, quote
+from waybench.core import UsageError, prepare_folder, read_prices, resolve
+from waybench.tasks import TASKS, find_task, load_task, quote
 
 DEFAULT_OUT = Path("waybench-out")
 _PRECISION = "precision"  # the parameter of tasks that choose what they ask, and go on until it is reached
-
-
-def pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
-    """Read texts of the form key=value, where a key may have "-" for "_".
-
-    Raises:
-        UsageError: If a text has another form.
-    """
-    return {name.replace("-", "_"): value for name, value in assignments(texts, flag, "key=value").items()}
-
-
-def task_parameters(texts: Iterable[str], **flags: float | str | None) -> dict[str, Json]:
-    """Return the parameters that the command line gives to tasks.
-
-    Args:
-        texts: Values of -T; the tasks' declared options make their types.
-        **flags: Parameters that have a flag of their own, with its value; None if it was not given.
-
-    Raises:
-        UsageError: If a text has another form, or a parameter is given in both ways.
-    """
-    given = pairs(texts, "-T")
-    for name, value in flags.items():
-        if value is not None and name in given:
-            raise UsageError(f"--{name} and -T {name} are the same parameter: give one of them")
-    return given | {name: value for name, value in flags.items() if value is not None}
-
-
-def combinations(each: Iterable[str], given: Mapping[str, Json]) -> list[dict[str, Json]]:
-    """Return the parameters of each run, of parameters of which every value is run.
-
-    Args:
-        each: Texts of the form key=value,value...
-        given: Parameters of all runs.
-
-    Raises:
-        UsageError: If a text has another form, or a parameter is given in both ways.
-    """
-    several = {name: dict.fromkeys(str(values).split(",")) for name, values in pairs(each, "--each").items()}
-    for name, values in several.items():
-        if name in given:
-            raise UsageError(f"--each {name} and -T {name} are the same parameter: give one of them")
-        if "" in values:
-            raise UsageError(f"--each {name}={','.join(values)[:60]}: a value is empty; write it as {name}=one,another")
-    return [dict(zip(several, values, strict=True)) for values in product(*several.values())]
-
-
-def model_arguments(texts: Iterable[str]) -> dict[str, Json]:
-    """Read the values of -M; nobody declares their types, so a value is JSON if it can be read so, otherwise text.
-
-    Raises:
-        UsageError: If a text has another form.
-    """
-    return {name: _json_or_text(text) for name, text in pairs(texts, "-M").items()}
-
-
-def _json_or_text(text: str) -> Json:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def task_args(entry: TaskEntry, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the given parameters of a task, checked; parameters left out keep their defaults.
-
-    Raises:
-        UsageError: For an unknown parameter or an unfit value.
-    """
-    checked = resolve(entry.options, given, f"parameter of {entry.name}")
-    return {name: checked[name] for name in given}
-
-
-def _prices_of(entry: TaskEntry, prices: Path | None) -> dict[str, Json]:
-    known = any(option.name == "prices" for option in entry.options)
-    return {"prices": str(prices)} if prices and known else {}
 
 
 _EXAMPLE = TASKS[0].name
@@ -109,7 +30,12 @@ _POSITIVE = click.IntRange(min=1)
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
 @click.option("--model", "-m", "models", multiple=True, required=True, help="Model, as provider/name; repeatable.")
 @click.option(
-    "-T", "parameters", multiple=True, metavar="KEY=VALUE", help="Task parameter; see `waybench list TASK`. Repeatable."
+    "-T",
+    "parameters",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Task parameter (`waybench list TASK`), for those of the tasks that have it; TASK.KEY=VALUE for one task. "
+    "Repeatable.",
 )
 @click.option(
     "--each",
@@ -152,6 +78,7 @@ _POSITIVE = click.IntRange(min=1)
     show_default=True,
     help="How often to retry episodes with infrastructure errors.",
 )
+@click.option("--no-check", is_flag=True, help="Do not send a short request to each model before the run.")
 @click.option("--levels", is_flag=True, help="Print the scores of each level, too.")
 @click.option("--display", type=click.Choice(["rich", "full", "plain", "log", "none"]), help="Progress display.")
 def run(
@@ -171,6 +98,7 @@ def run(
     time_limit: int | None,
     token_limit: int | None,
     rerun: int,
+    no_check: bool,
     levels: bool,
     display: str | None,
     timeout: int | None,
@@ -183,11 +111,9 @@ def run(
     """
     given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=budget)
     known = read_prices(prices) if prices else {}
-    chosen = [
-        (entry, task_args(entry, given | values | _prices_of(entry, prices)))
-        for entry in map(find_task, dict.fromkeys(tasks))
-        for values in combinations(each, given)
-    ]
+    chosen, partly = runs_of([*map(find_task, dict.fromkeys(tasks))], given, combinations(each, given), prices)
+    for line in partly:
+        click.echo(line, err=True)
     from waybench.eval import RunProgress, check_folder, check_player  # seconds to import
 
     check_folder(out)
@@ -215,6 +141,7 @@ def run(
             config={**settings, **({"attempt_timeout": timeout} if timeout else {})},
             limits={"time_limit": time_limit, "token_limit": token_limit},
             rerun=rerun,
+            check=not no_check,
             display=display,
             progress=progress,
         )

@@ -106,12 +106,14 @@ def summary_text(
     from waybench.analysis.comparisons import wording_table
     from waybench.analysis.estimates import summary_table, text_table
     from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
+    from waybench.analysis.results import fixed
 
+    scored = fixed(rows)
     found = searches(episodes, rows, unfinished)
     searched = {each.group for each in found}
     parts = (
         summary_table(rows, searched=searched),
-        text_table(by_level(rows), totals=overall(rows)) if levels and rows else "",
+        text_table(by_level(scored), totals=overall(scored)) if levels and scored else "",
         wording_table(rows),
         horizon_table(each for each in horizons(rows) if each.group not in searched),
         search_text(found),
@@ -130,10 +132,11 @@ def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["
     from waybench.analysis.comparisons import wording_table
     from waybench.analysis.estimates import text_table
     from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
-    from waybench.analysis.results import measurable
+    from waybench.analysis.results import fixed, measurable
 
     measured, all_rows = measurable(episodes, on_problem=on_problem)
-    scores = text_table(by_level(all_rows), totals=overall(all_rows)) if all_rows else ""
+    scored = fixed(all_rows)
+    scores = text_table(by_level(scored), totals=overall(scored)) if scored else ""
     found = search_text(searches(measured, all_rows))
     parts = (scores, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
     return "\n\n".join(part for part in parts if part)

@@ -21,6 +21,7 @@ from waybench.core import Json, UsageError
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._lock import locked
+from waybench.eval._preflight import check_models
 from waybench.eval._progress import RunProgress
 from waybench.eval._progress_file import written
 from waybench.eval._room import full_message, is_full, says_full
@@ -44,6 +45,7 @@ def evaluate(
     display: str = "none",
     warn: Callable[[str], None] | None = None,
     progress: RunProgress | None = None,
+    check: bool = False,
 ) -> list[str]:
     """Run tasks with models as one of Inspect's eval sets in a folder; what was answered there is not asked again.
 
@@ -62,6 +64,7 @@ def evaluate(
         display: Inspect's display type.
         warn: Receives a line about what of an older run's journal cannot be used; by default it goes to standard error.
         progress: Follows the run, for a display; the folder has the same in a file, which `waybench view` shows.
+        check: Whether to send one short request to each model first (`check_models`).
 
     Returns:
         What is not finished, as "task with model".
@@ -74,6 +77,9 @@ def evaluate(
     """
     check_folder(out)
     ready = [open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
+    if check:
+        # Models of their own: connections belong to the event loop of their first request.
+        check_models([open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)])
     journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
     followed = progress if progress is not None else RunProgress()
     try:

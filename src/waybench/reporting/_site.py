@@ -25,6 +25,7 @@ from waybench.analysis.estimates import (
     attempt_spread,
     ledger,
     ledger_frame,
+    matrix,
     measure,
     regressions,
     repeats,
@@ -43,6 +44,7 @@ from waybench.reporting._cluster_pages import ClusterPages
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
+from waybench.reporting._front import write_front
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
@@ -129,6 +131,7 @@ class Site:
             self._results(total)
         played = agents(rows)
         agent_cards = agent_report(played, self.pages)
+        models_by_families = matrix(rows)
         given = (self.estimates, self.totals)
         for name, page in self.model_pages.items():
             failed = self.failed.of_model(name, self.pages)
@@ -142,9 +145,10 @@ class Site:
             "effects": [self.paged(each.to_json(), each.first, each.second) for each in changed],
             "comparisons": self.verdicts.to_json(self.pages),
             "failures": self.failed.to_json(self.pages),
+            "matrix": models_by_families.to_json(),
         }
         self.folder.write("summary.json", _summary(title, self, compared, more))
-        families = _by_family(sections(*given, compared, self.pages, self.facts))
+        families = _by_family(sections(*self._fixed(), compared, self.pages, self.facts))
         compared_on = {section.anchor for _, own in families for section in own if self._compare(section)}
         for _, own in families:
             for section in own:
@@ -173,9 +177,10 @@ class Site:
         spent = ledger_page(took, changed, self.pages, self.model_pages)
         if spent:
             self.page("ledger/index.html", "ledger.html", ledger=spent)
-        self.page(
-            "index.html",
-            "index.html",
+        write_front(
+            self,
+            found=models_by_families,
+            leading=leading_of(compared.curves),
             leaders=leader_tables(table),
             families=families,
             compared_on=compared_on,
@@ -185,6 +190,16 @@ class Site:
             most_passed_over=_MOST_PASSED_OVER,
             spent=spent,
         )
+
+    def _fixed(self) -> tuple[list[Estimate], list[Estimate]]:
+        """Return the estimates by level and overall without those of searches, unless a task has no others."""
+        searched = {row.group for row in self.found.rows if row.adaptive}
+        scored = {(total.group.env, total.group.apart) for total in self.totals if total.group not in searched}
+        dropped = {group for group in searched if (group.env, group.apart) in scored}
+        estimates, totals = (
+            [each for each in some if each.group not in dropped] for some in (self.estimates, self.totals)
+        )
+        return estimates, totals
 
     def paged(self, values: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
         """Return values with the pages of the two groups they are about."""

@@ -8,7 +8,7 @@ from scipy import stats
 
 from waybench.analysis.estimates._estimates import Estimate, by_level, overall
 from waybench.analysis.logs import is_human
-from waybench.analysis.results import Family, Group, Row, family_of, grouped
+from waybench.analysis.results import Family, Group, Row, family_of, fixed, grouped
 from waybench.core import Json
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE
@@ -135,10 +135,10 @@ def matrix(rows: Iterable[Row]) -> Matrix:
     Args:
         rows: The rows, with anchors where normalised scores are wanted.
     """
-    fixed = [row for row in rows if not row.adaptive]
-    totals = {total.group: total for total in overall(fixed) if not total.guided}
+    listed = fixed(rows)
+    totals = {total.group: total for total in overall(listed) if not total.guided}
     levels: dict[tuple[str, tuple[str, ...]], set[int]] = {}
-    cells: dict[Group, list[Estimate]] = grouped(by_level(fixed), lambda each: each.group)
+    cells: dict[Group, list[Estimate]] = grouped(by_level(listed), lambda each: each.group)
     for group, some in cells.items():
         levels.setdefault((group.env, group.apart), set()).update(each.level for each in some if each.level is not None)
     by_family = grouped(totals, lambda group: family_of(group.env))

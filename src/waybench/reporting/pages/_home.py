@@ -1,6 +1,6 @@
 """What the first page shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -250,11 +250,19 @@ def _section(
             *step_charts(env, presentation, estimates),
         ],
         undrawn=undrawn(env, presentation, estimates, charts),
-        horizons=horizon_tables(env, presentation, compared.curves, ordered, pages),
+        horizons=horizon_tables(
+            env, presentation, compared.curves, [*ordered, *_searches(ordered, compared.curves)], pages
+        ),
         tables=[table for table in own_tables if table],
         unconfirmed=[each for each in marked if each.total.unconfirmed],
         not_simulated=[each for each in marked if each.total.not_simulated],
     )
+
+
+def _searches(ordered: Sequence[Group], curves: Iterable[SuccessCurve]) -> list[Group]:
+    """Return the groups that have horizons and no scores: those of searches."""
+    groups = dict.fromkeys(horizon.group for each in curves for horizon in each.horizons)
+    return [group for group in groups if group not in ordered]
 
 
 def _first_sentence(about: str) -> str:

@@ -14,6 +14,7 @@ from waybench.reporting.tables._horizon_tables import HorizonTables, horizon_tab
 from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
 from waybench.reporting.tables._levels import LoggedError, error_table, level_table
 from waybench.reporting.tables._markdown import markdown, readme_table
+from waybench.reporting.tables._matrix_tables import horizon_matrix, matrix_table
 from waybench.reporting.tables._published import published_tables
 from waybench.reporting.tables._scores import conduct_table, score_table
 from waybench.reporting.tables._slopes import slope_tables
@@ -65,6 +66,7 @@ __all__ = [
     "error_cell",
     "error_table",
     "files",
+    "horizon_matrix",
     "horizon_table_of_model",
     "horizon_tables",
     "leader_tables",
@@ -72,6 +74,7 @@ __all__ = [
     "leading_of",
     "level_table",
     "markdown",
+    "matrix_table",
     "mean_cell",
     "metric_column",
     "model_cell",

@@ -1,0 +1,114 @@
+"""The check before a run: one short request to each model, so that a wrong key, address or name fails in seconds."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+from inspect_ai.model import ChatMessageUser, GenerateConfig, Model
+
+from waybench.core import UsageError
+from waybench.eval._provider import EmbeddedPlayer
+
+# Models that run in this process, or take their replies from a list: a request says nothing of a server.
+_LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench")
+_WAITS = (2.0, 5.0)  # seconds before each new try, where a server asks to wait
+_PATIENCE = 60.0  # seconds for a reply: a large model may have to be loaded first
+_CLOSING = 5.0  # seconds for closing connections
+_TOKENS = 16  # the least that some hosted models take
+_LONGEST = 200  # characters of the server's own words
+
+
+def check_models(models: Sequence[Model], patience: float = _PATIENCE) -> None:
+    """Send one short request to each model and refuse to start if one fails.
+
+    Nothing of the reply is kept. Embedded players and models without a server are not checked. A server that answers
+    "bad request" is taken for working, since it may only dislike how short the request is.
+
+    Args:
+        models: The models, of which no request is running. Their connections are closed afterwards.
+        patience: Seconds for a reply.
+
+    Raises:
+        UsageError: In one line for each model that cannot be used, with what to do.
+    """
+    asked = [model for model in models if not _is_local(model)]
+    if not asked:
+        return
+
+    async def check_all() -> list[str]:
+        return await asyncio.gather(*(_check(model, patience) for model in asked))
+
+    if problems := [problem for problem in asyncio.run(check_all()) if problem]:
+        raise UsageError(f"{'; '.join(problems)}. Nothing was run; --no-check skips this check")
+
+
+def _is_local(model: Model) -> bool:
+    return isinstance(model.api, EmbeddedPlayer) or str(model).partition("/")[0] in _LOCAL
+
+
+async def _check(model: Model, patience: float) -> str:
+    """Return a line on why a model cannot be used; "" if it can."""
+    try:
+        problem = await asyncio.wait_for(_problem(model), patience)
+    except TimeoutError:
+        problem = f"no reply within {patience:.0f} s: check that the server works, or wait until it is ready"
+    finally:
+        with suppress(Exception):
+            await asyncio.wait_for(model.api.aclose(), _CLOSING)
+    return f"model {str(model)[:120]!r}: {problem}" if problem else ""
+
+
+async def _problem(model: Model) -> str:
+    """Return why a model cannot be used; "" if it answers."""
+    for wait in (*_WAITS, None):
+        try:
+            found = await model.api.generate(
+                [ChatMessageUser(content="Reply with the word OK.")], [], "none", GenerateConfig(max_tokens=_TOKENS)
+            )
+            output = found[0] if isinstance(found, tuple) else found
+            if not isinstance(output, Exception):
+                return ""
+            error: Exception = output
+        except Exception as raised:
+            error = raised
+        status = _status(error)
+        if status in (400, 422):
+            return ""
+        if wait is None or not (status == 429 or (status or 0) >= 500):
+            return _advice(model, error)
+        await asyncio.sleep(wait)
+    return ""
+
+
+def _status(error: Exception) -> int | None:
+    """Return the HTTP status of a provider's error; None if no server answered, or it is not known."""
+    for name in ("status_code", "code", "status", "http_status"):
+        value = getattr(error, name, None)
+        if isinstance(value, int) and 100 <= value < 600:
+            return value
+    response = getattr(error, "response", None)
+    value = getattr(response, "status_code", None)
+    return value if isinstance(value, int) else None
+
+
+def _advice(model: Model, error: Exception) -> str:
+    """Return in one line what is wrong and what to do."""
+    words = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+    where = f" at {model.api.base_url}" if _has_plain_address(model) else ""
+    match _status(error):
+        case 401 | 403:
+            return f"the server{where} refuses the key ({words}): set the key of this provider in the environment"
+        case 404:
+            return f"the server{where} does not know this model ({words}): check its name and --model-base-url"
+        case 429:
+            return f"the server{where} refuses requests for now ({words}): check the quota, or try again later"
+        case None:
+            return f"no reply from the server{where} ({words}): start it, or check --model-base-url"
+        case int(status):
+            return f"the server{where} answers with status {status} ({words}): check the server"
+
+
+def _has_plain_address(model: Model) -> bool:
+    """Return whether a model's address is known and holds nothing secret."""
+    address = model.api.base_url
+    return bool(address) and "@" not in str(address) and "?" not in str(address)

@@ -1,0 +1,204 @@
+"""The first page's tables: normalised scores of models by families, and their horizons."""
+
+from collections.abc import Iterable, Mapping
+
+from waybench.analysis.estimates import SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
+from waybench.analysis.formatting import NOTHING
+from waybench.analysis.horizons import Horizon, success_text
+from waybench.analysis.results import Family, Group, grouped
+from waybench.envs import registry
+from waybench.reporting.tables._horizon_tables import horizon_cell
+from waybench.reporting.tables._table import (
+    BLANK,
+    Cell,
+    Column,
+    Note,
+    RowGroup,
+    Table,
+    TableRow,
+    model_cell,
+    notes,
+)
+from waybench.stats import CONFIDENCE
+
+_KINDS = {
+    "model": ("", ""),
+    "person": ("People", "people"),
+    "reference": ("Reference players, not models", "references"),
+}
+
+
+def matrix_table(
+    found: Matrix,
+    family_pages: Mapping[Family, str],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+) -> Table:
+    """Return the matrix: a row for each model, its mean and ranks, and a column for each family.
+
+    Args:
+        found: The matrix.
+        family_pages: Family -> its page, from the site's root.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+    """
+    ranked = any(row.rank for row in found.rows)
+    partial = any(row.families < len(found.families) for row in found.rows)
+    caption = f"{SCALE} Small: the {100 * CONFIDENCE:.0f} % interval. A family’s score is the mean of its tasks."
+    meaning = [
+        "Mean: over the families with a score, each with the same weight; its interval takes scores of different "
+        "families as independent.",
+        *(["Rows with more families come first; means over different families are not comparable."] * partial),
+        *(
+            [
+                "Rank: the best and the worst rank that the intervals allow among models with scores in the same "
+                "families. All rank intervals hold together with 95 % confidence (Bonferroni over all pairs)."
+            ]
+            * ranked
+        ),
+        "Blank: not run. “–”: there is no normalised score, because floor and ceiling are not known or do not differ "
+        "significantly; the family’s page has the score itself.",
+        "Items that a search for a horizon chose are not in this table.",
+    ]
+    columns = [
+        Column(heading="Model"),
+        Column(heading="Mean", kind="score"),
+        *([Column(heading="Rank", kind="score")] if ranked else []),
+        *(
+            Column(heading=short_title(family), kind="score", link=family_pages.get(family, ""), help=family.title)
+            for family in found.families
+        ),
+    ]
+    by_kind = grouped(found.rows, lambda row: row.kind)
+    groups = [
+        RowGroup([_row(row, found, ranked, pages, model_pages) for row in rows], *_KINDS[kind])
+        for kind, rows in by_kind.items()
+    ]
+    return Table(
+        id="matrix",
+        title="Models by families",
+        caption=(Note(caption),),
+        help=[Note(text) for text in meaning],
+        columns=columns,
+        groups=groups,
+        kind="scores matrix",
+    )
+
+
+def _row(
+    row: MatrixRow, found: Matrix, ranked: bool, pages: Mapping[Group, str], model_pages: Mapping[str, str]
+) -> TableRow:
+    head = model_cell(row.model)
+    head = Cell(text=head.text, link=f"models/{model_pages[row.model]}")
+    several = row.families < len(found.families)
+    mean = _cell(row.mean, [f"{row.families} of {len(found.families)} families"] if several and row.mean else [])
+    rank = [Cell(text="" if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank))), kind="score")]
+    return TableRow(
+        head, [mean, *(rank if ranked else []), *(_family(row.cells.get(each), pages) for each in found.families)]
+    )
+
+
+def _family(cell: FamilyScore | None, pages: Mapping[Group, str]) -> Cell:
+    if cell is None:
+        return BLANK
+    link = f"results/{pages[cell.groups[0]]}" if len(cell.groups) == 1 else ""
+    return _cell(cell.score, cell.notes, link)
+
+
+def _cell(score: Score | None, said: Iterable[str], link: str = "") -> Cell:
+    if score is None:
+        return Cell(text=NOTHING, kind="score", link=link)
+    ends = "" if score.low is None or score.high is None else f"{number(score.low)} – {number(score.high)}"
+    return Cell(
+        text=number(score.value),
+        bold=True,
+        link=link,
+        notes=(*notes([ends], "interval"), *notes(said, "flag")),
+        part=min(1.0, max(0.0, score.value / 100)),
+        kind="score",
+    )
+
+
+def horizon_matrix(
+    found: Matrix,
+    leading: Mapping[Group, Horizon],
+    env_pages: Mapping[str, str],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+) -> Table | None:
+    """Return the 50 % horizons of the models, a column for each environment that has any; None without any.
+
+    Args:
+        found: The matrix, for the order of its rows.
+        leading: The horizon of each group on its environment's first axis.
+        env_pages: Environment -> its page, from the site's root.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+    """
+    listed = grouped(leading.values(), lambda each: (each.group.model, each.group.env))
+    envs = sorted({env for _, env in listed}, key=lambda env: (registry.load(env).title, env))
+    if not envs:
+        return None
+    kinds = {row.model: row.kind for row in found.rows}
+    models = [*kinds, *sorted({model for model, _ in listed} - kinds.keys())]
+    rows = [
+        (
+            kinds.get(model) or _kind(own[0].group),
+            TableRow(
+                Cell(text=model_cell(model).text, link=f"models/{model_pages[model]}"),
+                [_horizon(listed.get((model, env), []), pages) for env in envs],
+            ),
+        )
+        for model in models
+        if (own := [each for (name, _), some in listed.items() for each in some if name == model])
+    ]
+    groups = [
+        RowGroup([row for _, row in some], *_KINDS[kind]) for kind, some in grouped(rows, lambda pair: pair[0]).items()
+    ]
+    help_ = [
+        Note(f"{registry.load(env).title}: {success_text(registry.load(env))}")
+        for env in envs
+        if registry.load(env).success
+    ]
+    return Table(
+        id="horizons",
+        title="50 % horizons",
+        caption=(
+            Note(
+                "The difficulty at which a single attempt solves half of the items, in the unit below each title; this "
+                "is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that were "
+                "tried."
+            ),
+        ),
+        help=help_,
+        columns=[
+            Column(heading="Model"),
+            *(
+                Column(
+                    heading=registry.load(env).title.partition(" (")[0],
+                    link=env_pages.get(env, ""),
+                    notes=notes([registry.load(env).axes[0].title.lower()]),
+                    kind="score",
+                    help=registry.load(env).title,
+                )
+                for env in envs
+            ),
+        ],
+        groups=groups,
+        kind="horizon scores matrix",
+    )
+
+
+def _kind(group: Group) -> str:
+    return "reference" if group.embedded else "model"
+
+
+def _horizon(own: list[Horizon], pages: Mapping[Group, str]) -> Cell:
+    """Return the horizon of one model at one environment: of several, that from the most attempts."""
+    if not own:
+        return BLANK
+    best = max(own, key=lambda each: (each.known, each.trials, each.group.task))
+    cell = horizon_cell(best)
+    return Cell(
+        text=cell.text, bold=True, link=f"results/{pages[best.group]}", notes=cell.notes, order=cell.order, kind="score"
+    )
