@@ -1,7 +1,10 @@
 """Fixtures for all tests: the folder of shared files, a watchdog, a browser, and settings of hypothesis."""
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +18,11 @@ from tests import browser
 # Before numpy is imported, here and in what tests start: several test processes are busy, and BLAS's own threads would
 # spin while they wait for a core, which takes several times the time of the sums themselves.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# What commands keep for this user is kept for this test run alone.
+if "WAYBENCH_CACHE" not in os.environ:
+    os.environ["WAYBENCH_CACHE"] = tempfile.mkdtemp(prefix="waybench-cache-")
+    atexit.register(shutil.rmtree, os.environ["WAYBENCH_CACHE"], ignore_errors=True)
 
 ROOT = Path(__file__).resolve().parents[1]
 SETS = (

@@ -18,7 +18,8 @@ def test_it_warns_of_episodes_that_count_in_no_number(tmp_path: Path, monkeypatc
     done = CliRunner().invoke(main, ["report", str(tmp_path)])
     assert done.exit_code == 0
     assert done.stdout.strip() == f"report: {tmp_path / 'site' / 'index.html'}"
-    assert done.stderr.startswith(f"warning: 1 of {len(listed)} episodes excluded from all results")
-    assert len(done.stderr.splitlines()) == 1
+    (warning,) = (line for line in done.stderr.splitlines() if not line.startswith("report: "))
+    assert warning.startswith(f"warning: 1 of {len(listed)} episodes excluded from all results")
     monkeypatch.setattr("waybench.analysis.read_logs", lambda *folders, **told: iter(episodes))
-    assert CliRunner().invoke(main, ["report", str(tmp_path)]).stderr == ""
+    again = CliRunner().invoke(main, ["report", str(tmp_path)]).stderr.splitlines()
+    assert [line for line in again if not line.startswith("report: ")] == []  # how far it has come, on a busy machine

@@ -112,6 +112,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             *searched("oracle", "dfs"),
         ],
         out,
+        png=True,
     )
     return out
 
@@ -187,7 +188,7 @@ def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
     figure = Chart("web", page, None, "A web.", SPECS["radar"])
 
     def write(figure: Chart) -> bytes:
-        for name, content in ChartFiles(tmp_path).of([figure]):
+        for name, content in ChartFiles(tmp_path, png=True).of([figure]):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
         return (tmp_path / "charts" / "web.png").read_bytes()
@@ -217,3 +218,10 @@ def test_a_chart_of_a_page_is_not_changed_by_its_file() -> None:
     standalone(page)
     assert str(page) == before
     assert "var(--c0)" in before
+
+
+def test_charts_are_written_as_png_on_request_alone(tmp_path: Path) -> None:
+    figure = Chart("web", drawn(SPECS["radar"], "x"), None, "A web.", SPECS["radar"])
+    assert [name for name, _ in ChartFiles(tmp_path).of([figure])] == ["charts/web.svg", "charts/web.json"]
+    with_png = [name for name, _ in ChartFiles(tmp_path, png=True).of([figure])]
+    assert with_png == ["charts/web.png", "charts/web.svg", "charts/web.json"]

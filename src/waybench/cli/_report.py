@@ -3,10 +3,15 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
+from waybench.cli._report_progress import ReportProgress
+
+if TYPE_CHECKING:
+    from waybench.reporting import Progress, Report
 
 PRICES = click.option(
     "--prices",
@@ -16,7 +21,7 @@ PRICES = click.option(
 )
 
 # Reading takes longest, and simulating what was read about as long as one process reads.
-PROCESSES = min(3, os.cpu_count() or 1)
+PROCESSES = min(8, os.cpu_count() or 1)
 
 
 @click.command()
@@ -36,6 +41,7 @@ PROCESSES = min(3, os.cpu_count() or 1)
     metavar="FILE",
     help="Names, sizes, dates and series of models, as TOML, for charts against size and date.",
 )
+@click.option("--png", is_flag=True, help="Also write each chart as a PNG; SVG files are always written.")
 def report(
     folders: tuple[Path, ...],
     out: Path | None,
@@ -43,13 +49,24 @@ def report(
     prices: Path | None,
     models: Path | None,
     published: bool,
+    png: bool,
 ) -> None:
     """Write a static report site for the runs in some folders, and for people's records.
 
     DIR is a folder of logs. FILE is a file of records from `waybench play --record`; such files (*.jsonl, *.jsonl.gz)
     are also found in the folders. Open the site's index.html in a browser; it needs no server or network.
     """
-    site = build(folders, out or site_beside(folders[0]), title, prices, models, published=published)
+    with ReportProgress() as progress:
+        site = build(
+            folders,
+            out or site_beside(folders[0]),
+            title,
+            prices,
+            models,
+            published=published,
+            png=png,
+            progress=progress,
+        ).index
     click.echo(f"report: {site}")
 
 
@@ -66,10 +83,12 @@ def build(
     models: Path | None = None,
     *,
     published: bool = False,
+    png: bool = False,
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
-) -> Path:
-    """Read the logs of some folders and write the site; return its first page.
+    progress: "Progress | None" = None,
+) -> "Report":
+    """Read the logs of some folders and write the site.
 
     Args:
         folders: The folders, and files of records.
@@ -78,29 +97,37 @@ def build(
         prices: A file with the prices of models' tokens.
         published: Whether rows of the papers are shown beside the results.
         models: A file with names, sizes, dates and series of models.
+        png: Whether each chart is also written as a PNG.
         tell: Is given lines on what the user should know of the logs; by default stderr is.
-        processes: In how many processes large runs are read ahead.
+        processes: In how many processes large runs are read ahead and pages are made.
+        progress: Is told how far the report has come; nothing by default.
     """
     from waybench.analysis import read_logs
     from waybench.analysis.formatting import one_line
     from waybench.analysis.logs import Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
+    from waybench.data import cache_dir
     from waybench.papers import papers
-    from waybench.reporting import read_models, write_report
+    from waybench.reporting import no_progress, open_cache, read_models, write_report
 
     known = read_prices(prices) if prices else None
     facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
-    found = read_logs(*folders, on_problem=passed_over.append, processes=processes)
+    kept = open_cache(cache_dir() / "reports", prepare_folder(out))
+    found = read_logs(*folders, on_problem=passed_over.append, processes=processes, kept=kept)
     try:
         made = write_report(
             found,
-            prepare_folder(out),
+            out,
             title=title,
             prices=known,
             models=facts,
             passed_over=passed_over,
             published=papers() if published else (),
+            png=png,
+            processes=processes,
+            progress=progress or no_progress,
+            kept=kept,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)
@@ -128,4 +155,4 @@ def build(
         )
     if made.unlisted:
         tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")
-    return made.index
+    return made

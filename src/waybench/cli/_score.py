@@ -76,7 +76,9 @@ def _report(records: Path, site: Path, *, err: bool) -> None:
     from waybench.analysis import read_logs
 
     text = level_tables(read_logs(records), on_problem=lambda problem: None)  # the report names what is skipped
-    click.echo("\n\n".join(part for part in (text, f"report: {build((records,), site, 'waybench')}") if part), err=err)
+    click.echo(
+        "\n\n".join(part for part in (text, f"report: {build((records,), site, 'waybench').index}") if part), err=err
+    )
 
 
 @contextmanager

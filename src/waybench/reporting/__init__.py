@@ -1,7 +1,19 @@
 """Episodes as a static site, which opens from a folder with no server and no network."""
 
+from waybench.reporting._cache import ReportCache, open_cache
 from waybench.reporting._model_facts import ModelFacts, read_models
+from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._site import SUMMARY_SCHEMA
 from waybench.reporting._write import Report, write_report
 
-__all__ = ["SUMMARY_SCHEMA", "ModelFacts", "Report", "read_models", "write_report"]
+__all__ = [
+    "SUMMARY_SCHEMA",
+    "ModelFacts",
+    "Progress",
+    "Report",
+    "ReportCache",
+    "no_progress",
+    "open_cache",
+    "read_models",
+    "write_report",
+]

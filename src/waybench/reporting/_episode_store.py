@@ -1,19 +1,21 @@
 """Episode store: keeps one row per episode in memory and the full record on disk."""
 
 import json
+import os
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.estimates import ClusterVariables, Variables
 from waybench.analysis.logs import Skipped, skipped
-from waybench.analysis.results import Cluster, Group, Simulated, exclude, verified
+from waybench.analysis.results import Cluster, Group, Simulated, Verified, Verifier, exclude, with_outcomes
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
+from waybench.reporting._cache import KeptEpisode, ReportCache, content_key, episode_key, is_cacheable, pack, unpack
 from waybench.reporting._shared_prefix import Common, SharedPrefix
 
 
@@ -43,16 +45,29 @@ class EpisodeStore:
         variables: What can explain scores, by group and cluster.
         numbers: Of each row, its number in its group, from 1.
         again: Of each row, what a new simulation says of its record.
+        identities: Of each row, a digest of everything that its row and its page are made of.
+        simulated: Number of episodes that were simulated again; the others are as the cache has them.
         passed_over: Episodes that are passed over, since they cannot be measured.
     """
 
-    def __init__(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
+    def __init__(
+        self,
+        episodes: Iterable[LoggedEpisode],
+        prices: Mapping[str, Price],
+        kept: ReportCache | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
         """Simulate all episodes again, measure them and put them on disk.
 
         Args:
             episodes: The episodes.
             prices: What the models' tokens cost, as far as that is known.
+            kept: What an earlier report has worked out; nothing by default.
+            progress: Is given the number of episodes after each.
         """
+        self._kept = kept or ReportCache(None)
+        self.identities: list[bytes] = []
+        self.simulated = 0
         # A run of 10,000 questions about long stories takes gigabytes in memory.
         self._file = tempfile.TemporaryFile(prefix="waybench-report-")  # noqa: SIM115 (closed by close)
         self._places: list[tuple[int, int]] = []
@@ -62,15 +77,17 @@ class EpisodeStore:
         self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
         self._last: tuple[str, str, Instance] | None = None
         try:
-            self._gather(episodes, prices)
+            self._gather(episodes, prices, progress or _silent)
         except BaseException:
             self.close()
             raise
 
-    def _gather(self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]) -> None:
+    def _gather(
+        self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price], progress: Callable[[int], None]
+    ) -> None:
         made: list[Row] = []
         variables = ClusterVariables()
-        for episode, one, again in verified(episodes, prices, self.passed_over.append):
+        for identity, (episode, one, again) in self._verified(episodes, prices):
             try:
                 data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
                 variables.add(one, episode.record)
@@ -81,10 +98,40 @@ class EpisodeStore:
             for cluster in (None, one.cluster) if one.cluster.key else (None,):
                 self._common[one.group, one.level, cluster].add(episode.record.opening)
             self._keep(episode, again, data)
+            self.identities.append(identity)
             made.append(one)
+            progress(len(made))
+        self._file.flush()
         self.rows = exclude(made)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
         self.numbers = _numbered(self.rows)
+
+    def _verified(
+        self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]
+    ) -> Iterator[tuple[bytes, Verified]]:
+        """Yield episodes with their rows, from the cache where they have been verified before, with their identities.
+
+        Only what a simulation has confirmed is kept: whether a record cannot be simulated, or why it is not confirmed,
+        may be due to this machine.
+        """
+        verifier = Verifier(prices, self.passed_over.append)
+        for recorded in episodes:
+            try:
+                key = episode_key(recorded, prices.get(recorded.model))
+            except Exception:  # a record is data from outside; the verifier says what is wrong with it
+                key = b""
+            content = self._kept.get(key) if key else None
+            kept = unpack(content) if content else None
+            if kept is not None:
+                yield _identity(key, kept), Verified(with_outcomes(recorded, kept.simulated), *kept)
+                continue
+            self.simulated += 1
+            found = verifier.verify(recorded)
+            if found is None:
+                continue
+            if key and found.simulated.confirmed and is_cacheable(recorded.record.env):
+                self._kept.put(key, pack(KeptEpisode(found.row, found.simulated)))
+            yield _identity(key, KeptEpisode(found.row, found.simulated)), found
 
     def close(self) -> None:
         """Remove what is on disk."""
@@ -103,9 +150,7 @@ class EpisodeStore:
     def load(self, positions: Iterable[int]) -> Iterator[Played]:
         """Yield episodes, read back one at a time."""
         for position in positions:
-            start, size = self._places[position]
-            self._file.seek(start)
-            record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._file.read(size))))
+            record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._read(*self._places[position]))))
             yield Played(
                 self.numbers[position],
                 self.rows[position],
@@ -113,6 +158,12 @@ class EpisodeStore:
                 self.again[position],
                 self._instance(record, self.again[position]),
             )
+
+    def _read(self, start: int, size: int) -> bytes:
+        if hasattr(os, "pread"):  # processes that are copies of this one share the place in the file, but not this
+            return os.pread(self._file.fileno(), size, start)
+        self._file.seek(start)
+        return self._file.read(size)
 
     def opening(self, group: Group, level: int, cluster: Cluster | None) -> SharedPrefix:
         """Return what the prompts of a group's level begin with: of one cluster, or with None all of them."""
@@ -134,6 +185,15 @@ class EpisodeStore:
 
 
 _NO_RECORD = EpisodeRecord(env="", env_version=0, options={}, instance=None, instance_hash="")
+
+
+def _identity(key: bytes, kept: KeptEpisode) -> bytes:
+    """Return the identity of an episode; where the simulation confirms the record, its key says all."""
+    return key if key and kept.simulated.confirmed else content_key("episode", key, kept)
+
+
+def _silent(done: int) -> None:
+    """Show no progress."""
 
 
 def _numbered(all_rows: Iterable[Row]) -> list[int]:

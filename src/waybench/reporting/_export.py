@@ -75,8 +75,8 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
         (["table.md"], "The first page’s table in Markdown, models by task, for a README."),
         (
             ["charts/index.json"],
-            "The list of all charts with their captions. Each chart is in the same folder as NAME.svg, NAME.png and "
-            "NAME.json, its Vega-Lite specification with the data.",
+            "The list of all charts with their captions. Each chart is in the same folder as NAME.svg and "
+            "NAME.json, its Vega-Lite specification with the data, and with `waybench report --png` as NAME.png.",
         ),
     ]
     rows = [TableRow(_files_cell(paths, sizes), [Cell(text=doc, kind="words")]) for paths, doc in listed]

@@ -5,7 +5,8 @@ import json
 import os
 import re
 import unicodedata
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -48,7 +49,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._written: set[str] = set()
+        self._written: dict[str, str] = {}
 
     def write(self, name: str, content: str | bytes) -> None:
         """Write a file in one piece: whoever reads it meets the old one or the whole new one.
@@ -61,7 +62,7 @@ class Folder:
             UsageError: If it cannot be written.
         """
         path, data = self.path / name, content.encode() if isinstance(content, str) else content
-        self._written.add(name)
+        self._written[name] = hashlib.sha256(data).hexdigest()
         try:
             # Most pages of a report that is made again are as they were, and a page that stays is no work for a disk.
             if path.is_file() and path.read_bytes() == data:
@@ -77,9 +78,34 @@ class Folder:
             reason = error.strerror or type(error).__name__
             raise UsageError(f"cannot write the report to {path.parent} ({reason}): give another folder") from None
 
+    @contextmanager
+    def recorded(self) -> Generator[dict[str, str], None, None]:
+        """Yield what is filled with the names of the files that are written meanwhile, each with its digest."""
+        before, own = self._written, dict[str, str]()
+        self._written = own
+        try:
+            yield own
+        finally:
+            self._written = before | own
+
+    def has(self, names: Mapping[str, str]) -> bool:
+        """Return whether some files are in the folder and have these digests."""
+        for name, digest in names.items():
+            try:
+                content = (self.path / name).read_bytes() if _OURS.fullmatch(name) else b""
+            except OSError:
+                return False
+            if hashlib.sha256(content).hexdigest() != digest:
+                return False
+        return True
+
+    def take_over(self, names: Mapping[str, str]) -> None:
+        """Count files of the folder as written by this report."""
+        self._written |= names
+
     def finish(self) -> None:
         """Remove what an earlier report wrote here and this one has not; write the list that the next one goes by."""
-        for name in _listed(self.path) - self._written:
+        for name in _listed(self.path) - self._written.keys():
             with suppress(OSError):
                 (self.path / name).unlink()
         self.write(LIST, json.dumps(sorted(self._written), indent=0) + "\n")

@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,16 @@ from waybench.core import Presentation
 from waybench.envs import registry
 from waybench.papers import Paper
 from waybench.reporting._agents import agent_report
+from waybench.reporting._cache import ReportCache, content_key, is_cacheable
 from waybench.reporting._cluster_pages import ClusterPages
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._export import exports
 from waybench.reporting._files import READABLE, Folder, slug
 from waybench.reporting._front import write_front
+from waybench.reporting._group_pages import Job, write_groups
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._presentations import family_of, presentation_of
+from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._templates import assets
 from waybench.reporting.charts import ChartFiles, panel_values
@@ -95,15 +99,21 @@ class Site:
         made: Templates,
         facts: Mapping[str, ModelFacts],
         published: Sequence[Paper],
+        *,
+        png: bool = False,
+        kept: ReportCache,
+        processes: int = 1,
+        progress: Progress = no_progress,
     ) -> None:
         self.facts, self.published = facts, published
         self.found, self.folder, self.templates = found, folder, made
+        self.kept, self._processes, self._png, self._progress = kept, processes, png, progress
         self.estimates, self.totals = by_level(found.rows), overall(found.rows)
         self.names = labels(total.group for total in self.totals)
         self.pages = {group: _page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
-        self.charts = ChartFiles(folder.path)
+        self.charts = ChartFiles(folder.path, png=png)
         self.failed, self.verdicts = Failed(found.rows), Verdicts(found.rows, self.estimates)
 
     def page(self, path: str, template: str, /, **values: Any) -> None:
@@ -114,8 +124,50 @@ class Site:
             self.folder.write(name, content)
 
     def write(self, title: str) -> None:
+        compared = self._compared()
+        jobs = [Job(self._results_key(title, total), partial(self._results, total)) for total in self.totals]
+        if self._processes > 1:
+            jobs += self._drawing_jobs(compared)
+        write_groups(jobs, self.folder, self.charts, self.kept, self._processes, partial(self._progress, "pages"))
+        self._write_others(title, compared)
+
+    def _drawing_jobs(self, compared: Compared) -> list[Job]:
+        """Return jobs that draw the charts of tasks and models, so that `_write_others` finds them in the cache."""
+        jobs: list[Job] = []
+        fixed = self._fixed()
+        for env in dict.fromkeys(total.group.env for total in self.totals):
+            estimates, totals = ([each for each in some if each.group.env == env] for some in fixed)
+            key = content_key("charts", env, self._episodes(lambda group, env=env: group.env == env), self.facts)
+            jobs.append(Job(key, partial(sections, estimates, totals, compared, self.pages, self.facts)))
+        for name in self.model_pages:
+            key = content_key("charts", self._episodes(lambda group, name=name: group.model == name))
+            given = self.estimates, self.totals, None, self.pages, self.model_pages, compared.curves, None
+            jobs.append(Job(key, partial(model, name, *given)))
+        return jobs
+
+    def _episodes(self, is_wanted: Callable[[Group], bool]) -> list[tuple[bytes, int, str]]:
+        """Return what says everything of the episodes of some groups."""
+        found = self.found
+        own = zip(found.identities, found.numbers, found.rows, strict=True)
+        return [(identity, number, row.exclusion_reason) for identity, number, row in own if is_wanted(row.group)]
+
+    def _results_key(self, title: str, total: Estimate) -> bytes:
+        """Return the key of the pages of a group's results: of all that `_results` shows."""
+        group = total.group
+        if not is_cacheable(group.env):
+            return b""
+        episodes = self._episodes(lambda each: each == group)
+        estimates = [estimate for estimate in self.estimates if estimate.group == group]
+        failures = self.failed.of_group(group, "")
+        return content_key(
+            "results",
+            *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),
+            *(episodes, estimates, total, failures),
+        )
+
+    def _compared(self) -> Compared:
         rows = self.found.rows
-        compared = Compared(
+        return Compared(
             changes=examples_effects(rows),
             repeats=repeats(rows),
             attempts=attempt_spread(rows),
@@ -126,9 +178,11 @@ class Site:
             curves=success_curves(rows),
             cluster_values=panel_values(rows),
         )
+
+    def _write_others(self, title: str, compared: Compared) -> None:
+        """Write what is about several groups of results."""
+        rows = self.found.rows
         took, changed = ledger(rows), setting_effects(rows)
-        for total in self.totals:
-            self._results(total)
         played = agents(rows)
         agent_cards = agent_report(played, self.pages)
         models_by_families = matrix(rows)

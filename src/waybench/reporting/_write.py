@@ -4,16 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from waybench.analysis import LoggedEpisode
+from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.logs import Skipped, is_embedded, is_human
 from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError
 from waybench.papers import Paper
+from waybench.reporting._cache import ReportCache
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
+from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._site import Site, skip_reasons
 from waybench.reporting._templates import templates
+from waybench.reporting.charts import drawings_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Report:
         passed_over: What of the logs is passed over, and why; the site names it, too.
         unlisted: Models of which nothing is known, where facts of models were given.
         unfinished: Episodes without an end, which count in no number.
+        rows: The rows of all episodes.
     """
 
     index: Path
@@ -39,6 +43,7 @@ class Report:
     passed_over: tuple[Skipped, ...] = ()
     unlisted: tuple[str, ...] = ()
     unfinished: int = 0
+    rows: tuple[Row, ...] = ()
 
 
 def write_report(
@@ -50,6 +55,10 @@ def write_report(
     models: Mapping[str, ModelFacts] | None = None,
     passed_over: Sequence[Skipped] = (),
     published: Sequence[Paper] = (),
+    png: bool = False,
+    processes: int = 1,
+    progress: Progress = no_progress,
+    kept: ReportCache | None = None,
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -66,6 +75,10 @@ def write_report(
         models: Names, sizes, dates and series of models (`read_models`), for charts against these.
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
         published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
+        png: Whether each chart is also written as a PNG.
+        processes: In how many processes pages are made; more than one only on Linux, and where no other threads run.
+        progress: Is told how far it has come.
+        kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -74,7 +87,8 @@ def write_report(
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
     """
-    found = EpisodeStore(episodes, prices or {})
+    kept = kept or ReportCache(None)
+    found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0))
     try:
         found.passed_over[:0] = passed_over
         if not found.rows and found.passed_over:
@@ -86,8 +100,17 @@ def write_report(
                 "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
-        Site(found, folder, templates(title), models or {}, published).write(title)
+        site = Site(
+            *(found, folder, templates(title), models or {}, published),
+            png=png,
+            kept=kept,
+            processes=processes,
+            progress=progress,
+        )
+        with drawings_in(kept):
+            site.write(title)
         folder.finish()
+        kept.save()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         ran = dict.fromkeys(row.group.model for row in found.rows)
@@ -104,6 +127,7 @@ def write_report(
             tuple(found.passed_over),
             unlisted,
             sum(row.exclusion_reason == UNFINISHED for row in found.rows),
+            tuple(found.rows),
         )
     finally:
         found.close()

@@ -17,6 +17,7 @@ _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
 _CELLS = 1000  # of rates, for their intervals
+_MOST_GRIDS = 6  # that are kept: of all shapes that horizons are fitted with, for one range
 _NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
@@ -105,7 +106,7 @@ class Curves:
             lowest: The least difficulty that can be tried, above 0 if the shape counts in doublings.
             highest: The greatest one.
         """
-        self.shape = shape
+        self.shape, self.lowest, self.highest = shape, lowest, highest
         low, high = (float(end) for end in shape.scale(np.array([lowest, highest])))
         width = max(high - low, _LEAST_WIDTH if shape.log else 1e-9)
         middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
@@ -139,13 +140,21 @@ class Curves:
             at: The difficulties.
             selection: Which curves; all if None.
         """
-        selected = np.ones(len(self.middle), dtype=np.bool_) if selection is None else selection
+        if selection is None:
+            # Curves that differ in their lapse alone have the same tail, so each tail is computed once.
+            links = len(self.shape.links)
+            steady = self._tails_of(at, self.lapse == self.lapse[0]).reshape(-1, 1, links, len(at))
+            tails = np.repeat(steady, len(self._lapsed) // links, axis=1).reshape(-1, len(at))
+            return self.shape.guess + (1 - self.shape.guess - self.lapse)[:, None] * tails
+        guess = self.shape.guess
+        return guess + (1 - guess - self.lapse[selection])[:, None] * self._tails_of(at, selection)
+
+    def _tails_of(self, at: Array, selected: NDArray[np.bool_]) -> Array:
         tails = self.slope[selected, None] * (self.shape.scale(at)[None] - self.middle[selected, None])
         for number, link in enumerate(self.shape.links):
             of_link = self._link[selected] == number
             tails[of_link] = _tail(link, tails[of_link])
-        guess = self.shape.guess
-        return guess + (1 - guess - self.lapse[selected])[:, None] * tails
+        return tails
 
     def sums(self, at: Array, weights: Array) -> Array:
         """Return the sums of all curves' success rates at some difficulties (columns) by some weights (rows).
@@ -268,6 +277,20 @@ class Fit:
         return median, low, high
 
 
+_grids: list[Curves] = []
+
+
+def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
+    """Return a grid of curves; the last few are kept, for fits of several players over a range use the same ones."""
+    for number, known in enumerate(_grids):
+        if (known.shape, known.lowest, known.highest) == (shape, lowest, highest):
+            _grids.append(_grids.pop(number))
+            return known
+    _grids.append(Curves(shape, lowest, highest))
+    del _grids[:-_MOST_GRIDS]
+    return _grids[-1]
+
+
 def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], sizes: Sequence[int] | None = None) -> Fit:
     """Return the curves after some trials.
 
@@ -287,7 +310,7 @@ def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], size
     trials_done = Trials(
         places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64)
     )
-    curves = Curves(shape, float(places[0]), float(places[-1]))
+    curves = _grid(shape, float(places[0]), float(places[-1]))
     plain = Fit(curves, trials_done)
     groups = max(clusters) + 1
     least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))

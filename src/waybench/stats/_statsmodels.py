@@ -18,10 +18,12 @@ def mcnemar(won: int, lost: int) -> float:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979, 65-70)."""
-    if len(p_values) < 2:
-        return list(p_values)
-    multitest: Any = import_module("statsmodels.stats.multitest")
-    return [float(p) for p in multitest.multipletests(p_values, method="holm")[1]]
+    # Not statsmodels' own function, which has the garbage collected at every call.
+    adjusted, greatest = [0.0] * len(p_values), 0.0
+    for rank, position in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        greatest = max(greatest, p_values[position] * (len(p_values) - rank))
+        adjusted[position] = min(greatest, 1.0)
+    return adjusted
 
 
 def z_power(effect: float, n: float, alpha: float) -> float:

@@ -159,16 +159,21 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
 
 def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     """Return how success falls along every axis on which `horizons` finds some, with these."""
-    return [
-        SuccessCurve(
-            group=tried.group,
-            axis=tried.axis.name,
-            horizons=tuple(tried.horizons()),
-            bins=tuple(tried.bins()),
-            line=tuple(tried.line()),
-        )
-        for tried in _tried(all_rows)
-    ]
+    all_tried = list(_tried(all_rows))
+    # Players at one task after each other: their fits have the same grid of curves, which is costly to lay out.
+    order = sorted(range(len(all_tried)), key=lambda number: (all_tried[number].group.env, all_tried[number].axis.name))
+    found = {number: _success_curve(all_tried[number]) for number in order}
+    return [found[number] for number in range(len(all_tried))]
+
+
+def _success_curve(tried: "_Tried") -> SuccessCurve:
+    return SuccessCurve(
+        group=tried.group,
+        axis=tried.axis.name,
+        horizons=tuple(tried.horizons()),
+        bins=tuple(tried.bins()),
+        line=tuple(tried.line()),
+    )
 
 
 def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:

@@ -1,16 +1,22 @@
 """Reading episodes out of Inspect's logs, one sample at a time."""
 
+import hashlib
 import json
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
+from waybench._version import __version__
 from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
-from waybench.analysis.logs._guard import Skipped, sample_part, sizes, skipped
+from waybench.analysis.logs._guard import Skipped, path_of, sample_part, sizes, skipped
 from waybench.analysis.logs._inspect import KEY, OF_TIME, logs_in, newest, read_samples, runs, to_stderr
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._settings import of_record, settings_of, without_key
@@ -20,7 +26,19 @@ _SEARCH = "waybench_search"
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time, and of large ones fewer
 _BATCH_BYTES = 1 << 26
-_WORTH_PROCESSES = 20  # batches from which on another process, which takes seconds to begin, saves time
+_WORTH_PROCESSES = 3_000  # samples from which on another process, which takes seconds to start, saves time
+
+
+class Contents(Protocol):
+    """Keeps contents by a key that says everything that they depend on."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the content of a key; None if there is none."""
+        ...
+
+    def put(self, key: bytes, content: bytes) -> None:
+        """Keep the content of a key."""
+        ...
 
 
 class NoEpisodesError(UsageError):
@@ -28,7 +46,10 @@ class NoEpisodesError(UsageError):
 
 
 def read_logs(
-    *directories: Path, on_problem: Callable[[Skipped], None] | None = None, processes: int = 1
+    *directories: Path,
+    on_problem: Callable[[Skipped], None] | None = None,
+    processes: int = 1,
+    kept: Contents | None = None,
 ) -> Iterator[LoggedEpisode]:
     """Read the episodes of all logs and files of records in some directories, finished and interrupted ones alike.
 
@@ -45,6 +66,7 @@ def read_logs(
             default.
         processes: In how many processes large runs are read ahead. With more than one, the main module must be one
             that can be imported, as for Python's `multiprocessing`.
+        kept: Keeps the samples of logs, which are then not read again as long as their log is the same.
 
     Yields:
         Episodes, in the order of models, tasks and runs, later runs last; then those of files of records.
@@ -61,7 +83,7 @@ def read_logs(
         for log, wanted in newest(logs)
     ]
     headers = {log.location: (log.header, settings_of(log.header)) for log, _ in chosen}
-    for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], report, processes):
+    for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], report, processes, kept):
         if sample.head is None:
             continue
         header, settings = headers[location]
@@ -131,17 +153,59 @@ class _Unread(NamedTuple):
     error: str
 
 
+_Batch = tuple[str, Sequence[tuple[Any, int]]]  # a log's location, and id and epoch of some of its samples
+
+
 def _samples(
-    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]], report: Callable[[Skipped], None], processes: int
+    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]],
+    report: Callable[[Skipped], None],
+    processes: int,
+    kept: Contents | None,
 ) -> Iterator[tuple[str, _Sample]]:
     """Yield the wanted samples of some logs (their location, and id and epoch of each), with the log's location."""
     batches = [(log, some) for log, wanted in logs for some in _batches(log, wanted)]
-    for (location, _), found in zip(batches, _read_all(batches, processes), strict=True):
+    read = _read_all(batches, processes) if kept is None else _read_new(batches, processes, kept)
+    for (location, _), found in zip(batches, read, strict=True):
         for sample in found:
             if isinstance(sample, _Unread):
                 report(skipped(location, sample.error, sample.name))
             else:
                 yield location, sample
+
+
+def _read_new(batches: Sequence[_Batch], processes: int, kept: Contents) -> Iterator[list[_Sample | _Unread]]:
+    """Yield what is read of some batches of samples, from what is kept where their log is the same as it was."""
+    digests = {location: _digest(location) for location in dict.fromkeys(location for location, _ in batches)}
+    keys = [_key(digests[location], wanted) for location, wanted in batches]
+    is_kept = [kept.get(key) is not None for key in keys]
+    new = _read_all([batch for batch, known in zip(batches, is_kept, strict=True) if not known], processes)
+    for key, known in zip(keys, is_kept, strict=True):
+        content = kept.get(key) if known else None
+        if content is not None:
+            yield [_Sample(*values) for values in json.loads(zlib.decompress(content))]
+            continue
+        found = next(new)
+        if not any(isinstance(each, _Unread) for each in found):
+            kept.put(key, zlib.compress(json.dumps(found).encode(), 1))
+        yield found
+
+
+def _digest(location: str) -> bytes:
+    with open(path_of(location), "rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _key(digest: bytes, wanted: Sequence[tuple[Any, int]]) -> bytes:
+    parts = __version__, version("inspect-ai"), _sources(), [(str(name), epoch) for name, epoch in wanted]
+    return hashlib.sha256(digest + json.dumps(parts).encode()).digest()
+
+
+@cache
+def _sources() -> str:
+    """Return a digest of the modules that read samples."""
+    folder = files("waybench.analysis.logs")
+    modules = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".py"))
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in modules)).hexdigest()
 
 
 def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
@@ -163,7 +227,7 @@ def _read_all(
     batches: Sequence[tuple[str, Sequence[tuple[Any, int]]]], processes: int
 ) -> Iterator[list[_Sample | _Unread]]:
     """Read batches of samples, in order."""
-    if processes < 2 or len(batches) < _WORTH_PROCESSES:
+    if processes < 2 or sum(len(wanted) for _, wanted in batches) < _WORTH_PROCESSES:
         yield from (_batch(location, wanted) for location, wanted in batches)
         return
     # A new interpreter each, for a copy of this one would have its threads' locks without the threads.

@@ -44,8 +44,8 @@ from waybench.analysis.results._rows import (
     is_perfect,
     row,
 )
-from waybench.analysis.results._simulated import Simulated
-from waybench.analysis.results._verified import verified
+from waybench.analysis.results._simulated import Simulated, with_outcomes
+from waybench.analysis.results._verified import Verified, Verifier, verified
 
 __all__ = [
     "EXAMPLES",
@@ -63,6 +63,8 @@ __all__ = [
     "Rescaled",
     "Row",
     "Simulated",
+    "Verified",
+    "Verifier",
     "anchored",
     "at_items",
     "beaten_items",
@@ -95,5 +97,6 @@ __all__ = [
     "telling",
     "verified",
     "whole_items",
+    "with_outcomes",
     "without_ceilings",
 ]

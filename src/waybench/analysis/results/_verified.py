@@ -37,19 +37,38 @@ def verified(
     Yields:
         Each episode that can be measured, in the given order.
     """
-    anchoring = Anchoring()
+    verifier = Verifier(prices, on_problem)
     for recorded in episodes:
+        found = verifier.verify(recorded)
+        if found is not None:
+            yield found
+
+
+class Verifier:
+    """Simulates episodes again and measures them; what it works out of an item serves all episodes of the item.
+
+    Args:
+        prices: Model -> the prices of its tokens, as far as they are known.
+        on_problem: Receives each episode that is skipped since it cannot be measured.
+    """
+
+    def __init__(self, prices: Mapping[str, Price], on_problem: Callable[[Skipped], None]) -> None:
+        self._prices, self._on_problem = prices, on_problem
+        self._anchoring = Anchoring()
+
+    def verify(self, recorded: LoggedEpisode) -> Verified | None:
+        """Return an episode with its row; None if it cannot be measured."""
         try:
             again = simulate(recorded)
             episode = with_outcomes(recorded, again)
             found = row(
                 episode,
                 confirmed=not again.mismatch,
-                price=prices.get(episode.model),
-                anchors=anchoring.of(episode.record) if again.confirmed else None,
+                price=self._prices.get(episode.model),
+                anchors=self._anchoring.of(episode.record) if again.confirmed else None,
                 not_simulated=again.skipped,
             )
         except Exception as error:  # a record is data from outside: it is not to take the others with it
-            on_problem(skipped(recorded.log, error, recorded.sample))
-            continue
-        yield Verified(episode, found, again)
+            self._on_problem(skipped(recorded.log, error, recorded.sample))
+            return None
+        return Verified(episode, found, again)

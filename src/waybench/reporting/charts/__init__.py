@@ -8,7 +8,7 @@ from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._scaling import scaling_charts
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
-from waybench.reporting.charts._svg import drawn
+from waybench.reporting.charts._svg import drawings_in, drawn, has_drawn
 from waybench.reporting.charts._twins import twin_charts
 
 __all__ = [
@@ -22,7 +22,9 @@ __all__ = [
     "Web",
     "chart_name",
     "curve_charts",
+    "drawings_in",
     "drawn",
+    "has_drawn",
     "level_charts",
     "outcomes",
     "panel_charts",

@@ -1,4 +1,4 @@
-"""Charts as files that stand alone: SVG and PNG of what the pages show, and what they are drawn from."""
+"""Charts as files that stand alone: the SVG of each, on request a PNG, and the specification with its data."""
 
 import json
 import re
@@ -23,30 +23,36 @@ _COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
 
 
 class ChartFiles:
-    """The files of charts, as far as they have been drawn."""
+    """The files of charts, as far as they have been drawn.
 
-    def __init__(self, folder: Path) -> None:
+    Attributes:
+        listed: Names and captions of the charts.
+    """
+
+    def __init__(self, folder: Path, *, png: bool = False) -> None:
         """Begin.
 
         Args:
             folder: The site's folder, which an earlier report may have written to.
+            png: Whether each chart is also written as a PNG, which takes as long as the chart itself and most room.
         """
-        self._folder = folder
-        self._listed: list[dict[str, Json]] = []
+        self._folder, self._png = folder, png
+        self.listed: list[dict[str, Json]] = []
 
     def of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
         """Yield names and contents of the files of some charts.
 
-        Each is the drawing of the page, which is drawn no second time: in the colours of a light page, on white, as SVG
-        and as PNG. A third file is the Vega-Lite specification that it was drawn from with all of its data.
+        The SVG is the page's own drawing in the colours of a light page, on white. Beside it is the Vega-Lite
+        specification with all of its data, and on request the SVG as a PNG.
         """
         for chart in charts:
             svg, place = standalone(chart.wide), f"charts/{chart.name}"
-            # First the picture: a drawing that is there tells the next report that its picture is there, too.
-            yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
+            if self._png:
+                # First the picture: a drawing that is there tells the next report that its picture is there, too.
+                yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{place}.svg", svg
             yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False) + "\n"
-            self._listed.append({"name": chart.name, "caption": chart.caption})
+            self.listed.append({"name": chart.name, "caption": chart.caption})
 
     def _before(self, place: str, svg: str) -> bytes:
         """Return the picture that an earlier report made of the same drawing; b"" if there is none."""
@@ -59,7 +65,7 @@ class ChartFiles:
 
     def index(self) -> tuple[str, str]:
         """Return name and content of the list of them all, with their captions."""
-        return "charts/index.json", json.dumps(self._listed, indent=1) + "\n"
+        return "charts/index.json", json.dumps(self.listed, indent=1) + "\n"
 
 
 @cache

@@ -2,13 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
 import vl_convert
 from markupsafe import Markup
+
+from waybench.reporting._cache import ReportCache, content_key
 
 Spec = dict[str, Any]
 _VEGA_LITE = "6.4"
@@ -19,6 +23,8 @@ _ATTRIBUTES = {
     *{"stroke-linejoin", "stroke-miterlimit", "opacity", "font-size", "font-weight", "text-anchor"},
 }
 _VALUE = re.compile(r"[-+\w .,#%()]*")
+_DRAWN: list[bool] = []  # True once this process has drawn a chart
+_CACHES = [ReportCache(None)]
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 
 
@@ -55,12 +61,35 @@ def drawn(spec: Mapping[str, Any], label: str) -> Markup:
         spec: The chart, as a Vega-Lite specification.
         label: What it shows, for those who cannot see it.
     """
-    return inline(_converted(json.dumps(spec)), label)
+    text = json.dumps(spec)
+    kept = _CACHES[-1]
+    key = content_key("svg", text)
+    content = kept.get(key)
+    if content is None:
+        content = zlib.compress(_converted(text).encode())
+        kept.put(key, content)
+    return inline(zlib.decompress(content).decode(), label)
 
 
-@lru_cache(maxsize=512)
+@contextmanager
+def drawings_in(cache: ReportCache) -> Generator[None, None, None]:
+    """Take drawings from a cache, and put new ones into it."""
+    _CACHES.append(cache)
+    try:
+        yield
+    finally:
+        _CACHES.pop()
+
+
+def has_drawn() -> bool:
+    """Return whether this process has drawn a chart itself."""
+    return bool(_DRAWN)
+
+
+@lru_cache(maxsize=64)
 def _converted(spec: str) -> str:
-    """Return vl-convert's drawing; a site that is built again has most charts as they were."""
+    """Return vl-convert's drawing; some charts of a site are the same."""
+    _DRAWN[:] = [True]
     return vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
 
 

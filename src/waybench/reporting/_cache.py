@@ -1,0 +1,232 @@
+"""What an earlier report of a folder worked out: kept by content, so that only what is new is worked out again."""
+
+import hashlib
+import io
+import os
+import pickle
+import platform
+import struct
+import time
+import zlib
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from waybench.analysis import LoggedEpisode, Row
+from waybench.analysis.results import Anchors, Cluster, Group, Simulated
+from waybench.core import Outcome, Price
+from waybench.envs import registry
+
+_DAYS = 30  # after which the cache of a site that was not written again is removed
+_FIRST_LINE = b"waybench report cache 1\n"
+_DIGEST = 32
+_HEAD = struct.Struct(f">{_DIGEST}s{_DIGEST}sI")  # key, digest of the content, its length
+_SOURCES = (".py", ".html", ".css", ".js", ".json", ".toml")
+# Packages whose versions may change what a page shows.
+_LIBRARIES = ("inspect-ai", "jinja2", "numba", "numpy", "scipy", "vl-convert-python")
+# All that a kept row is made of; what names other classes is damaged, or not ours.
+_CLASSES = {each.__qualname__: each for each in (Row, Simulated, Group, Cluster, Anchors, Outcome, Counter, dict)}
+
+
+class Changes(NamedTuple):
+    """What was added to a cache, and the keys of what was asked for or added."""
+
+    new: dict[bytes, bytes]
+    used: set[bytes]
+
+
+class ReportCache:
+    """A file of contents by key, read at the start and written at the end.
+
+    A key is a digest of everything that the content depends on, the source of waybench included. An entry that is
+    damaged is left out, and its content is made again. Entries that a report does not use are not written back, so
+    that the file does not grow.
+
+    Attributes:
+        new: Entries that were added.
+        used: Keys of entries that were asked for or added.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        """Read the file.
+
+        Args:
+            path: The file, which need not exist; None keeps nothing.
+        """
+        self._path = path
+        self._entries = _read(path) if path else {}
+        self.new: dict[bytes, bytes] = {}
+        self.used: set[bytes] = set()
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the content of a key; None if there is none."""
+        found = self.new.get(key) or self._entries.get(key)
+        if found is not None:
+            self.used.add(key)
+        return found
+
+    def put(self, key: bytes, content: bytes) -> None:
+        """Keep the content of a key."""
+        self.new[key] = content
+        self.used.add(key)
+
+    @contextmanager
+    def recorded(self) -> Generator[Changes, None, None]:
+        """Yield what is filled with the entries that are added and asked for meanwhile."""
+        new, used = self.new, self.used
+        own = Changes({}, set())
+        self.new, self.used = own
+        try:
+            yield own
+        finally:
+            self.new, self.used = new | own.new, used | own.used
+
+    def merge(self, changes: Changes) -> None:
+        """Take over what a copy of the cache in another process added and used."""
+        self.new |= changes.new
+        self.used |= changes.used
+
+    def save(self) -> None:
+        """Write the file, if anything in it has changed; a folder that cannot be written to has no cache."""
+        if self._path is None or (not self.new and self.used == self._entries.keys()):
+            return
+        kept = {**self._entries, **self.new}
+        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        try:
+            with open(temporary, "wb") as file:
+                file.write(_FIRST_LINE)
+                for key in sorted(self.used):
+                    content = kept[key]
+                    file.write(_HEAD.pack(key, hashlib.sha256(content).digest(), len(content)) + content)
+            temporary.replace(self._path)
+        except OSError:
+            pass
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def open_cache(folder: Path, site: Path) -> ReportCache:
+    """Return the cache of a site's folder, and remove those of sites that have long not been written.
+
+    It is the user's own and does not lie in the site: a site that comes from somebody else cannot bring one that says
+    which records have been confirmed.
+
+    Args:
+        folder: Where this user's caches are.
+        site: The site's folder.
+    """
+    own = folder / hashlib.sha256(os.fsencode(site.resolve())).hexdigest()[:32]
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for other in folder.iterdir():
+            if other != own and time.time() - other.stat().st_mtime > _DAYS * 86_400:
+                other.unlink()
+        os.utime(own)
+    return ReportCache(own)
+
+
+def _read(path: Path) -> dict[bytes, bytes]:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return {}
+    found: dict[bytes, bytes] = {}
+    if not data.startswith(_FIRST_LINE):
+        return found
+    at = len(_FIRST_LINE)
+    while at + _HEAD.size <= len(data):
+        key, digest, length = _HEAD.unpack_from(data, at)
+        content = data[at + _HEAD.size : at + _HEAD.size + length]
+        if hashlib.sha256(content).digest() == digest:
+            found[key] = content
+        at += _HEAD.size + length
+    return found
+
+
+def content_key(kind: str, *parts: object) -> bytes:
+    """Return the key of a content.
+
+    Args:
+        kind: What it is.
+        *parts: What it depends on besides the source of waybench; each is told apart by its `repr`.
+    """
+    digest = hashlib.sha256(source_digest())
+    for part in (kind, *parts):
+        text = part if isinstance(part, bytes) else repr(part).encode("utf-8", "surrogatepass")
+        digest.update(struct.pack(">Q", len(text)) + text)
+    return digest.digest()
+
+
+@cache
+def source_digest() -> bytes:
+    """Return a digest of the source of waybench, and of the versions of Python and of the libraries that it uses."""
+    digest = hashlib.sha256(platform.python_version().encode())
+    for name in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            digest.update(f"{name} {version(name)}\n".encode())
+    _add_sources(files("waybench"), digest)
+    return digest.digest()
+
+
+def _add_sources(folder: Traversable, digest: Any) -> None:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                _add_sources(entry, digest)
+        elif entry.name.endswith(_SOURCES):
+            digest.update(entry.name.encode() + b"\0" + hashlib.sha256(entry.read_bytes()).digest())
+
+
+def is_cacheable(env: str) -> bool:
+    """Return whether an environment's code is waybench's own: that of other packages is in no digest of ours."""
+    return any(entry.id == env for entry in registry.built_in)
+
+
+class KeptEpisode(NamedTuple):
+    """What the cache has of an episode: its row, and what the simulation said of its record."""
+
+    row: Row
+    simulated: Simulated
+
+
+def episode_key(episode: LoggedEpisode, price: Price | None) -> bytes:
+    """Return the key of an episode's row: everything that is recorded of it, and the price of its tokens."""
+    facts = episode.model, episode.task, sorted(episode.settings.items()), episode.log, episode.sample, episode.run
+    record = episode.record.dumps().encode("utf-8", "surrogatepass")
+    return content_key("row", *facts, sorted(episode.search.items()), episode.attempt, price, record)
+
+
+def pack(kept: KeptEpisode) -> bytes:
+    """Return a row as it is kept."""
+    content = io.BytesIO()
+    pickler = pickle.Pickler(content)
+    pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
+    pickler.dump(tuple(kept))
+    return zlib.compress(content.getvalue(), 1)
+
+
+def unpack(content: bytes) -> KeptEpisode | None:
+    """Return a row that was kept; None if the content is none."""
+    try:
+        row, simulated = _Unpickler(io.BytesIO(zlib.decompress(content))).load()
+    except Exception:  # whatever stands in it, the row is made again
+        return None
+    return KeptEpisode(row, simulated) if isinstance(row, Row) and isinstance(simulated, Simulated) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads rows and nothing else."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> Any:
+        found = _CLASSES.get(global_name)
+        if found is None or found.__module__ != module_name:
+            raise pickle.UnpicklingError(f"{module_name}.{global_name} is no part of a row")
+        return found

@@ -1,0 +1,89 @@
+"""The pages of a group of results, which stay as they are as long as nothing that they show has changed."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from waybench.core import Json
+from waybench.reporting._cache import Changes, ReportCache
+from waybench.reporting._files import Folder
+from waybench.reporting._workers import spread
+from waybench.reporting.charts import ChartFiles
+
+
+class Job(NamedTuple):
+    """Pages to write.
+
+    Attributes:
+        key: Of everything that they are made of; b"" if that is not known.
+        write: Writes them, and the files of their charts.
+    """
+
+    key: bytes
+    write: Callable[[], object]
+
+
+class _Written(NamedTuple):
+    """What a job wrote: its files with their digests, its charts, and what it used of the cache."""
+
+    files: dict[str, str]
+    charts: list[dict[str, Json]]
+    changes: Changes
+
+    def dumps(self) -> bytes:
+        values = self.files, self.charts, sorted(key.hex() for key in self.changes.used)
+        return json.dumps(values).encode()
+
+
+def write_groups(
+    jobs: Sequence[Job],
+    folder: Folder,
+    charts: ChartFiles,
+    kept: ReportCache,
+    processes: int,
+    progress: Callable[[int, int], None],
+) -> None:
+    """Do jobs whose content has changed since an earlier report, in other processes if possible.
+
+    Args:
+        jobs: The jobs.
+        folder: The site's folder.
+        charts: The charts' files.
+        kept: What the earlier report has worked out.
+        processes: In how many processes at most.
+        progress: Is given how many jobs are done, and of how many.
+    """
+    found = [_still_there(job, folder, kept) for job in jobs]
+    to_do = [job for job, before in zip(jobs, found, strict=True) if before is None]
+
+    def write(number: int) -> _Written:
+        before = len(charts.listed)
+        with folder.recorded() as files, kept.recorded() as changes:
+            to_do[number].write()
+        listed = charts.listed[before:]
+        del charts.listed[before:]
+        return _Written(files, listed, changes)
+
+    with spread(write, len(to_do), processes) as results:
+        for number, (job, before) in enumerate(zip(jobs, found, strict=True), start=1):
+            made = before or next(results)
+            if before is None and job.key:
+                kept.put(job.key, made.dumps())
+            folder.take_over(made.files)
+            kept.merge(made.changes)
+            charts.listed += made.charts
+            progress(number, len(jobs))
+
+
+def _still_there(job: Job, folder: Folder, kept: ReportCache) -> _Written | None:
+    """Return what an earlier report wrote for a job, if all of it is in the folder as it was."""
+    content = kept.get(job.key) if job.key else None
+    if content is None:
+        return None
+    try:
+        found: Any = json.loads(content)
+        files, listed, used = found
+        made = _Written(dict(files), list(listed), Changes({}, {bytes.fromhex(key) for key in used}))
+    except (ValueError, TypeError):
+        return None
+    return made if folder.has(made.files) else None

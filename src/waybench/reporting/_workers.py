@@ -1,0 +1,60 @@
+"""Work that is spread over processes, which see everything that this one has in memory."""
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+from waybench.reporting.charts import has_drawn
+
+T = TypeVar("T")
+_WORK: list[Callable[[int], Any]] = []  # what a forked process finds here needs no pickling
+
+
+@contextmanager
+def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[Iterator[T], None, None]:
+    """Do a work for each number up to a count, in other processes if that is possible and worth it.
+
+    The processes are copies of this one, so they start at once with all that has been read and computed.
+
+    Args:
+        work: The work; its result is pickled. It may change nothing but files.
+        count: How many times it is done.
+        processes: The number of processes; 1 for none but this one.
+
+    Yields:
+        The results in order. Without other processes each is worked out when it is taken.
+    """
+    if min(processes, count) < 2 or not _can_fork():
+        yield map(work, range(count))
+        return
+    _WORK.append(work)
+    try:
+        with ProcessPoolExecutor(min(processes, count), mp_context=get_context("fork")) as pool:
+            with warnings.catch_warnings():
+                # numpy has threads, which know what to do about a fork; there are no others (`_can_fork`).
+                warnings.simplefilter("ignore", DeprecationWarning)
+                futures = [pool.submit(_run, number) for number in range(count)]
+            try:
+                yield (future.result() for future in futures)
+            finally:
+                pool.shutdown(cancel_futures=True)
+    finally:
+        _WORK.pop()
+
+
+def _run(number: int) -> Any:
+    return _WORK[-1](number)
+
+
+def _can_fork() -> bool:
+    """Return whether a copy of this process works: it has the locks of other threads, but not the threads.
+
+    What draws charts has a thread of its own from its first chart on.
+    """
+    return sys.platform == "linux" and hasattr(os, "fork") and threading.active_count() == 1 and not has_drawn()

@@ -1,0 +1,147 @@
+"""A report of a folder that was reported before works out only what is new."""
+
+import pickle
+import subprocess
+import sys
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import vl_convert
+
+from tests.analysis.episodes import played
+from tests.conftest import PATIENCE
+from waybench.analysis import LoggedEpisode
+from waybench.analysis.results import Verifier
+from waybench.core import Price
+from waybench.reporting import ReportCache, open_cache, write_report
+from waybench.reporting import _cache as cache_module
+from waybench.reporting._files import Folder
+from waybench.reporting.charts import _svg
+
+FIRST = [*played("random", (5, 7), mazes=2), *played("oracle", (5, 7), mazes=2)]
+ADDED = played("noisy-0.3", (5, 7), mazes=2)
+
+
+class Work:
+    """Counts what a report works out."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.simulated, self.drawn, self.written = 0, 0, list[str]()
+        verify, draw, write = Verifier.verify, vl_convert.vegalite_to_svg, Folder.write
+
+        def verified(verifier: Verifier, episode: LoggedEpisode) -> Any:
+            self.simulated += 1
+            return verify(verifier, episode)
+
+        def drawn(spec: str, **more: Any) -> str:
+            self.drawn += 1
+            return draw(spec, **more)
+
+        def written(folder: Folder, name: str, content: str | bytes) -> None:
+            self.written.append(name)
+            write(folder, name, content)
+
+        monkeypatch.setattr(Verifier, "verify", verified)
+        monkeypatch.setattr(vl_convert, "vegalite_to_svg", drawn)
+        monkeypatch.setattr(Folder, "write", written)
+
+    @property
+    def replays(self) -> int:
+        return sum(name.startswith("replays/") for name in self.written)
+
+
+def report(episodes: Sequence[LoggedEpisode], folder: Path, **more: Any) -> dict[str, bytes]:
+    """Write a report and return its files."""
+    _svg._converted.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    site = folder / "site"
+    write_report(episodes, site, kept=open_cache(folder / "kept", site), **more)
+    return {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()}
+
+
+def test_a_second_report_does_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = Work(monkeypatch)
+    first = report(FIRST, tmp_path)
+    assert (work.simulated, work.replays) == (len(FIRST), len(FIRST))
+    assert work.drawn > 0
+    again = Work(monkeypatch)
+    assert report(FIRST, tmp_path) == first
+    assert (again.simulated, again.drawn, again.replays) == (0, 0, 0)
+    more = Work(monkeypatch)
+    grown = report([*FIRST, *ADDED], tmp_path)
+    assert (more.simulated, more.replays) == (len(ADDED), len(ADDED))
+    assert 0 < more.drawn <= work.drawn
+    # What was taken over is what would have been made.
+    assert grown == report([*FIRST, *ADDED], tmp_path / "apart")
+
+
+def test_a_page_that_somebody_changed_is_made_again(tmp_path: Path) -> None:
+    first = report(FIRST, tmp_path)
+    page = next(name for name in first if name.startswith("replays/"))
+    (tmp_path / "site" / page).write_text("changed")
+    assert report(FIRST, tmp_path) == first
+    (tmp_path / "site" / page).unlink()
+    assert report(FIRST, tmp_path) == first
+
+
+def test_damaged_entries_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = report(FIRST, tmp_path)
+    (kept,) = (tmp_path / "kept").iterdir()
+    whole = kept.read_bytes()
+    for damaged in (b"", b"nothing of the kind", whole[: len(whole) // 2], whole.replace(b"x\x9c", b"y\x9c")):
+        kept.write_bytes(damaged)
+        assert report(FIRST, tmp_path) == first
+    kept.write_bytes(whole.replace(b"x\x01", b"y\x01"))
+    work = Work(monkeypatch)
+    assert report(FIRST, tmp_path) == first
+    assert work.simulated == len(FIRST)
+
+
+def test_other_prices_another_title_and_another_source_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report(FIRST, tmp_path)
+    titled = Work(monkeypatch)
+    report(FIRST, tmp_path, title="another")
+    assert (titled.simulated, titled.replays) == (0, len(FIRST))
+    priced = Work(monkeypatch)
+    report(FIRST, tmp_path, prices={FIRST[0].model: Price(1.0, 2.0, 0.5)})
+    assert priced.simulated == sum(each.model == FIRST[0].model for each in FIRST)
+    monkeypatch.setattr(cache_module, "source_digest", lambda: b"another version of waybench")
+    changed = Work(monkeypatch)
+    report(FIRST, tmp_path)
+    assert (changed.simulated, changed.replays) == (len(FIRST), len(FIRST))
+
+
+def test_what_no_simulation_confirms_is_simulated_by_every_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = FIRST[0].record
+    turns = tuple(turn._replace(message=f"{turn.message} and more") for turn in record.turns)
+    forged = replace(FIRST[0], record=replace(record, turns=turns))
+    report([forged, *FIRST[1:]], tmp_path)
+    work = Work(monkeypatch)
+    report([forged, *FIRST[1:]], tmp_path)
+    assert work.simulated == 1
+
+
+def test_a_row_is_all_that_is_read_back() -> None:
+    assert cache_module.unpack(zlib.compress(pickle.dumps((print, ReportCache)))) is None
+    assert cache_module.unpack(b"nothing") is None
+
+
+def test_processes_give_results_in_order() -> None:
+    program = (
+        "import os\n"
+        "from waybench.reporting._workers import spread\n"
+        "with spread(lambda number: (number, os.getpid()), 8, 2) as results:\n"
+        "    found = list(results)\n"
+        "print([number for number, _ in found], os.getpid() in {pid for _, pid in found})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stderr == ""
+    assert done.stdout.split("] ")[0] + "]" == str(list(range(8)))
+    assert done.stdout.strip().endswith("False" if sys.platform == "linux" else "True")
