@@ -2,13 +2,14 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all games crash reproduce check bench docs playthroughs screenshots wheel-test lock clean
+.PHONY: help demo test test-slow test-all games crash reproduce check bench docs site playthroughs screenshots wheel-test dist container lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 PICTURES ?= build/screenshots
 KILLS ?= 100
+CONTAINER ?= $(firstword $(foreach c,podman docker,$(shell command -v $c)))
 
 # Tried by running them: a version manager's command exists also for a Python that is not active, and Debian's python3
 # has no ensurepip without python3-venv.
@@ -56,6 +57,11 @@ bench: $(VENV)/.stamp ## Measure speed, as ratios
 docs: $(VENV)/.stamp ## Write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py
 
+# Read it from its folder, or serve the folder as it is: it loads nothing from elsewhere.
+site: $(VENV)/.stamp $(VENV)/.games ## Build the documentation site in build/site, without a network
+	@$(BIN)/python -m sphinx -b html -W --keep-going -n -q -d build/doctrees docs build/site
+	@echo build/site/index.html
+
 playthroughs: $(VENV)/.stamp ## Write the golden transcripts again, for a person to review
 	@$(BIN)/python -m tests.playthroughs
 
@@ -65,6 +71,13 @@ screenshots: $(VENV)/.stamp $(VENV)/.games ## Take pictures of a report's pages,
 
 wheel-test: $(VENV)/.stamp ## Build the wheel and try it on Python 3.12 and 3.13, where found
 	@.ci/wheel-test $(BIN)/python
+
+dist: $(VENV)/.stamp ## Build the wheel and the source distribution, in dist
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
+container: ## Build the image "waybench" with podman or docker; running it runs the demonstration
+	@$(or $(CONTAINER),podman) build -f Containerfile -t waybench .
 
 lock: ## Pin the dependencies again (LOCK=--upgrade takes newer ones)
 	@$(require-python)

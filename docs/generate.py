@@ -1,4 +1,7 @@
-"""Write docs/environments/*.md and docs/reproduce.md: `make docs`; `--check` only says whether they are up to date."""
+"""Write the generated pages of docs/: `make docs`; `--check` only says whether they are up to date.
+
+They are docs/environments/*.md, docs/reproduce.md, docs/tasks.md and docs/reference/cli.md.
+"""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -8,19 +11,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from cli_page import cli_page
+from pieces import table
+from task_page import tasks_page
+
 from waybench.core import Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
 from waybench.envs import registry
 from waybench.papers import Paper, PaperTable, papers
 from waybench.spaces import TREES
 
 FOLDER = Path(__file__).parent / "environments"
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a Markdown table."""
-    lines = [list(head), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def option_table(options: Iterable[Option]) -> str:
@@ -143,6 +143,28 @@ def reproduce_page() -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
+def environments_page(pages: Iterable[Path]) -> str:
+    """Return the list of the environments' pages."""
+    ours = [entry for entry in registry.entries if entry.target.startswith("waybench.")]
+    rows = (
+        (
+            f"[`{entry.id}`]({entry.id.replace('/', '-')}.md)",
+            entry.version,
+            registry.load(entry.id).title,
+            entry.summary,
+        )
+        for entry in ours
+    )
+    names = "\n".join(path.stem for path in pages)
+    return (
+        "# Environments\n\nEach page describes the rules, the options, the items, the metrics and the prompts. "
+        "[Choose a task](../tasks.md) lists the tasks that play them. An environment is the same in `waybench run`, "
+        "`play`, `generate` and `score`, in Python, and in Gymnasium.\n\n"
+        + table(("id", "version", "title", "what the player does"), rows)
+        + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+    )
+
+
 def _reproduced(paper: Paper, one: PaperTable) -> str:
     lines = [f"# not yet: {each.not_yet}" if each.not_yet and not each.text else each.text for each in one.commands]
     parts = [
@@ -180,7 +202,10 @@ def main() -> None:
         for entry in registry.entries
         if entry.target.startswith("waybench.")  # and not an environment of some installed package
     }
+    pages[FOLDER / "index.md"] = partial(environments_page, list(pages))
     pages[FOLDER.parent / "reproduce.md"] = reproduce_page
+    pages[FOLDER.parent / "tasks.md"] = tasks_page
+    pages[FOLDER.parent / "reference" / "cli.md"] = cli_page
     stale: list[str] = []
     for path, write in pages.items():
         text = write()

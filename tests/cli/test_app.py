@@ -78,7 +78,9 @@ def test_version(command: Command) -> None:
 
 
 def test_unknown_command_gets_a_proposal(command: Command) -> None:
-    assert "did you mean 'generate'? choose from compare, data, demo, generate" in one_line_error(command("genrate"))
+    assert "did you mean 'generate'? choose from compare, completion, data, demo, doctor, generate" in one_line_error(
+        command("genrate")
+    )
 
 
 @pytest.mark.parametrize("args", [("--bogus",), ("generate",), ("generate", "maze", "--cuont", 1), ("score",)])

@@ -192,16 +192,16 @@ def in_terminal() -> Any:
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_in_a_terminal_the_board_is_drawn(in_terminal: Any, solution: list[tuple[str, int]]) -> None:
     typed = [b"d1\r", b"u1 " + short(solution).encode() + b"\r"]
-    shown, status = in_terminal("play", "maze", "--level", "7", typed=typed)
+    shown, status = in_terminal("play", "maze", "--plain", "--level", "7", typed=typed)
     assert status == 0, shown
     assert shown.count("   6 ") == 3
-    assert "\x1b[93m\x1b[1m()\x1b[0m" in shown
+    assert "\x1b[38;2;0;0;0m\x1b[1m()\x1b[0m" in shown
     assert "Solved." in shown
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_no_color(in_terminal: Any) -> None:
-    shown, status = in_terminal("play", "maze", typed=[b"quit\r"], NO_COLOR="1", TERM="dumb")
+    shown, status = in_terminal("play", "maze", "--plain", typed=[b"quit\r"], NO_COLOR="1", TERM="dumb")
     assert status == 0, shown
     assert "   1 ██" in shown
     assert "\x1b[" not in shown
@@ -209,7 +209,7 @@ def test_no_color(in_terminal: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_ctrl_c_keeps_the_record(in_terminal: Any, tmp_path: Path) -> None:
-    shown, status = in_terminal("play", "maze", "--record", str(tmp_path / "r"), typed=[b"d1\r", CTRL_C])
+    shown, status = in_terminal("play", "maze", "--plain", "--record", str(tmp_path / "r"), typed=[b"d1\r", CTRL_C])
     assert status == 130, shown
     assert "Traceback" not in shown
     assert len(record_in(tmp_path / "r").turns) == 1
@@ -217,6 +217,44 @@ def test_ctrl_c_keeps_the_record(in_terminal: Any, tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_ctrl_d_ends_the_game(in_terminal: Any) -> None:
-    shown, status = in_terminal("play", "maze", typed=[b"\x04"])
+    shown, status = in_terminal("play", "maze", "--plain", typed=[b"\x04"])
     assert status == 0, shown
     assert "Stopped before the end." in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("maze", "hanoi"), "several environments are for --web: add --web, or name one"),
+        (("maze", "--items", "2"), "--items is for --web: add --web, or leave it out"),
+        (("maze", "--codes", "{file}"), "--codes is for --web: add --web, or leave it out"),
+        (("maze", "--web"), "--web needs a file for the records: add --record FILE"),
+        (("maze", "--web", "--record", "{folder}/r", "--codes", "{file}"), "give a code in each line"),
+        (("{items}", "--web", "--record", "{folder}/r"), "its first line names no environment"),
+        (("maze", "maze", "--web", "--record", "{folder}/r"), "an item is there twice: name each environment once"),
+    ],
+)
+def test_options_of_the_browser(command: Command, tmp_path: Path, options: tuple[str, ...], message: str) -> None:
+    (tmp_path / "codes").write_text("a\na\n")
+    (tmp_path / "items.jsonl").write_text("{}\n")
+    names = {"file": tmp_path / "codes", "folder": tmp_path, "items": tmp_path / "items.jsonl"}
+    result = command("play", *(option.format(**names) for option in options))
+    assert result.exit_code != 0
+    assert message in " ".join(result.stderr.split())
+
+
+def test_items_of_a_file_are_played_in_their_order(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[Any] = []
+    monkeypatch.setattr("waybench.play.web.study_application", lambda study, port, token: served.append(study))
+    monkeypatch.setattr("waybench.view.serve_application", lambda app, listener: listener.close())
+    items = tmp_path / "items.jsonl"
+    command("generate", "maze", "--level", 7, "--count", 3, "--key", "k", "--out", items)
+    result = command("play", "--web", items, "rps", "--items", 2, "--record", tmp_path / "r", "--port", 0)
+    assert result.exit_code == 0, result.stderr
+    assert "http://127.0.0.1:" in result.stdout and "?token=" in result.stdout
+    lines = [json.loads(line) for line in items.read_text().splitlines()][:2]
+    hashes = [each.item.instance.hash for each in served[0].items]
+    assert hashes[:2] == [line["hash"] for line in lines]
+    assert [each.environment.id for each in served[0].items[2:]] == ["rps/rounds"] * 2

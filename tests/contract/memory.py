@@ -13,9 +13,9 @@ from waybench._api import score_line
 from waybench.analysis import LoggedEpisode, rows
 from waybench.analysis.results import Anchoring
 from waybench.analysis.results._simulated import simulate
-from waybench.cli._typed import reply_for
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
 from waybench.gym import TextEnv
+from waybench.play import reply_for
 from waybench.testing import ways
 
 MIB = 1 << 20

@@ -10,6 +10,7 @@ import pytest
 from tests.toys import DIAL, Dial, DialGame, DialSource, DialState, DialWording, with_game, with_wording
 from waybench.core import (
     Aggregate,
+    Board,
     End,
     Environment,
     Facts,
@@ -436,7 +437,7 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
         with_presentation(draw=lambda *_, **__: "<svg/>", draw_frames=lambda *_: iter(["<svg/>"])),
         "1 drawings for",
     ),
-    "an empty board": ("presentation", with_presentation(board=lambda state, width: " "), "its board is empty"),
+    "an empty board": ("presentation", with_presentation(board=lambda state, turns: Board()), "its board is empty"),
     "strange id": ("names", replace(DIAL, id="Dial"), "family/variant"),
     "no oracle": ("names", replace(DIAL, players={"heuristic": DIAL.players["oracle"]}), "lacks the players"),
     "levels out of order": ("names", replace(DIAL, sample_levels=(10, 3)), "easiest first"),

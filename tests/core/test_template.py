@@ -87,7 +87,7 @@ def test_a_template_of_observations_that_says_nothing_leaves_them_as_they_are(tm
         ("a.toml", 'observation = "Again, {turn}"', "observation: no field in it says what the problem is"),
         ("a.toml", 'base = "picture"\nrules = "{maze}"', "unknown base 'picture': choose from matrix, ascii"),
         ("a.toml", 'base = "file:x"\nrules = "{maze}"', "unknown base 'file:x'"),
-        ("a.toml", "rules = ", "it is no TOML: Invalid value"),
+        ("a.toml", "rules = ", "it is not valid TOML: Invalid value"),
         ("a.toml", 'rule = "{maze}"', "unknown key 'rule': choose from base, rules, first, observation"),
         ("a.toml", "rules = 3", "rules must be a text"),
         ("a.toml", 'base = "ascii"', "it has no template: give at least one of rules, first, observation"),
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"wording=file:.*none\.txt: there is no such file"):
         opening(f"file:{tmp_path}/none.txt")
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe{maze}")
-    with pytest.raises(UsageError, match="it is no text in UTF-8"):
+    with pytest.raises(UsageError, match="it is not UTF-8 text"):
         opening(f"file:{tmp_path}/bytes.txt")
 
 

@@ -143,6 +143,12 @@ FAMILIES = (
     Family("custom", partial(_choose, ("up", "down", "up, please")), _run_dials),
 )
 
+LONG = Family(
+    "long",
+    partial(_choose, ("1", "2", "3", "4", "5")),
+    _command("crafter", "--limit", "2", "-T", "steps=200", "-T", "wording=one_question"),
+)
+
 
 def full_journal(after: int) -> None:
     """Let the disk be full for a journal from a write on, of which it takes a part."""

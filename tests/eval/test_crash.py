@@ -16,6 +16,7 @@ from tests.eval.crash import (
     CONNECTIONS,
     DELAY,
     FAMILIES,
+    LONG,
     Family,
     Outcome,
     full_buffer,
@@ -66,6 +67,26 @@ def test_a_run_that_is_killed_asks_at_most_one_request_again_for_each_connection
     found = play(family, tmp_path / "killed", kills)
     assert found.stops >= number / 2
     same(found, whole, tmp_path / "killed")
+
+
+def test_a_long_episode_goes_on_at_the_turn_at_which_it_was_killed(tmp_path: Path) -> None:
+    # Of two episodes of 200 turns, side by side, 250 requests are answered when the process is killed.
+    found = play(LONG, tmp_path / "out", [250.5])
+    assert found.stops == 1
+    turns = sum(len(each["turns"]) for each in found.episodes.values())
+    assert len(found.episodes) == 2 and 300 <= turns <= 400
+    assert 0 <= found.requests - turns <= CONNECTIONS
+    said = printed(tmp_path / "out")
+    (line,) = re.findall(r"crafter with \S+ continues: (.+)", said)
+    match = re.fullmatch(
+        r"0 of 2 items finished before; 2 episodes from turn (\d+), (\d+); (\d+) replies taken over without a request",
+        line,
+    )
+    assert match, line
+    first, second, kept = map(int, match.groups())
+    assert first + second - 2 == kept
+    assert 250 - CONNECTIONS <= kept <= 250 + CONNECTIONS
+    assert found.requests - kept <= turns - kept + CONNECTIONS
 
 
 def test_ctrl_c_is_no_worse(tmp_path: Path, uninterrupted: Callable[[Family], Outcome]) -> None:

@@ -55,7 +55,7 @@ def test_a_file_gives_names_sizes_dates_and_series(tmp_path: Path) -> None:
         ('["a/b"]\nsizes = 3', "a/b: unknown field 'sizes'"),
         ('"a/b" = "7B"', "a/b: give a table"),
         ("[gpt-4.1]\nsize = '7B'", "gpt-4: unknown field '1'"),
-        ("size = [", "is no TOML"),
+        ("size = [", "is not valid TOML"),
     ],
 )
 def test_what_does_not_fit_is_one_line_with_file_model_and_field(tmp_path: Path, text: str, problem: str) -> None:

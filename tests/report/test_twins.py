@@ -20,8 +20,8 @@ def test_the_story_s_page_has_two_bars_for_each_model_and_their_difference(tmp_p
     bars = [(each["player"], each["order"], each["score"]) for each in spec["data"]["values"]]
     assert bars == [("good", 0, 0.0), ("good", 1, 0.0), ("bad", 0, 0.875), ("bad", 1, 0.875)]
     assert "filled “Depth-first search (AQA-Bench)”" in spec["description"]
-    (page,) = [page for page in made.tasks.values() if "in other words" in page.text]
-    headings, *_, good, bad = page.table("The same cases in other words.")
+    (page,) = [page for page in made.tasks.values() if "plain and embodied" in page.text]
+    headings, *_, good, bad = page.table("The same cases, plain and embodied.")
     assert headings[3:5] == ["Depth-first search (AQA-Bench)", "A walk through caves (AQA-Bench)"]
     assert {good[0].split()[0], bad[0].split()[0]} == {"good", "bad"}
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))

@@ -65,11 +65,9 @@ def test_stored_replies_are_scored_with_a_template(tmp_path: Path) -> None:
     assert waybench.score(line).record.opening[0].text.startswith("Go: [[")
 
 
-def test_the_example_of_the_guide_is_a_template(tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "guide.md").read_text("utf-8")
-    (tmp_path / "prompt.toml").write_text(
-        guide.split("## Prompts of your own", 1)[1].split("```toml\n", 1)[1].split("```", 1)[0], "utf-8"
-    )
+def test_the_example_of_the_page_is_a_template(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "prompts.md").read_text("utf-8")
+    (tmp_path / "prompt.toml").write_text(page.split("```toml\n", 1)[1].split("```", 1)[0], "utf-8")
     result = waybench.play("maze/alicia", "oracle", wording=f"file:{tmp_path}/prompt.toml")
     assert result.score == 100
     assert result.record.opening[0].text.startswith("Here is a maze: [[0,0,0,X,0],")

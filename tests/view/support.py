@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.conftest import PATIENCE
 from waybench.view import Outcome, listen
+from waybench.view._app import application
 from waybench.view._serve import Server
 from waybench.view._site import Site
 
@@ -26,7 +27,7 @@ def served(site: Site) -> Iterator[int]:
     """Serve a site on a free port of this machine until the block ends."""
     listener = listen(0)
     port = int(listener.getsockname()[1])
-    server = Server(site, port, TOKEN)
+    server = Server(application(site, port, TOKEN))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

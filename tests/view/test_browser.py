@@ -1,5 +1,6 @@
 """Pages in a real browser: they reload when a log is added, and leave the reader where he was."""
 
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,9 @@ import pytest
 from tests.browser import Visits
 from tests.cli.support import watched
 from tests.view.support import PATIENCE, TOKEN, served, until
+from waybench.core import PROGRESS_FILE
 from waybench.eval import evaluate
+from waybench.eval._lock import locked
 from waybench.tasks import TASKS, load_task
 from waybench.view._site import Site
 
@@ -117,7 +120,7 @@ def test_a_page_that_reloads_is_left_as_it_was(visit: Visits, tmp_path: Path) ->
         # A page that is gone on the server is left as it is.
         mark(page)
         page.evaluate("history.replaceState(null, '', '/gone-already.html')")
-        looked = "performance.getEntriesByType('resource').filter(each => each.initiatorType === 'fetch').length"
+        looked = "performance.getEntriesByType('resource').filter(each => each.name.endsWith('-already.html')).length"
         count = page.evaluate(looked)
         until(lambda: page.evaluate(looked) > count + 1)
         assert page.locator("html.marked").count() == 1
@@ -138,3 +141,34 @@ def test_pages_run_no_script_but_those_of_the_site(visit: Visits, tmp_path: Path
         visit.close()
     assert visit.complaints and all("Content Security Policy" in complaint for complaint in visit.complaints)
     visit.complaints.clear()
+
+
+def test_a_strip_shows_the_progress_until_the_run_is_finished(visit: Visits, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(PAGE.format("", ""))
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    name = "alicia with <img src=x onerror=alert(1)>"
+
+    def write(done: int, state: str = "running") -> None:
+        texts = {"name": name, "done_text": f"{done} of 12", "use_text": "40 requests", "state_text": "2 min"}
+        task = {"state": "running", "done": done, "total": 12, **texts}
+        data = {"form": 1, "state": state, "text": "running for 20 s", "written": 0, "tasks": [task]}
+        (logs / "new").write_text(json.dumps(data))
+        (logs / "new").replace(logs / PROGRESS_FILE)
+
+    with served(Site(tmp_path, "", folders=(logs,))) as port, locked(logs):
+        write(3)
+        page = visit(f"http://127.0.0.1:{port}", f"?token={TOKEN}")
+        strip = page.locator("#waybench-progress")
+        strip.wait_for(timeout=1000 * PATIENCE)
+        assert strip.inner_text().split("\n") == ["Running for 20 s", name, "3 of 12", "40 requests", "2 min left"]
+        assert page.locator("#waybench-progress progress").evaluate("bar => bar.value") == 0.25
+        assert page.locator("#waybench-progress img").count() == 0
+        strip.locator("summary").click()  # a reader who folds it finds it folded when numbers change
+        write(6)
+        until(lambda: page.locator("#waybench-progress progress").evaluate("bar => bar.value") == 0.5)
+        assert strip.locator("details").evaluate("box => box.open") is False
+        write(12, "finished")
+        strip.wait_for(state="detached", timeout=1000 * PATIENCE)
+        assert visit.complaints == []
+        visit.close()

@@ -213,7 +213,7 @@ NO_TOKENS = [None, "", "a", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "\u00e4", '"
 @pytest.mark.parametrize("path", ["/", "/models/m-1.html", "/assets/style.css", "/a.bin", SCRIPT, "/nothing", "/.x"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
 def test_who_has_no_token_sees_nothing(port: int, path: str, method: str) -> None:
-    refused = "This report is private: open the full address that `waybench view` printed, with ?token=... at the end."
+    refused = "This page is private: open the full address that `waybench view` printed, with ?token=... at the end."
     for token in NO_TOKENS:
         response, body = asked(port, path, method=method, token=token and token.encode().decode("latin-1"))
         assert response.status == 403, token

@@ -23,7 +23,7 @@ from waybench.envs import registry
 
 
 class Prompt(str):
-    """What a player is shown before a reply: the text that is new, and the whole conversation.
+    """The prompt for a reply: the new text, and the whole conversation.
 
     Attributes:
         messages: The conversation so far as `{"role": ..., "content": ...}`, as chat models take it. An environment
@@ -83,7 +83,7 @@ class _Replies(Policy):
         self._function = function
 
     def reply(self, episode: Episode[Any, Any, Any]) -> str:
-        """Return what the function makes of the prompt."""
+        """Return the function's reply to the prompt."""
         said = cast(object, self._function(Prompt(episode.messages)))
         if not isinstance(said, str):
             raise UsageError(f"the player returned {type(said).__name__}: return the reply as a string")
@@ -180,7 +180,7 @@ def score(line: Mapping[str, Json]) -> EpisodeResult:
 
 
 def result(episode: Episode[Any, Any, Any]) -> EpisodeResult:
-    """Measure an episode; after an infrastructure error nothing is measured."""
+    """Return the metrics of an episode; none after an infrastructure error."""
     record, environment = episode.record(), episode.environment
     if record.end is End.INFRASTRUCTURE:
         return EpisodeResult(record, {metric.name: None for metric in environment.metrics}, {})

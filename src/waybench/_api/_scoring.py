@@ -141,7 +141,7 @@ def _scored(data: dict[str, Json], episode: Episode[Any, Any, Any]) -> dict[str,
 
 
 def _stored(data: dict[str, Json], episode: Episode[Any, Any, Any], model: str) -> dict[str, Json]:
-    """Return an episode's record with what a line says of the item's place in a set, of the task and of the player."""
+    """Return an episode's record with the line's fields about the item's set, the task and the player."""
     record = episode.record().to_json()
     kinds = {"id": (str, int), "level": int, "key": str, "index": int}
     given = {name: data[name] for name, kind in kinds.items() if isinstance(data.get(name), kind)}

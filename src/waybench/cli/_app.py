@@ -6,12 +6,15 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from waybench import contrib
 from waybench._version import __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # name -> ("module:command", help). Modules are loaded when their command runs: `waybench --help` answers at once, and
 # only those commands load the evaluation engine that need it.
@@ -36,6 +39,8 @@ COMMANDS = {
     "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
     "data": ("waybench.cli._data:data", "List and download public data sets."),
     **contrib.COMMANDS,
+    "doctor": ("waybench.cli._doctor:doctor", "Check that runs will work here."),
+    "completion": ("waybench.cli._completion:completion", "Print the code that completes words in your shell."),
 }
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1
@@ -57,6 +62,13 @@ class App(click.Group):
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[Any]]":
+        """Propose the commands of the table without importing any of them."""
+        from click.shell_completion import CompletionItem
+
+        named = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -88,6 +100,8 @@ class App(click.Group):
     ) -> Any:
         """Run and exit: 0, the command's own status, 2 with one line for what the user can mend, or 130."""
         warnings.formatwarning = _format_warning
+        if "_WAYBENCH_COMPLETE" in os.environ:  # a shell asks what a word can become
+            import_module("waybench.cli._complete")
         given = (args, prog_name or "waybench", complete_var)
         if not standalone_mode:
             return super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)

@@ -27,11 +27,9 @@ waybench reproduce PAPER table-3 --model hf/local -- -M model_path=./my-model"""
 @click.argument("table", required=False)
 @click.argument("options", nargs=-1, metavar="[-- RUN_OPTION...]")
 @click.option("--model", "-m", "models", multiple=True, help="Model, as provider/name; repeatable.")
-@click.option("--out", type=click.Path(path_type=Path), help=f"Logs go here.  [default: {DEFAULT_OUT}/PAPER/TABLE]")
-@click.option(
-    "--limit", type=click.IntRange(min=1), help="Most items of each level, in place of all that were published."
-)
-@click.option("--dry-run", is_flag=True, help="Print the commands, and run nothing.")
+@click.option("--out", type=click.Path(path_type=Path), help=f"Log folder.  [default: {DEFAULT_OUT}/PAPER/TABLE]")
+@click.option("--limit", type=click.IntRange(min=1), help="Maximum items per level, instead of all published ones.")
+@click.option("--dry-run", is_flag=True, help="Print the commands without running them.")
 def reproduce(
     paper: str | None,
     table: str | None,

@@ -32,7 +32,7 @@ _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LON
     help="Write a report of the episodes here, and their records as DIR/records.jsonl; print a table of the scores.",
 )
 @click.option(
-    "--model", default="stored replies", show_default=True, help='The model\'s name in the report; "model" goes first.'
+    "--model", default="stored replies", show_default=True, help='Model name in the report, for lines without "model".'
 )
 @click.pass_context
 def score(context: click.Context, file: str, out: str | None, site: Path | None, model: str) -> None:

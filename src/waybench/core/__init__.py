@@ -1,6 +1,7 @@
 """The abstractions that every environment and every face of waybench share. Standard library only."""
 
 from waybench.core._axes import Axis, level_axis, proof_axis
+from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
@@ -44,6 +45,7 @@ from waybench.core._options import WORDING, Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_prices
+from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
 from waybench.core._registry import CatalogueWarning, Entry, Registry
@@ -85,6 +87,7 @@ __all__ = [
     "WRONG",
     "Aggregate",
     "Axis",
+    "Board",
     "Bounded",
     "CatalogueWarning",
     "DataError",
@@ -126,6 +129,7 @@ __all__ = [
     "Policy",
     "Presentation",
     "Price",
+    "Program",
     "Range",
     "ReferenceScores",
     "Registry",
@@ -136,8 +140,10 @@ __all__ = [
     "Source",
     "Stream",
     "TemplateWording",
+    "Tile",
     "Transition",
     "TurnRecord",
+    "TypedAction",
     "Usage",
     "UsageError",
     "View",

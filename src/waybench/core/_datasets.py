@@ -73,7 +73,7 @@ class HorizonSpec:
         without: Options of play that the search does not have, such as help by a teacher.
         known: Rate of errors in each move -> the horizon of the oracle that errs at this rate, where it is known by
             construction; None otherwise.
-        task: The task's name; "horizon_" and the name of the environment's task if empty.
+        task: The task's name; `horizon_` and the name of the environment's task if empty.
     """
 
     summary: str

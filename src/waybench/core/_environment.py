@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
+from waybench.core._board import TypedAction
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
@@ -15,6 +16,7 @@ from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import WORDING, Option, resolve
 from waybench.core._presentation import Presentation
+from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
@@ -127,11 +129,14 @@ class Environment(Generic[I, S, A]):
             tedious to type; None for what is not understood.
         format_typed: Action -> what a person would type for it, in one part or several; what `parse_typed` reads.
         typed_help: What a person can type, in a sentence.
+        programs: The programs outside waybench that it can use, such as engines of worlds; none is needed by default.
+        typed_actions: State -> the actions that a person can choose from a list or by a key; empty where there are too
+            many. None if there are never any.
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of clusters (for example, of maps); None if there are none.
-        twin: Id of an environment that gives the same instances in other words, for the same key and level, and has the
-            same options and metrics: the plain one of a story. Results at both are compared case by case, and a file of
-            items made for the one can be played in the other. "" if there is none.
+        twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
+            instances for the same key and level, and the same options and metrics. Their results are compared item by
+            item, and a file of items of one can be played in the other. "" if there is none.
         players: Scripted players that see the true state: at least "heuristic" and "oracle"; "random" where a uniform
             choice among the elementary legal actions would be no sensible player.
         oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
@@ -177,6 +182,8 @@ class Environment(Generic[I, S, A]):
     parse_typed: Callable[[str, S], A | None] | None = None
     format_typed: Callable[[A], Sequence[str]] | None = None
     typed_help: str = ""
+    programs: tuple[Program, ...] = ()
+    typed_actions: Callable[[S], Sequence[TypedAction]] | None = None
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
     twin: str = ""
@@ -227,7 +234,7 @@ class Environment(Generic[I, S, A]):
         return source if is_public_key(key, self.public_key) else PrivateSource(source)
 
     def items_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return resolved source options, with what a protocol has in place of those that are not given."""
+        """Return resolved source options, with the protocol's values for options that are not given."""
         return self.sound_items(options) if protocol == "sound" and self.sound_items is not None else options
 
     @property

@@ -241,7 +241,7 @@ class Episode(Generic[I, S, A]):
         return TurnRecord(text, invalid.outcome, invalid.reason, message=message, usage=usage)
 
     def _carried_out(self, text: str, action: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
-        """Do what was said; return the turn, and whether it costs what an invalid reply does."""
+        """Carry out the reply; return the turn, and whether it counts as an invalid reply."""
         game = self._game
         last = game.apply(self.state, action, self._rng())
         invalid = self.limits.illegal and last.outcome is Outcome.ILLEGAL
@@ -257,7 +257,7 @@ class Episode(Generic[I, S, A]):
         return _NO_CHANCE if self._chance is None else self.stream(self._chance)
 
     def _guided(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
-        """Do something in place of what was said, which is judged in the state that it was said in."""
+        """Carry out another action in place of the reply; the reply is judged in the state in which it was given."""
         game, before = self.play.game, self.state
         last = game.apply(before, execute, self._rng())
         self._spent += 1

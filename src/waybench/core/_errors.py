@@ -16,7 +16,7 @@ class UsageError(WaybenchError):
 
 
 class DataError(WaybenchError):
-    """An instance, record or file that is not what it should be."""
+    """An invalid instance, record or file."""
 
 
 class ReplayError(WaybenchError):
@@ -24,7 +24,7 @@ class ReplayError(WaybenchError):
 
 
 class LiveError(ReplayError):
-    """A record that cannot be simulated again here, and can only be taken for what it says; the message says why."""
+    """A record that cannot be re-simulated here, so its recorded values count; the message says why."""
 
 
 def shortened(message: str) -> str:

@@ -1,4 +1,4 @@
-"""Telling what a JSON value is, in a form that type checkers follow."""
+"""Type guards for JSON values."""
 
 from typing import Any, TypeGuard
 

@@ -95,7 +95,7 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
 
 
 def shown(value: Any) -> str:
-    """Return a value of a reply as short ASCII JSON, for a sentence that says what was wrong with it."""
+    """Return a value of a reply as short ASCII JSON, for an error message."""
     if isinstance(value, Oversized):
         return f"a number of more than {MAX_DIGITS} digits"
     if isinstance(value, (dict, list)):

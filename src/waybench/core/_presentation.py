@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from waybench.core._board import Board
 from waybench.core._record import TurnRecord
 
 Draw = Callable[..., str]
@@ -53,8 +54,7 @@ class Presentation:
         draw_cluster: (instance) -> SVG with a size, of all that its cluster is, such as a whole map, for a page of its
             own; None if there is none.
         cluster_legend: What that drawing shows, in a few sentences.
-        board: (state, width of the terminal in characters) -> lines of text for a person who plays in a terminal. They
-            may hold ANSI escape codes for colours, which are removed where the output has none.
+        board: (state, turns so far) -> what a person who plays sees of the state (see `Board`).
         pairs: Title of a table that compares models in pairs -> names of the metrics below and above its diagonal.
         panels: Title of a chart -> names of the metrics that are its panels, such as success at easy and at hard
             questions. One chart has a bar for each player; if items belong to clusters, others have a point for each
@@ -81,7 +81,7 @@ class Presentation:
     draw_frames: DrawFrames | None = None
     draw_cluster: Callable[[Any], str] | None = None
     cluster_legend: str = ""
-    board: Callable[[Any, int], str] | None = None
+    board: Callable[[Any, Sequence[TurnRecord]], Board] | None = None
     pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     by_cluster: tuple[str, ...] = ()

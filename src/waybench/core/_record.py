@@ -57,7 +57,7 @@ class Usage:
 
     @classmethod
     def reported(cls, **values: Any) -> Self:
-        """Return what a provider reports, with 0 for each number of tokens or seconds that cannot be (-1, NaN)."""
+        """Return the usage that a provider reports, with 0 for impossible numbers of tokens or seconds (-1, NaN)."""
         known: dict[str, Any] = {name: 0 for name, value in values.items() if name in _NUMBERS and not _possible(value)}
         return cls(**values | known)
 
@@ -100,7 +100,7 @@ class TurnRecord(NamedTuple):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "TurnRecord":
-        """Read a turn back; raises what a wrong type or a missing field gives."""
+        """Read a turn from JSON; a wrong type or a missing field raises the error that it causes."""
         _check(data, _TURN)
         fields = {name: value for name, value in data.items() if name in cls._fields}
         fields["outcome"] = Outcome(data["outcome"])
@@ -275,7 +275,7 @@ _RECORD: dict[str, tuple[type, ...]] = {
 
 
 def _check(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
-    """Refuse what is no object, or has a field of a wrong type; what a record from outside holds is anybody's guess."""
+    """Refuse anything but an object whose fields have the right types; records from outside can contain anything."""
     if not is_object(data):
         raise DataError(f"not an episode record: {type(data).__name__} instead of an object")
     for name, types in kinds.items():

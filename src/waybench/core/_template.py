@@ -92,18 +92,18 @@ def read_template(reference: str, own: Option) -> Template:
         if not path.is_file():
             raise UsageError(f"{what}: there is no such file; give the path of a text or TOML file")
         if path.stat().st_size > LARGEST_TEMPLATE:
-            raise UsageError(f"{what}: larger than {LARGEST_TEMPLATE >> 20} MiB, so it is no template")
+            raise UsageError(f"{what}: larger than {LARGEST_TEMPLATE >> 20} MiB, so it is not a template")
         text = path.read_text("utf-8")
     except OSError as error:
         raise UsageError(f"{what}: cannot be read ({error.strerror})") from None
     except (UnicodeDecodeError, ValueError):
-        raise UsageError(f"{what}: it is no text in UTF-8") from None
+        raise UsageError(f"{what}: it is not UTF-8 text") from None
     content: Mapping[str, Json] = {"rules": text}
     if path.suffix.lower() == ".toml":
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise UsageError(f"{what}: it is no TOML: {error}") from None
+            raise UsageError(f"{what}: it is not valid TOML: {error}") from None
     content = {_BASE: own.default, **content}
     return _template(content, f"{path.stem[:60]}", own, what)
 

@@ -1,4 +1,4 @@
-"""The words of an environment: what a player reads, and how a reply is read."""
+"""Wordings: the texts that a player reads, and the parser of replies."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Where copies of data sets lie, and whether they are what was published."""
+"""Locations of data sets, and checks that their files are the published ones."""
 
 import difflib
 import hashlib
@@ -99,7 +99,7 @@ def _within(home: Path, file: DataFile) -> Path:
 
 
 def checksum(path: Path) -> str:
-    """Return a file's SHA-256; that of an unchanged file is computed once in a process.
+    """Return a file's SHA-256; it is computed once per process unless the file changes.
 
     Raises:
         OSError: If the file is not there or cannot be read.
@@ -139,7 +139,7 @@ def _file(wanted: Download, path: str) -> DataFile:
 
 
 def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
-    """Return whether a folder has a file; one that is not what was published is an error."""
+    """Return whether a folder has a file; a file that differs from the published one is an error."""
     path = _within(home, file)
     try:
         found = checksum(path)

@@ -124,7 +124,7 @@ class TextEnv(gymnasium.Env[str, str]):
         return turn.message, turn.reward, terminated, end is not None and not terminated, info
 
     def render(self) -> str | None:  # type: ignore[override]
-        """Return what the player was shown last."""
+        """Return the last observation."""
         return self._shown if self.render_mode == "ansi" else None
 
     def _info(self, episode: Episode[Any, Any, Any]) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def _raw_table(found: Sequence[Agent], cards: Sequence[AgentCard], pages: Mappin
         cells = [_raw(agent, game, pages) for game in RECORDED]
         rows.append(TableRow(model_cell(agent.model, card.differs), cells, _kind(agent)))
     caption = (
-        "The scores as they are, as Table 4 of the paper has them, whose row of people is above. Small: "
+        "The scores before normalisation, as in Table 4 of the paper, with its human baseline as the first row. Small: "
         f"{_INTERVAL}. Not run: not played, or not with as many steps as published."
     )
     return Table(
@@ -185,9 +185,7 @@ def _degree_table() -> Table:
         meaning = "; ".join(f"{degree}: {text}" for degree, text in enumerate(scale, start=1))
         cells = [Cell(text=str(degrees(game)[name])) for game in RECORDED]
         rows.append(TableRow(Cell(text=name, notes=notes([meaning])), cells))
-    caption = (
-        f"How much each game asks of each capability, from 1 on: the weights of the capabilities. {DEGREES_SOURCE}"
-    )
+    caption = f"How much each game needs each capability, from 1 up; these are the weights. {DEGREES_SOURCE}"
     return Table(
         id="agents-degrees",
         title="Degrees of the challenges",

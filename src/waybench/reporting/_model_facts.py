@@ -50,7 +50,9 @@ def read_models(path: Path) -> dict[str, ModelFacts]:
     except OSError as error:
         raise UsageError(f"cannot read {path} ({error.strerror}): give a file of models") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no TOML ({one_line(str(error), 80)}): see `--models` in the guide") from None
+        raise UsageError(
+            f"{path} is not valid TOML ({one_line(str(error), 80)}): see `--models` in the guide"
+        ) from None
     return {name: _model(f"{path}: {one_line(name, 80)}", given) for name, given in data.items()}
 
 

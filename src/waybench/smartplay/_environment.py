@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
-from waybench.core import Environment, FailureKind, Instance, Json, Limits, Option, Play, Stream
+from waybench.core import NOTHING, Environment, FailureKind, Instance, Json, Limits, Option, Play, Stream, TypedAction
 from waybench.smartplay._failures import UNNAMED, OwnFailure, agent_failure, endless
 from waybench.smartplay._game import AgentGame, AgentState, Choice, thinking_players
 from waybench.smartplay._metrics import action_turns
@@ -14,7 +14,8 @@ from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 I = TypeVar("I", bound=Instance)  # noqa: E741
 Bounds = tuple[float, float]
 
-_TYPED_HELP = "Type the name of an action; protocol=sound also takes the action's number."
+_TYPED_HELP = "Type an action's number or its name."
+_COMPASS = {"north": "up", "south": "down", "west": "left", "east": "right"}
 
 
 class MakeRules(Protocol):
@@ -38,6 +39,7 @@ def agent_environment(
     most_steps: Callable[[I], int] | None = None,
     failures: tuple[FailureKind, ...] = (),
     own_failure: OwnFailure = endless,
+    keys: Mapping[str, str] = NOTHING,
     **fields: Any,
 ) -> Environment[I, AgentState[I, Any], Choice]:
     """Return the environment of a game that is played by the agent protocol.
@@ -56,6 +58,7 @@ def agent_environment(
         failures: The game's own kinds of failure.
         own_failure: What a failed episode in which most replies name an action failed by. By default the game has a
             fixed length, so that coming to its end is no failure.
+        keys: Name of an action -> the key for it (see `TypedAction`); names that end in a direction have the arrows.
         **fields: All other fields of the `Environment`.
     """
     if most_steps is None:
@@ -74,6 +77,7 @@ def agent_environment(
         action_turns=action_turns,
         parse_typed=_number_parser(rules),
         typed_help=_TYPED_HELP,
+        typed_actions=_action_list(rules, keys),
         **fields,
     )
 
@@ -139,3 +143,17 @@ def _number_parser(make_rules: MakeRules) -> Callable[[str, AgentState[Any, Any]
         return next((Choice(number - 1) for number in listed if text.strip() == str(number)), None)
 
     return parse_typed
+
+
+def _action_list(make_rules: MakeRules, keys: Mapping[str, str]) -> Callable[[AgentState[Any, Any]], list[TypedAction]]:
+    """Return the function that lists the actions with the numbers that the manual gives them, and their keys."""
+    rules = make_rules(published=False)
+
+    def key(name: str) -> str:
+        return keys.get(name, _COMPASS.get(name.rpartition(" ")[2].lower(), ""))
+
+    def typed_actions(state: AgentState[Any, Any]) -> list[TypedAction]:
+        names = rules.actions(state.instance)
+        return [TypedAction(str(number), name, key(name)) for number, name in enumerate(names, start=1)]
+
+    return typed_actions

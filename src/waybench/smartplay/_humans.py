@@ -80,7 +80,7 @@ def scaled_metric(
         title="Oracle-normalised score",
         range=_range_on(expected, scores),
         doc="(score - random) / (oracle - random) with the expected scores of a random and of the optimal player on "
-        f"this very instance: 0 is chance, 1 is all that can be had. {players}",
+        f"this very instance: 0 is chance level, 1 the best expected score. {players}",
     )
 
 

@@ -109,7 +109,7 @@ class HorizonEstimate(NamedTuple):
 
 
 class Seeker:
-    """Chooses the trials that say most of a horizon for what they cost.
+    """Chooses the trials with the most information about a horizon for their cost.
 
     The next trial is the one after which the posterior variance of the horizon's logarithm is expected to be least
     (van der Linden, "Bayesian item selection criteria for adaptive testing", Psychometrika 63, 1998: minimum expected

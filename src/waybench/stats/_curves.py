@@ -91,7 +91,7 @@ class Trials:
 
 
 class Curves:
-    """All curves of a shape over a range of difficulties, with how probable each is after what was tried.
+    """All curves of a shape over a range of difficulties, with their posterior probabilities.
 
     p(x) = guess + (1 - guess - lapse) * tail(slope * (x - middle)), as in Wichmann and Hill, "The psychometric function
     I", Perception & Psychophysics 63, 2001; the posterior is summed over a grid of curves, as in Kontsevich and Tyler,
@@ -175,7 +175,7 @@ class Curves:
         return guess * weights.sum(axis=1)[:, None] + parts.reshape(-1, len(tails)) @ tails
 
     def after(self, trials_done: Trials) -> Array:
-        """Return how probable each curve is after what was tried; the sum is 1."""
+        """Return the posterior probability of each curve; the sum is 1."""
         log = self._prior.copy()
         for at, solved, trials in zip(
             trials_done.at.tolist(), trials_done.solved.tolist(), trials_done.trials.tolist(), strict=True
@@ -223,7 +223,7 @@ def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[fl
 
 @dataclass(frozen=True)
 class Fit:
-    """Curves after what was tried.
+    """The posterior distribution of curves.
 
     Attributes:
         curves: The curves.

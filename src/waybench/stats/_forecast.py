@@ -47,7 +47,7 @@ def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Foreca
 def simulated(
     seeker: Seeker, candidates: Sequence[Candidate], rates: Sequence[float], rng: np.random.Generator
 ) -> tuple[list[Trial], str]:
-    """Let a simulated player be searched; return its trials, which cost what was expected, and why it stopped.
+    """Run a search on a simulated player; return its trials, at the expected costs, and the reason why it stopped.
 
     Args:
         seeker: The search.

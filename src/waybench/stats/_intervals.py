@@ -1,4 +1,4 @@
-"""Means, and numbers made of several, with confidence intervals that know what was drawn independently."""
+"""Means and other estimates with confidence intervals over independent clusters."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

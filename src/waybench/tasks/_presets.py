@@ -240,8 +240,8 @@ ALICIA = TaskEntry(
             "maze/alicia",
             "source",
             docs={
-                "source": "generated: mazes by key; or the path of a file of JSON lines, a maze in each, whose "
-                "dimensions are played in their order: the next one if an attempt at this one reached the exit."
+                "source": "generated: mazes by key; or the path of a file of JSON lines with one maze each. The "
+                "file's dimensions are played in their order, each only if the player solved a maze of the one before."
             },
         ),
     ),

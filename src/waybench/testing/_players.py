@@ -1,4 +1,4 @@
-"""Checks of players: the oracle's ceiling, the floor of saying nothing, and everybody else between them."""
+"""Checks of players: the oracle is at the ceiling, empty replies are at the floor, all others are between them."""
 
 from statistics import fmean
 from typing import Any

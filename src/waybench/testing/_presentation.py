@@ -6,13 +6,12 @@ from itertools import chain
 from typing import Any
 from xml.etree.ElementTree import ParseError, fromstring
 
-from waybench.core import EpisodeRecord, Presentation, TurnRecord, evenly_chosen
+from waybench.core import Episode, EpisodeRecord, Invalid, Presentation, TurnRecord, evenly_chosen
 from waybench.testing._require import AnyEnvironment, ContractError, require
 from waybench.testing._walks import items, play_name
 
 _COUNTS = 5  # frames of an episode that are drawn
 _ANOTHER_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # where an "s" at the end makes no plural
-_WIDTHS = (20, 80, 200)  # characters of a terminal
 _BOARD_ID = "contract-board"
 
 
@@ -84,15 +83,32 @@ def check_presentation(environment: AnyEnvironment, level: int) -> None:
                 record = EpisodeRecord.from_json(episode.record().to_json())
                 instance = environment.decode(record.instance)
                 _check_drawings(presentation, instance, record.turns)
-                if presentation.board is not None:
-                    for width in _WIDTHS:
-                        require(presentation.board(episode.state, width).strip(), "presentation: its board is empty")
+                _check_board(environment, episode)
             except ContractError:
                 raise
             except Exception as error:
                 raise ContractError(
                     f"item {item.id}, {player}: the presentation raised {type(error).__name__}: {error}"
                 ) from error
+
+
+def _check_board(environment: AnyEnvironment, episode: Episode[Any, Any, Any]) -> None:
+    """A person sees something and can press what is listed."""
+    if environment.presentation.board is not None:
+        board = environment.presentation.board(episode.state, episode.turns)
+        seen = [tile.text + tile.colour for row in board.rows for tile in row] + [*board.notes]
+        require("".join(seen).strip(), "presentation: its board is empty")
+    if environment.typed_actions is None or episode.done:
+        return
+    listed = environment.typed_actions(episode.state)
+    for attribute in ("typed", "key"):
+        values = [value for action in listed if (value := getattr(action, attribute))]
+        require(len(set(values)) == len(values), f"typed_actions: two actions have the same {attribute}")
+    for action in listed:
+        read = environment.parse_typed and environment.parse_typed(action.typed, episode.state)
+        if read is None:
+            read = episode.play.wording.parse(action.typed, episode.state)
+        require(not isinstance(read, Invalid), f"typed_actions: {action.typed!r} is not understood")
 
 
 def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[TurnRecord]) -> None:

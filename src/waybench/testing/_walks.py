@@ -167,7 +167,7 @@ _played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode,
 
 
 def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Options) -> tuple[AnyEpisode, ...]:
-    """Return finished episodes of an item by every kind of player, which are only to be looked at: they are shared."""
+    """Return finished episodes of an item by every kind of player; they are shared, so do not change them."""
     key = id(environment), item.id, item.instance.hash, json.dumps(options, sort_keys=True)
     if key not in _played:
         named = [play_name(environment, item, name, options) for name in SAMPLE_PLAYERS]

@@ -1,4 +1,4 @@
-"""Checks of the words: what a player is told, and how replies are read."""
+"""Checks of wordings: prompts and the parser of replies."""
 
 import math
 from typing import Any

@@ -22,7 +22,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _TOKEN = "token"  # in an address
-_REFUSED = "This report is private: open the full address that `waybench view` printed, with ?token=... at the end.\n"
+_REFUSED = "This page is private: open the full address that `waybench {}` printed, with ?token=... at the end.\n"
 
 
 def application(site: Site, port: int, token: str) -> ASGIApp:
@@ -63,7 +63,9 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)  # a page may have a stricter policy of its own
             await send(message)
 
         hosts = Headers(scope=scope).getlist("host")
@@ -79,9 +81,10 @@ class Access:
     cookies, so that the cookie's name has the port.
     """
 
-    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+    def __init__(self, app: ASGIApp, port: int, token: str, command: str = "view") -> None:
         self._app = app
-        self._cookie = f"waybench-view-{port}"
+        self._command = command
+        self._cookie = f"waybench-{command}-{port}"
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,7 +93,7 @@ class Access:
         if self._is_token(request.query_params.get(_TOKEN)):
             app = self._admitted(request)
         elif not self._is_token(request.cookies.get(self._cookie)):
-            app = PlainTextResponse(_REFUSED, 403)
+            app = PlainTextResponse(_REFUSED.format(self._command), 403)
         await app(scope, receive, send)
 
     def _admitted(self, request: Request) -> Response:

@@ -56,9 +56,13 @@ def _tasks(tasks: Json, state: str) -> Iterator[dict[str, Json]]:
         shown: dict[str, Json] = {name: str(task.get(name, ""))[:300] for name in _TEXTS}
         if state != "running" and shown["state"] == "running":
             shown["state_text"] = "unfinished"
-        done, total = task.get("done"), task.get("total")
-        known = isinstance(done, int) and isinstance(total, int) and total > 0
-        yield {**shown, "share": min(done / total, 1.0) if known else None}
+        yield {**shown, "share": _share(task.get("done"), task.get("total"))}
+
+
+def _share(done: Json, total: Json) -> float | None:
+    if not isinstance(done, int) or not isinstance(total, int) or total <= 0:
+        return None
+    return min(done / total, 1.0)
 
 
 def _is_running(path: Path, written: Json) -> bool:

@@ -10,6 +10,7 @@ from secrets import token_urlsafe
 
 import anyio
 import uvicorn
+from starlette.types import ASGIApp
 
 from waybench.core import UsageError
 from waybench.view._app import application
@@ -65,11 +66,11 @@ def new_token() -> str:
 
 
 class Server(uvicorn.Server):
-    """The server of a site."""
+    """The server of an application."""
 
-    def __init__(self, site: Site, port: int, token: str) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         settings = uvicorn.Config(
-            application(site, port, token),
+            app,
             loop="asyncio",
             http="h11",
             ws="none",
@@ -87,6 +88,28 @@ class Server(uvicorn.Server):
     def capture_signals(self) -> Generator[None, None, None]:
         """Leave Ctrl-C to the event loop, which cancels all that runs in it."""
         yield
+
+
+def serve_application(app: ASGIApp, listener: socket.socket) -> None:
+    """Serve an application until interrupted.
+
+    Args:
+        app: What answers the requests, which come from this machine alone; see `Guard` and `Access`.
+        listener: Where requests come in; it is closed in the end.
+
+    Raises:
+        KeyboardInterrupt: When the user ends it.
+    """
+    server = Server(app)
+
+    async def run() -> None:
+        try:
+            await server.serve([listener])
+        finally:
+            with anyio.CancelScope(shield=True):
+                await server.shutdown([listener])
+
+    anyio.run(run)
 
 
 def serve(
@@ -119,7 +142,7 @@ def serve(
     """
     logs = tuple(folders)
     shown = Site(site, title, start, folders=logs)
-    server = Server(shown, listener.getsockname()[1], token)
+    server = Server(application(shown, listener.getsockname()[1], token))
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:

@@ -218,7 +218,7 @@ def test_no_maps_and_no_levels() -> None:
 
 
 def test_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.contrib.minedojo._terrain.installed", lambda: False)
+    monkeypatch.setattr("waybench.contrib.minedojo.MinedojoTerrain.installed", staticmethod(lambda: False))
     with pytest.raises(UsageError) as caught:
         terrain("minedojo", 1, "plains")
     assert str(caught.value) == MISSING

@@ -111,7 +111,7 @@ def test_numbers_out_of_range_are_beside_the_row_and_not_written() -> None:
     assert values(svg) == [20000, 20000]
     (one, _, y), (two, _, below) = marks(svg)
     assert (one, two, below - y) == ("guess-mark", "guess-off", 14)  # they have no rows of their own
-    assert "1 not possible any more, 2 illegal" in told(svg)
+    assert "1 excluded by earlier answers, 2 illegal" in told(svg)
     assert "9999" not in svg
     assert inside(svg)
 

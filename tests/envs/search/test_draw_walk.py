@@ -161,7 +161,7 @@ def test_steps_that_leave_the_algorithm() -> None:
     svg = draw_breadth(episode.item.instance, episode.turns)
     assert (lines(svg, "walk-astray"), nodes(svg, "walk-again")) == ({frozenset((1, 2))}, [2])
     assert texts(svg, "walk-wrong") == ["2"]
-    assert "2 not the algorithm's" in told(svg)
+    assert "2 deviations from the algorithm" in told(svg)
 
 
 @pytest.mark.parametrize("env", ["dfs", "bfs"])

@@ -225,7 +225,7 @@ def _paired(
 
 
 def with_tests(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Test comparisons, and adjust the p values by Holm's procedure within each family; their order is kept."""
+    """Test comparisons and adjust the p values by Holm's procedure within each family, in the given order."""
     found = list(comparisons)
     for indices in grouped(range(len(found)), lambda index: found[index].family).values():
         tests = [found[index].run_test() for index in indices]

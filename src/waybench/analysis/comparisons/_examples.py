@@ -17,7 +17,7 @@ Items = Mapping[ItemKey, Sequence[Row]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamplesEffect:
-    """What in-context examples change at one level, against the same model and settings without any.
+    """The effect of in-context examples at one level, against the same model and settings without any.
 
     Attributes:
         group: The group with examples.

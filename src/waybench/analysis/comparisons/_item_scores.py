@@ -153,7 +153,7 @@ def _named(metrics: Iterable[Metric], name: str) -> Metric | None:
 
 
 def _whole(metric: Metric, items: Mapping[ItemKey, Sequence[Row]]) -> Mapping[ItemKey, float]:
-    """Return the values of a metric that is a share, where each item that counts in it is one of what it is a share of.
+    """Return the values of a ratio metric whose denominator is 1 for every item that it includes.
 
     Raises:
         UsageError: If the items have weights.

@@ -112,7 +112,7 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Pair]:
 
     Args:
         all_rows: The rows.
-        names: The metrics; those that an environment does not have are passed over, and so are shares
+        names: The metrics; those that an environment does not have are left out, and so are shares
             (`Metric.per`), for which a single item has no weight of its own.
     """
     own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}

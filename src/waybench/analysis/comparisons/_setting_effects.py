@@ -1,4 +1,4 @@
-"""Whether a setting of the model changed anything, such as its reasoning effort."""
+"""Effects of the model's settings, such as its reasoning effort."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -89,7 +89,7 @@ class SettingEffect:
 
     @property
     def text(self) -> str:
-        """The observation, in words: "no effect seen: identical replies on 40 of 40 items"."""
+        """The observation as a sentence: "no effect seen: identical replies on 40 of 40 items"."""
         replies = f"identical replies on {self.same} of {plural(self.items, 'item')}"
         if self.verdict == NO_EFFECT:
             return f"no effect seen: {replies if self.same == self.items else self.change_text}"
@@ -98,7 +98,7 @@ class SettingEffect:
 
     @property
     def change_text(self) -> str:
-        """The change in tokens, in words: "reasoning tokens differ by −2 to +3 %"; "" if they are not known."""
+        """The change in tokens as a sentence: "reasoning tokens differ by −2 to +3 %"; "" if they are not known."""
         change = self.change
         if change is None:
             return ""
@@ -119,7 +119,7 @@ class SettingEffect:
 
 
 def share_text(share: float) -> str:
-    """Return a change in per cent, without the sign of it: "+3", "−0.4", "0"."""
+    """Return a change in per cent, without the percent sign: "+3", "−0.4", "0"."""
     shown = f"{100 * share:+,.{0 if abs(share) >= 0.0995 else 1}f}".replace("-", "−")
     return shown if any(digit in shown for digit in "123456789") else "0"
 

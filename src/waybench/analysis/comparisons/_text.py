@@ -33,7 +33,7 @@ _SHORT = {
 def comparisons_text(
     found: Sequence[Comparison], left: Iterable[Unpaired], margin: float, origins: tuple[str, str]
 ) -> str:
-    """Return comparisons as aligned tables of plain text, one for each two models, and what is to be said of each.
+    """Return comparisons as aligned plain-text tables, one for each pair of models, with notes.
 
     Args:
         found: The comparisons.
@@ -154,7 +154,7 @@ def _merit(one: Comparison) -> str:
 
 
 def verdict_sentence(one: Comparison) -> str:
-    """Return a verdict with what it means: "no difference shown (could be −3.0 to +1.2)"."""
+    """Return a verdict with its meaning: "no difference shown (could be −3.0 to +1.2)"."""
     metric, found, margin = one.metric, one.difference, one.margin
     if one.verdict in (Verdict.FIRST, Verdict.SECOND):
         side = "A" if one.verdict is Verdict.FIRST else "B"
@@ -170,7 +170,7 @@ def verdict_sentence(one: Comparison) -> str:
 
 
 def comparison_lines(one: Comparison, *, settings: bool = True) -> Iterator[str]:
-    """Yield what is to be said of a comparison, line by line, the first one being the verdict with its test.
+    """Yield the lines below a comparison: the verdict with its test first, then the notes.
 
     Args:
         one: The comparison; its sides are called A and B.
@@ -265,7 +265,7 @@ def _left(one: Unpaired) -> str:
 
 
 def comparisons_json(found: Iterable[Comparison], left: Iterable[Unpaired], margin: float) -> dict[str, Json]:
-    """Return comparisons as JSON values; what is not known is null.
+    """Return comparisons as JSON values; unknown values are null.
 
     Args:
         found: The comparisons.
@@ -295,7 +295,7 @@ def _side(scores: ItemScores) -> dict[str, Json]:
 
 
 def comparison_json(one: Comparison) -> dict[str, Json]:
-    """Return a comparison as JSON values; what is not known is null."""
+    """Return a comparison as JSON values; unknown values are null."""
     common = one.common
     return {
         "name": one.name,

@@ -54,7 +54,7 @@ def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScore
     Both are of the same set of items with the same options. Scores without a counterpart are left out.
 
     Args:
-        scores: Scores of any environments; those of other tasks are passed over.
+        scores: Scores of any environments; those of other tasks are ignored.
     """
     own = [one for one in scores if one.env]
     known = {_identity(one, one.env): one for one in own}
@@ -112,7 +112,7 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
 
 
 def twin_frame(found: Sequence[TwinEffect]) -> Frame:
-    """Return the frame of twins: a row for each player and level. None stands for what is not defined."""
+    """Return the frame of twins: a row for each player and level. Undefined values are None."""
     who, options = group_columns(each.group for each in found)
     doc = "One row for each player and level of an environment whose items were also given by its twin."
     return Frame("twins", doc, (*who, *columns(_FACTS, found), *options))

@@ -220,7 +220,7 @@ class _Line(NamedTuple):
 
 
 def wording_frame(found: Sequence[WordingEffect]) -> Frame:
-    """Return the frame of wordings: a row for each wording of each player. None stands for what is not defined."""
+    """Return the frame of wordings: a row for each wording of each player. Undefined values are None."""
     lines = [_Line(each, one) for each in found for one in each.wordings]
     who, options = group_columns(line.one.group for line in lines)
     doc = "One row for each wording of the same items, by player; the headline metric."

@@ -32,7 +32,7 @@ def curve(
     """Return the curve of some episodes, with 95 % intervals as `clustered_mean` has them.
 
     Args:
-        series: Of each episode, a number for each of its steps; those without a step are passed over.
+        series: Of each episode, a number for each of its steps; those without a step are left out.
         clusters: Of each episode, what it was drawn with.
         low: The least number possible, None if unbounded.
         high: The greatest number possible, None if unbounded.

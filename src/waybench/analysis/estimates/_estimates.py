@@ -38,7 +38,7 @@ from waybench.stats import Mean, VarianceComponents, clustered_mean, jackknifed,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What is known of one model with one task's settings, at one level or over all levels that were run.
+    """The estimates for one model with one task's settings, at one level or over all levels that were run.
 
     Attempts are those that count: neither excluded (see `exclude`) nor ended by an infrastructure error.
 
@@ -140,7 +140,7 @@ class Estimate:
         return self.cached_tokens / self.input_tokens if self.input_tokens and self.cached_tokens is not None else None
 
     def per_solved(self, mean: float | None) -> float | None:
-        """Return what a solved item took on average, over all attempts at all items; None if none was solved.
+        """Return the total of all attempts divided by the number of solved items; None if no item was solved.
 
         Args:
             mean: The mean of an attempt, such as `cost`.
@@ -158,7 +158,7 @@ class Estimate:
         return self.replies / self.attempts if self.attempts else None
 
     def to_json(self) -> dict[str, Json]:
-        """Return the estimate as JSON values; what is not known is null."""
+        """Return the estimate as JSON values; unknown values are null."""
         out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
         out["cached"] = self.cached
@@ -202,10 +202,10 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     environment = registry.load(group.env)
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
     head, metrics = environment.metrics[0], [over(metric, some) for metric in environment.metrics]
-    kept = grouped((row for row in some if not row.exclusion_reason), key_of)
+    valid = grouped((row for row in some if not row.exclusion_reason), key_of)
     tried = at_items(some)
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
-    whole, attempted = whole_items(kept), whole_items(tried)
+    whole, attempted = whole_items(valid), whole_items(tried)
     counted = [row for item in tried.values() for row in item]
     guided = any(row.guided for row in some)
     judged = Counter[str]()
@@ -278,7 +278,7 @@ def _cluster_values(found: Measured) -> dict[Cluster, ClusterValue]:
 
 
 def _metric(found: Measured, metric: Metric) -> Mean | None:
-    """Estimate a metric: the mean of what a single attempt gives, or the share of what it is a share of."""
+    """Estimate a metric: the mean of a single attempt or, for a ratio, the ratio of the sums."""
     return clustered_mean(list(found.values.values()), found.clusters, *metric.bounds, found.sizes)
 
 
@@ -314,8 +314,8 @@ def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
     return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], metric.low, metric.high)
 
 
-def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
-    if head.low is None or head.high is None or not any(row.error for row in kept):
+def _bounds(rows: Sequence[Row], head: Metric) -> tuple[float, float] | None:
+    if head.low is None or head.high is None or not any(row.error for row in rows):
         return None
     ends: list[float] = []
     for side, end in enumerate((head.low, head.high)):
@@ -328,7 +328,7 @@ def _bounds(kept: Sequence[Row], head: Metric) -> tuple[float, float] | None:
             )
             if row.error
             else row
-            for row in kept
+            for row in rows
         ]
         found = headline_values(at_items(filled), head)
         if not found.values:

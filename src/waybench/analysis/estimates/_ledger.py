@@ -1,4 +1,4 @@
-"""The ledger: what each model with its settings took, and what was solved for it."""
+"""The ledger: tokens, time and cost of each model with its settings, and the items that it solved."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ N = TypeVar("N", int, float)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """What a scored unit took: one model, at one provider's server, with its settings and the prompt's, at one task.
+    """Tokens, time and cost of one model, at one provider's server, with its settings and the prompt's, at one task.
 
     Attempts are those that count (`Row.is_included`). What the others took is apart.
 
@@ -73,7 +73,7 @@ class LedgerEntry:
         return [name for name in self.answered if not is_same_model(self.group.model, name)]
 
     def to_json(self) -> dict[str, Json]:
-        """Return the entry as JSON values; what is not known is null."""
+        """Return the entry as JSON values; unknown values are null."""
         return {**asdict(self), "group": self.group.to_json()}
 
 
@@ -153,7 +153,7 @@ def whole(values: Iterable[N | None]) -> N | None:
 
 
 def _total(values: Iterable[N | None]) -> N | None:
-    """Return the sum of what is known, None if nothing is."""
+    """Return the sum of the known values; None if no value is known."""
     known: list[N] = [value for value in values if value is not None]
     if any(isinstance(value, float) for value in known):
         return cast(N, fsum(known))
@@ -161,7 +161,7 @@ def _total(values: Iterable[N | None]) -> N | None:
 
 
 def ledger_frame(entries: Sequence[LedgerEntry]) -> Frame:
-    """Return the frame of the ledger: a row for each entry. None stands for what is not known."""
+    """Return the frame of the ledger: a row for each entry. Unknown values are None."""
     who, options = group_columns(entry.group for entry in entries)
     doc = (
         "One row for each scored unit: a model at a task with its settings, its prompt options and "

@@ -1,4 +1,4 @@
-"""What a group of episodes is judged by, where one number has to do."""
+"""The measure of a group of episodes, where one number is needed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Measure:
 
 
 def measure(env: Environment[Any, Any, Any], guided: bool) -> Measure:
-    """Return what the episodes of an environment are judged by.
+    """Return the measure of an environment's episodes.
 
     Args:
         env: The environment.

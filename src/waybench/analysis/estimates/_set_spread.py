@@ -1,4 +1,4 @@
-"""How much estimates differ between several sets of items, drawn alike, and between attempts at the same items."""
+"""Spread of estimates over several sets of items with the same options, and over attempts at the same items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -54,7 +54,7 @@ def spread(estimates: Iterable[Estimate]) -> list[Spread]:
     """Return the spread of every level of which at least two sets were run with the same model and settings.
 
     Args:
-        estimates: The estimates by level; those over all levels are passed over.
+        estimates: The estimates by level; those over all levels are ignored.
     """
     found: list[Spread] = []
     of_levels = [estimate for estimate in estimates if estimate.level is not None]

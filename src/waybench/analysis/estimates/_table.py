@@ -120,7 +120,7 @@ def _star(estimate: Estimate) -> bool:
 
 
 def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
-    """Return how much is missing of a cell, and what it would be otherwise; "" if that is not known."""
+    """Return a note on a cell's missing attempts and on the bounds of its score; "" if these are not known."""
     if estimate.bounds is None or measured.aggregate or measured.series:
         return ""
     low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
@@ -131,7 +131,7 @@ def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
 
 
 def _between(title: str, estimate: Estimate, measured: Measure) -> str:
-    """Return what a cell's scores lie between, where that is known; "" otherwise."""
+    """Return a note on a cell's floor and ceiling; "" if they are not known."""
     found = estimate.rescaled
     if found is None or measured.aggregate or measured.series:
         return ""

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """What a column's values mean in the rows of one environment.
+    """The meaning of a column's values in the rows of one environment.
 
     Attributes:
         env: The environment's id.
@@ -100,7 +100,7 @@ class Fact(Generic[T]):
 
     @property
     def description(self) -> str:
-        """All of what it holds, as one text."""
+        """The descriptions of all its meanings as one text."""
         return " ".join(
             [self.doc, *(f"{', '.join(each.env for each in meanings)}: {text}" for text, meanings in self.descriptions)]
         )

@@ -82,7 +82,7 @@ class Horizon:
 
     @property
     def order(self) -> float:
-        """What horizons of one axis are sorted by: those beyond what was tried last, those below it first."""
+        """Sort key of the horizons of one axis: first those below the difficulties tested, last those above them."""
         if self.value is not None:
             return self.value
         return _OUTSIDE + self.hardest if self.side == "beyond" else self.easiest - _OUTSIDE

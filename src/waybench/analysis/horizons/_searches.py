@@ -1,4 +1,4 @@
-"""What the searches for horizons have found, and why they stopped."""
+"""Results of the searches for horizons, and the reasons why they stopped."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -74,17 +74,17 @@ class Searched:
         return f"{horizon} at {title} {value} (90 % interval {low} to {high})"
 
 
-def searches(episodes: Sequence[LoggedEpisode], made: Sequence[Row], unfinished: bool = False) -> list[Searched]:
+def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished: bool = False) -> list[Searched]:
     """Return what each search has found, in order of first appearance.
 
     What is found here is what the search itself has gone by: its own trials. `horizons` has all attempts.
 
     Args:
         episodes: The episodes.
-        made: Their rows.
+        rows: Their rows.
         unfinished: Whether searches that have no reason to end may have been interrupted.
     """
-    pairs = [(episode, row) for episode, row in zip(episodes, made, strict=True) if _goal(episode.search)]
+    pairs = [(episode, row) for episode, row in zip(episodes, rows, strict=True) if _goal(episode.search)]
     return [
         _searched(group, own, unfinished)
         for (group, _), own in grouped(pairs, lambda pair: (pair[1].group, pair[0].run)).items()
@@ -92,7 +92,7 @@ def searches(episodes: Sequence[LoggedEpisode], made: Sequence[Row], unfinished:
 
 
 def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
-    """Return what a search is to find out; None of what is no plan of one."""
+    """Return the stopping rule of a search; None if the value is not one."""
     try:
         names = ("share", "precision", "most", "budget", "batch")
         if not all(0 < float(search[name]) < 1e9 for name in (*_ENDS, "share", "precision", "most", "batch")):

@@ -15,7 +15,7 @@ class LoggedEpisode:
         model: The model as the user named it; "waybench/..." for the embedded players.
         task: The task's name, without its package.
         record: What happened.
-        settings: Settings that the record itself does not hold: how the items were drawn, and the model's settings
+        settings: Settings that the record itself does not hold: options of the items, and the model's settings
             (temperature, reasoning effort, ...), by name.
         log: Path of the log file it comes from.
         sample: The id of its sample there.

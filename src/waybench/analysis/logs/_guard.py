@@ -21,7 +21,7 @@ LINE = "line "  # how the name of a line of a file begins, in the place of a sam
 
 
 class Skipped(NamedTuple):
-    """What of the logs is passed over, and why. As text, it is a line for a terminal.
+    """A part of the logs that was skipped, and the reason. As text, it is a line for the terminal.
 
     Attributes:
         log: Path of the log file.
@@ -41,7 +41,7 @@ class Skipped(NamedTuple):
 
 
 def skipped(location: str, error: Exception | str, sample: str = "") -> Skipped:
-    """Return what is passed over.
+    """Return the skipped part with its reason.
 
     Args:
         location: The log, as Inspect calls it.

@@ -1,4 +1,4 @@
-"""Reads Inspect's logs: which logs there are, what they say of their runs and samples, and samples themselves."""
+"""Reads Inspect's logs: the list of logs, their headers, the summaries of samples, and the samples."""
 
 import hashlib
 import logging
@@ -21,7 +21,7 @@ _WORDS = {"yes", "no", "true", "false"}
 
 
 class Seen(NamedTuple):
-    """What a log's summary says of a sample.
+    """The summary of a sample in a log.
 
     Attributes:
         id: Its id.

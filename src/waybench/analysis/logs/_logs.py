@@ -55,13 +55,13 @@ def read_logs(
 
     A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
     for it may have been interrupted while it took that over. Each sample is read from the newest log in which it has
-    ended without an error, or else from the newest that has it. A file that cannot be read is passed over, and so is a
+    ended without an error, or else from the newest that has it. A file that cannot be read is skipped, and so is a
     sample that holds no record, or one of an environment that is not installed, or that is larger or deeper than what
     is read (512 MiB, 5 million values, 100 brackets within each other).
 
     Args:
-        *directories: Folders with logs and files of records (*.jsonl, *.jsonl.gz) in any depth; and files of records,
-            as `waybench play --record` writes them.
+        *directories: Folders with logs and files of records (`*.jsonl`, `*.jsonl.gz`) in any depth, and files of
+            records, as `waybench play --record` writes them.
         on_problem: Is called with each file, sample and line that is skipped, and the reason; prints to stderr by
             default.
         processes: In how many processes large runs are read ahead. With more than one, the main module must be one
@@ -127,12 +127,12 @@ def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | No
 
 
 class _Sample(NamedTuple):
-    """What is wanted of a sample.
+    """The parts of a sample that are needed.
 
     Attributes:
         name: Its id.
         head: What is known of its episode before the first reply; None if it has no episode.
-        progress: What became of it.
+        progress: Its progress, as the store has it.
         error: What went wrong; "" if nothing did.
         limit: The limit that ended it; "" if none did.
         search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
@@ -226,7 +226,7 @@ def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[
 def _read_all(
     batches: Sequence[tuple[str, Sequence[tuple[Any, int]]]], processes: int
 ) -> Iterator[list[_Sample | _Unread]]:
-    """Yield what is read of some batches of samples, in their order."""
+    """Read batches of samples, in order."""
     if processes < 2 or sum(len(wanted) for _, wanted in batches) < _WORTH_PROCESSES:
         yield from (_batch(location, wanted) for location, wanted in batches)
         return
@@ -267,7 +267,7 @@ def _plain(sample: Any) -> _Sample:
 
 
 def _search(plan: str) -> Mapping[str, Json]:
-    """Return what a search is for, nothing of what is not understood: it decides no score."""
+    """Return the settings of a search; settings that cannot be read are left out, since no score depends on them."""
     try:
         found: Any = json.loads(plan) if plan else {}
     except ValueError:

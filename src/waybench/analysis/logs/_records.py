@@ -32,7 +32,7 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
 
     Args:
         paths: Files, and folders, in any depth of which files called *.jsonl and *.jsonl.gz are looked for. A file
-            found in a folder is passed over without a word if no line of it is a record: it holds something else.
+            found in a folder is skipped without a message if no line of it is a record: it holds something else.
         report: Is called with each line that is skipped, and the reason.
     """
     attempts: Counter[Hashable] = Counter()

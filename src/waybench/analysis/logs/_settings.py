@@ -29,7 +29,7 @@ _USUAL = ("", "/v1")  # paths of servers
 
 
 def settings_of(header: Any) -> dict[str, Json]:
-    """Return the settings of a run: how its items were drawn, the model's settings, and its server.
+    """Return the settings of a run: options of its items, model settings, and the server.
 
     Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
     that may be a secret is among the settings, and of an address only `host` is.
@@ -77,7 +77,7 @@ def _plain(found: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a run's settings without those that say how another environment's items are drawn."""
+    """Return a run's settings without the item options of other environments."""
     own = {option.name for option in registry.load(record.env).source_options}
     return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
 

@@ -1,4 +1,4 @@
-"""Published numbers beside what was run. They are in no estimate and in no comparison."""
+"""Published numbers beside the results of a run. No estimate and no comparison includes them."""
 
 from waybench.analysis.published._beside import Beside, Result, beside, label_of, metric_of, number_of
 from waybench.analysis.published._frame import published_frame

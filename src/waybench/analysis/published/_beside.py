@@ -13,7 +13,7 @@ from waybench.stats import Mean
 
 
 class Result(NamedTuple):
-    """What one model of a run came to.
+    """The results of one model of a run.
 
     Attributes:
         group: The model with its settings.

@@ -11,7 +11,7 @@ from waybench.papers import Numbers
 
 
 def published_text(found: Iterable[Beside], numbers: Iterable[Numbers] = ()) -> str:
-    """Return tables of plain text: what was run, and below a line what was published and not run here.
+    """Return plain-text tables: the results of the run and, below a line, the published rows.
 
     Args:
         found: The published rows with the results beside them; those without rows of all items are left out.

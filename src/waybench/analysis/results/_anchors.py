@@ -1,4 +1,4 @@
-"""What scores lie between: saying nothing or always the same, and what the oracle reaches, on the very same items."""
+"""Floors and ceilings of scores on the same items: empty or constant replies, and the oracle."""
 
 import json
 from collections import Counter, defaultdict
@@ -57,7 +57,7 @@ class Anchoring:
         self._known: dict[tuple[str, str, str], Anchors | None] = {}
 
     def of(self, record: EpisodeRecord) -> Anchors | None:
-        """Return what an episode's headline metric lies between.
+        """Return the floor and the ceiling of an episode's headline metric.
 
         The item is played as it was: by nobody, with the same reply in every turn, and by the oracle; in a game of
         chance each has the luck of the first attempt. The replies are legal actions of the first states on the oracle's

@@ -30,17 +30,17 @@ def measurable(
         DataError: If a record lacks what its environment's metrics need.
     """
     measured: list[LoggedEpisode] = []
-    made: list[Row] = []
+    episode_rows: list[Row] = []
     for episode in episodes:
         try:
-            made.append(row(episode, price=(prices or {}).get(episode.model)))
+            episode_rows.append(row(episode, price=(prices or {}).get(episode.model)))
             measured.append(episode)
         except WaybenchError as error:
             problem = skipped(episode.log, error, episode.sample)
             if on_problem is None:
                 raise type(error)(str(problem).removeprefix("skipped ")) from None
             on_problem(problem)
-    return measured, exclude(made)
+    return measured, exclude(episode_rows)
 
 
 def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], None] | None = None) -> list[Row]:
@@ -48,67 +48,71 @@ def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], N
     return measurable(episodes, on_problem=on_problem)[1]
 
 
-def exclude(made: Iterable[Row]) -> list[Row]:
-    """Return rows with those excluded that never count.
+def exclude(episode_rows: Iterable[Row]) -> list[Row]:
+    """Mark the rows that never count as excluded.
 
-    Four kinds do not:
+    There are four reasons:
 
-    * "does not replay": those that the caller says a new simulation does not confirm (see `row`);
-    * "unfinished": those without an end, for a person quit or stored replies ran out;
-    * "repeated": of several runs of one model with the same settings, the last one with an attempt at an item that
-      ended without an infrastructure error gives all attempts at that item, or else the last one, for attempts of
-      different runs are no series; within a run, the same holds for episodes of the same item and attempt;
-    * "after a perfect attempt": attempts at an item with a higher number than its first perfect one, whatever they
-      came to, for a run that skips them must have the same scores; only where the best attempt at an item is its
-      score, and with a teacher no attempt is perfect.
+    * "does not replay": the caller says that re-simulation does not confirm the record (see `row`);
+    * "unfinished": the episode has no end, because a person quit or the stored replies ran out;
+    * "repeated": several runs of one model have the same settings. All attempts at an item come from the last run that
+      has one without an infrastructure error there, or else from the last run, since attempts of different runs are
+      not one series. Within a run, the same holds for episodes of the same item and attempt;
+    * "after a perfect attempt": the attempt has a higher number than the first perfect one at the item. A run that
+      skips such attempts must have the same scores, so their results are ignored. This applies only where the best
+      attempt at an item is its score; with a teacher, no attempt is perfect.
 
     Args:
-        made: The rows, those of a later run later.
+        episode_rows: The rows, ordered by run.
     """
-    listed = list(made)
+    listed = list(episode_rows)
     _exclude_earlier_runs(listed)
     _exclude_repeated(listed)
     _exclude_after_perfect(listed)
     return listed
 
 
-def _exclude_earlier_runs(made: list[Row]) -> None:
+def _exclude_earlier_runs(episode_rows: list[Row]) -> None:
     def same(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance
 
-    order = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in made))}
-    valid = [position for position, row in enumerate(made) if not row.exclusion_reason]
-    for positions in grouped(valid, lambda position: same(made[position])).values():
-        last = max((made[position] for position in positions), key=lambda row: (not row.error, order[row.run]))
+    order = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in episode_rows))}
+    valid = [position for position, row in enumerate(episode_rows) if not row.exclusion_reason]
+    for positions in grouped(valid, lambda position: same(episode_rows[position])).values():
+        last = max((episode_rows[position] for position in positions), key=lambda row: (not row.error, order[row.run]))
         for position in positions:
-            if made[position].run != last.run:
-                made[position] = replace(made[position], exclusion_reason=REPEATED)
+            if episode_rows[position].run != last.run:
+                episode_rows[position] = replace(episode_rows[position], exclusion_reason=REPEATED)
 
 
-def _exclude_repeated(made: list[Row]) -> None:
+def _exclude_repeated(episode_rows: list[Row]) -> None:
     def same(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance, row.attempt
 
-    valid = [position for position, row in enumerate(made) if not row.exclusion_reason]
-    for positions in grouped(valid, lambda position: same(made[position])).values():
-        kept = max(positions, key=lambda position: (not made[position].error, position))
+    valid = [position for position, row in enumerate(episode_rows) if not row.exclusion_reason]
+    for positions in grouped(valid, lambda position: same(episode_rows[position])).values():
+        latest = max(positions, key=lambda position: (not episode_rows[position].error, position))
         for position in positions:
-            if position != kept:
-                made[position] = replace(made[position], exclusion_reason=REPEATED)
+            if position != latest:
+                episode_rows[position] = replace(episode_rows[position], exclusion_reason=REPEATED)
 
 
-def _exclude_after_perfect(made: list[Row]) -> None:
+def _exclude_after_perfect(episode_rows: list[Row]) -> None:
     def same(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance
 
-    kept = [position for position, row in enumerate(made) if not row.exclusion_reason]
-    for positions in grouped(kept, lambda position: same(made[position])).values():
-        environment = registry.load(made[positions[0]].group.env)
+    valid = [position for position, row in enumerate(episode_rows) if not row.exclusion_reason]
+    for positions in grouped(valid, lambda position: same(episode_rows[position])).values():
+        environment = registry.load(episode_rows[positions[0]].group.env)
         if not environment.best_of:
             continue
         headline = environment.metrics[0]
-        scores = {made[p].attempt: made[p].metrics[headline.name] for p in positions if not made[p].guided}
+        scores = {
+            episode_rows[p].attempt: episode_rows[p].metrics[headline.name]
+            for p in positions
+            if not episode_rows[p].guided
+        }
         perfect = [attempt for attempt, score in scores.items() if is_perfect(score, headline)]
         for position in positions:
-            if perfect and made[position].attempt > min(perfect):
-                made[position] = replace(made[position], exclusion_reason=AFTER_PERFECT)
+            if perfect and episode_rows[position].attempt > min(perfect):
+                episode_rows[position] = replace(episode_rows[position], exclusion_reason=AFTER_PERFECT)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
-    """Estimate what one attempt at an item gives on average, from attempts that stop after the first perfect one.
+    """Estimate the mean of a single attempt at an item from attempts that stop after the first perfect one.
 
     The plain mean would be biased by the stopping. The first attempt alone is not; nor is its mean over all orders in
     which the attempts before the perfect one could have come (Rao and Blackwell), which has a smaller variance: the
@@ -27,7 +27,7 @@ def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
 
 
 def telling(attempts: Sequence[T], perfect: Sequence[bool]) -> Sequence[T]:
-    """Return those of an item's attempts whose mean is what one attempt gives on average; see `single_attempt`.
+    """Return the attempts at an item whose mean estimates a single attempt; see `single_attempt`.
 
     Args:
         attempts: The attempts, in their order.
@@ -64,7 +64,7 @@ class ItemKey(NamedTuple):
 
 
 def key_of(row: Row) -> ItemKey:
-    """Return what a row's item is known by."""
+    """Return the identity of a row's item."""
     return ItemKey(row.level, row.item, row.instance, row.cluster)
 
 
@@ -98,7 +98,7 @@ def _place(key: ItemKey) -> tuple[int, str, str]:
 def item_values(
     items: Mapping[ItemKey, Sequence[Row]], head: Metric, value_of: Callable[[Row], float | None]
 ) -> dict[ItemKey, float]:
-    """Return what a single attempt at each item gives on average; items where nothing is defined are left out.
+    """Return the mean of a single attempt at each item; items without a defined value are left out.
 
     Args:
         items: Attempts by item.
@@ -158,7 +158,7 @@ def _best_values(items: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> dict
 
 
 def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Measured:
-    """Return each item's score: its best attempt's, or what a single one gives, as the environment has it (`best_of`).
+    """Return each item's score: its best attempt or the mean of single attempts, as `best_of` of the environment says.
 
     Args:
         items: Attempts by item.

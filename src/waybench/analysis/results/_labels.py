@@ -1,4 +1,4 @@
-"""Short names for models with settings, which tell apart what is shown together."""
+"""Short, distinct names for models with settings that are shown together."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace

@@ -39,8 +39,8 @@ def _shared(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
 
 def joint_ranges(environment: Environment[Any, Any, Any], some: Iterable[HasRanges]) -> Ranges:
     """Return the ranges of all metrics and series for several rows at once, by name."""
-    kept = list(some)
-    joint = {one.name: over(one, kept) for one in (*environment.metrics, *environment.series)}
+    records = list(some)
+    joint = {one.name: over(one, records) for one in (*environment.metrics, *environment.series)}
     return {name: one.bounds for name, one in joint.items()}
 
 

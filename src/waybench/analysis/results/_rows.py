@@ -1,4 +1,4 @@
-"""One row for each episode: what the estimates are made of."""
+"""One row for each episode: the input of all estimates."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """What is estimated together: one model at one task with the same settings. Different settings are never pooled.
+    """The unit of estimates: one model at one task with the same settings. Different settings are never pooled.
 
     Attributes:
         model: The model as the user named it.
@@ -74,7 +74,7 @@ class Group:
 
 
 class Cluster(NamedTuple):
-    """What was drawn independently: an instance, or what several instances share, such as a map with its questions.
+    """The independent sampling unit: an instance, or what several instances share, such as a map with its questions.
 
     Attributes:
         name: Its name within its set and level; of an instance its SHA-256.
@@ -88,7 +88,7 @@ class Cluster(NamedTuple):
 
 
 class Anchors(NamedTuple):
-    """What the headline metric of an item lies between.
+    """Floor and ceiling of an item's headline metric.
 
     Attributes:
         nothing: The score of empty replies; None if that is not defined.
@@ -241,7 +241,7 @@ def _is_guided(record: EpisodeRecord) -> bool:
 
 
 def declared(env: str) -> tuple[Option, ...]:
-    """Return all options of an environment, of how it is played and of how its items are drawn."""
+    """Return all options of an environment: of play and of its items."""
     environment = registry.load(env)
     return (*environment.options, *environment.source_options)
 

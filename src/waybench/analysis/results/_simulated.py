@@ -11,7 +11,7 @@ _LONGEST = 1_000  # characters of what a reply was read as, and of why a record 
 
 
 class Simulated(NamedTuple):
-    """What a new simulation says of a record.
+    """The result of simulating a record again.
 
     Attributes:
         confirmed: Whether it agrees with the record; False also where there was no simulation.

@@ -42,7 +42,7 @@ waybench textmap counts my-maps --format csv"""
     type=click.Choice(tuple(LABELS)),
     default=RELEASED_LABELS,
     show_default=True,
-    help="Which moves count from when, and which routes are easy: as the published data has it, or Tables 5 to 8.",
+    help="Rule for when a move is known and which routes are easy: that of the published data, or of Tables 5 to 8.",
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True)
 def counts(

@@ -39,11 +39,6 @@ _STILL = 12  # the camera's step in the middle, which does not turn it
 _KEPT = 256  # observations, for histories
 
 
-def installed() -> bool:
-    """Whether MineDojo can be imported."""
-    return find_spec("minedojo") is not None
-
-
 def settings(seed: int) -> dict[str, Any]:
     """Return what the simulator is made with: as published, but for the first three, which make worlds by key."""
     return {
@@ -105,7 +100,7 @@ class MinedojoTerrain:
     """
 
     def __init__(self, seed: int, goal: str) -> None:
-        if not installed():
+        if not self.installed():
             raise UsageError(MISSING)
         minedojo: Any = import_module("minedojo")  # carries no types
         self._env = minedojo.make(f"creative:{CREATIVE[goal]}", **settings(seed))
@@ -114,6 +109,11 @@ class MinedojoTerrain:
         self._last: Body | None = None
         self._seen: OrderedDict[Body, Raw] = OrderedDict()
         self._biome = ""
+
+    @staticmethod
+    def installed() -> bool:
+        """Whether MineDojo can be imported."""
+        return find_spec("minedojo") is not None
 
     def _take(self, seen: Any) -> Body:
         """Take an observation, and return where it was made."""

@@ -7,6 +7,7 @@ from waybench.core import Presentation
 from waybench.envs.bandit._game import BanditRules
 from waybench.envs.bandit._instance import LARGEST_PAYOFF, decode
 from waybench.envs.bandit._metrics import MEASURES, setting
+from waybench.envs.bandit._people import board
 from waybench.envs.bandit._players import PLAYERS
 from waybench.envs.bandit._source import FEWEST, OPTIONS, BanditSource, prove
 from waybench.smartplay import agent_environment, symmetric_reward
@@ -34,6 +35,7 @@ PRESENTATION = Presentation(
     levels="numbers of machines",
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
     draw=_draw,
+    board=board,
     legend=(
         "A bar is the share of a machine's pulls that paid; its mean reward is below. Each pull is a cell in its "
         "machine's row: high for a win, low for a loss. The triangle marks the last pull."

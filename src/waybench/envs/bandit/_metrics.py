@@ -14,6 +14,6 @@ MEASURES = learning_metrics(
     "the one with the highest expected reward",
     setting,
     lambda record: len(record.instance["arms"]),
-    "The random player finds the best machine in one step of so many machines, the optimal one in every step.",
+    "With k machines, the random player finds the best one in 1/k of the steps, the optimal player in every step.",
     lambda record: max(payoff for _, payoff in record.instance["arms"]),
 )

@@ -9,6 +9,7 @@ from waybench.envs.crafter._failures import FAILURES, own_failure
 from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._instance import decode
 from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, setting
+from waybench.envs.crafter._people import KEYS, board
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._source import LEVEL, Worlds
 from waybench.smartplay import agent_environment
@@ -37,6 +38,7 @@ PRESENTATION = Presentation(
     item="world",
     metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
     draw=_draw,
+    board=board,
     draw_frames=_draw_frames,
     legend=(
         "The ring is the player's start and the line its path; the dot is its last position and direction, and the "
@@ -74,4 +76,5 @@ SURVIVAL = agent_environment(
     published_setting=setting,
     presentation=PRESENTATION,
     players=PLAYERS,
+    keys=KEYS,
 )

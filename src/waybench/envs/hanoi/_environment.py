@@ -9,6 +9,7 @@ from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
 from waybench.envs.hanoi._instance import decode
 from waybench.envs.hanoi._metrics import METRICS, SERIES, STEPS, most_steps, sample, setting
+from waybench.envs.hanoi._people import board
 from waybench.envs.hanoi._players import PLAYERS
 from waybench.envs.hanoi._source import FEWEST, OPTIONS, HanoiSource, prove
 from waybench.smartplay import agent_environment
@@ -41,6 +42,7 @@ PRESENTATION = Presentation(
     item="puzzle",
     metrics=("score", "human", "completed", "optimal_rate", "first_mistake", "illegal", "unnamed", "unparsed"),
     draw=_draw,
+    board=board,
     draw_frames=_draw_frames,
     legend=(
         "The rods at the start and after each move, with an edge around the disk that was moved. A cross on a line "

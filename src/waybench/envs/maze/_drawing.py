@@ -1,4 +1,4 @@
-"""A maze drawn as SVG with the turns of an episode on it, and as text for a terminal."""
+"""A maze drawn as SVG with the turns of an episode on it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,7 +6,6 @@ from itertools import count
 from typing import NamedTuple
 
 from waybench.core import Json, TurnRecord, plural
-from waybench.envs.maze._game import MazeState
 from waybench.envs.maze._instance import Maze
 from waybench.spaces import DIRECTIONS
 
@@ -14,9 +13,6 @@ LARGE = 41
 
 # One cell is one unit. Colours are presentation attributes, so that a page's style sheet overrides them by class.
 _STEPS = {"up": "v-", "down": "v", "left": "h-", "right": "h"}
-
-_MARGIN = 5  # characters of a terminal for the row numbers
-_DIM, _BOLD, _GREEN, _YELLOW, _PLAIN = (f"\x1b[{code}m" for code in (2, 1, 32, 93, 0))  # ANSI escape codes
 
 
 class Leg(NamedTuple):
@@ -226,32 +222,3 @@ def _ends(maze: Maze) -> str:
         f'r="{radius}"/><path class="maze-exit" fill="none" stroke="#009e73" stroke-width="{thick}" '
         f'd="M{exit_x} {exit_y}m-{radius}-{radius}h{2 * radius:g}v{2 * radius:g}h-{2 * radius:g}z"/>'
     )
-
-
-def board(state: MazeState, columns: int) -> str:
-    """Draw a maze with its coordinates for a terminal; one that is too wide is cropped around the player."""
-    maze, size = state.maze, state.maze.size
-    width = max(columns - _MARGIN, 10)
-    scale = 2 if 2 * size <= width else 1  # two characters make a square
-    cells_shown = min(size, width // scale)
-    left, top = (min(max(at - cells_shown // 2, 0), size - cells_shown) for at in maze.lattice.position(state.at))
-    signs = {
-        maze.exit: f"{_GREEN}{_BOLD}{'><'[:scale]}{_PLAIN}",
-        state.at: f"{_YELLOW}{_BOLD}{'()' if scale == 2 else '@'}{_PLAIN}",
-    }
-    wall, path = f"{_DIM}{'█' * scale}{_PLAIN}", " " * scale
-
-    def sign(x: int, y: int) -> str:
-        cell = y * size + x
-        return signs.get(cell) or (path if maze.lattice.cells[cell] else wall)
-
-    xs = range(left, left + cells_shown)
-    lines = [f"{' ' * _MARGIN}{_DIM}{''.join(f'{x % 10:<{scale}}' for x in xs)}{_PLAIN}"]
-    lines += [
-        f"{_DIM}{y:>{_MARGIN - 1}} {_PLAIN}{''.join(sign(x, y) for x in xs)}" for y in range(top, top + cells_shown)
-    ]
-    if cells_shown < size:
-        lines.append(
-            f"Columns {left} to {left + cells_shown - 1} and rows {top} to {top + cells_shown - 1} of {size} x {size}."
-        )
-    return "\n".join(lines)

@@ -16,11 +16,12 @@ from waybench.core import (
     level_axis,
     proof_axis,
 )
-from waybench.envs.maze._drawing import board, draw
+from waybench.envs.maze._drawing import draw
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, MovePlan
 from waybench.envs.maze._instance import Maze, decode, prove
 from waybench.envs.maze._metrics import METRICS
+from waybench.envs.maze._people import board, typed_actions
 from waybench.envs.maze._players import PLAYERS, noisy_success
 from waybench.envs.maze._source import OPTIONS, MazeSource
 from waybench.envs.maze._typed import TYPED_HELP, format_typed, parse_typed
@@ -32,7 +33,7 @@ PLAY_OPTIONS = (
         default="paper",
         choices=("paper", "sound"),
         doc='"paper": the prompt as published; "sound": the prompt also says where the exit is, which the description '
-        "speaks of as known and the published prompt leaves out.",
+        "treats as known and the published prompt omits.",
     ),
     Option(
         name="wording",
@@ -106,6 +107,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     parse_typed=parse_typed,
     format_typed=format_typed,
     typed_help=TYPED_HELP,
+    typed_actions=typed_actions,
     presentation=PRESENTATION,
     players=dict[str, Any](PLAYERS),
 )

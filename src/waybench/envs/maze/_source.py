@@ -22,9 +22,8 @@ OPTIONS = (
         default=0.05,
         low=0,
         high=1,
-        doc="Share of the spanning tree's walls that are opened; above 0, at least one is. Where fewer than "
-        "ten mazes have so many loops, any number of them is taken: so at dimension 5 from one side to another, where "
-        "it can be 0.",
+        doc="Share of the spanning tree's walls that are opened; above 0, at least one is. If fewer than ten mazes "
+        "have that many loops, as at dimension 5 between two given sides, any number of loops is possible, even 0.",
     ),
     Option(
         name="algorithm",
@@ -37,7 +36,7 @@ OPTIONS = (
         default="top-bottom",
         choices=("any", *PAIRS),
         doc='Sides of entrance and exit; "any": two different ones, drawn for each maze. From top to bottom there are '
-        "20 mazes at dimension 5 and 1476 at dimension 7 (with the default loops), so two keys share some.",
+        "20 mazes at dimension 5 and 1476 at dimension 7 (with the default loops), so the sets of two keys overlap.",
     ),
 )
 

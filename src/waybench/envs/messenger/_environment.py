@@ -8,6 +8,7 @@ from waybench.envs.messenger._failures import FAILURES, own_failure
 from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._instance import STAGES, decode
 from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
+from waybench.envs.messenger._people import board
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._source import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
 from waybench.smartplay import agent_environment
@@ -40,6 +41,7 @@ PRESENTATION = Presentation(
         "met_goal",
     ),
     draw=_draw,
+    board=board,
     legend=(
         "The ring is the player's start; the squares are the starts of the enemy (E), the message (M), the goal (G) "
         "and decoys (D). The solid line is the player's path, dashed lines are the others' paths, and dots mark the "

@@ -7,6 +7,7 @@ from waybench.core import Presentation
 from waybench.envs.rps._game import RpsRules
 from waybench.envs.rps._instance import LARGEST_SCORE, decode
 from waybench.envs.rps._metrics import MEASURES, setting
+from waybench.envs.rps._people import KEYS, board
 from waybench.envs.rps._players import PLAYERS
 from waybench.envs.rps._source import LOWEST_LEVEL, OPTIONS, RpsSource, prove
 from waybench.envs.rps._strategies import STRATEGIES
@@ -32,6 +33,7 @@ PRESENTATION = Presentation(
     levels="levels of opponents",
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
     draw=_draw,
+    board=board,
     legend=(
         "Top: how often each choice was made, and the score of a win with it. Bottom: the choices of each round (R, P "
         "or S), with a triangle up for a win, down for a defeat, and a line for a tie."
@@ -66,4 +68,5 @@ ROUNDS = agent_environment(
     published_setting=setting,
     presentation=PRESENTATION,
     players=PLAYERS,
+    keys=KEYS,
 )

@@ -102,7 +102,7 @@ class Cases:
 
     Attributes:
         env_id: The environment.
-        twin: The one that has the same cases in other words.
+        twin: The environment with the same cases in the plain wording.
         published: Its published cases.
         source_options: The environment's.
         make_source: The environment's.

@@ -72,7 +72,7 @@ def draw(case: Number, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
     off = sum(attempt.kind == "off" for attempt in guesses)
     lines = [
         f"{plural(len(guesses), 'guess', 'guesses')}, " + (f"{case.target} found" if now.found else _left(now)),
-        ", ".join(part for part in (f"{off} not possible any more" if off else "", lost_turns(turns)) if part),
+        ", ".join(part for part in (f"{off} excluded by earlier answers" if off else "", lost_turns(turns)) if part),
     ]
     label = f"A number from {case.low} to {case.high}, {case.target}: {', '.join(part for part in lines if part)}"
     height = _TOP + _ROW * most_steps(case) + 44

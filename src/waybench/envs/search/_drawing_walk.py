@@ -133,7 +133,7 @@ def best_order(depth: bool, case: Terrain) -> tuple[int, ...]:
 
 def _astray(visits: Sequence[Step]) -> str:
     count = sum(not step.follows for step in visits)
-    return f"{count} not the algorithm's" if count else ""
+    return f"{plural(count, 'deviation')} from the algorithm" if count else ""
 
 
 def _graph_parts(depth: bool, case: Terrain, steps: Sequence[Step], layout: Layout) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The six environments: two games, three tasks, each in a plain wording and as a story."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from waybench.core import (
     Player,
     Presentation,
     Source,
+    TypedAction,
     UsageError,
     Wording,
     level_axis,
@@ -31,6 +32,15 @@ from waybench.envs.search import _metrics as _scores
 from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
 from waybench.envs.search._metrics import Scores
+from waybench.envs.search._people import (
+    NUMBER_HELP,
+    WALK_HELP,
+    adjacent_nodes,
+    known_nodes,
+    number_board,
+    parse_number,
+    walk_board,
+)
 from waybench.envs.search._protocol import PROTOCOLS
 from waybench.envs.search._source import (
     FEWEST_NODES,
@@ -68,6 +78,7 @@ class _Kind:
     smallest_level: int
     sample_levels: tuple[int, ...]
     presentation: Presentation
+    typed_actions: Callable[[Any], Sequence[TypedAction]] | None = None
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
@@ -116,6 +127,7 @@ _FAMILY = Presentation(
 _NUMBERS = replace(
     _FAMILY,
     draw=_draw_number,
+    board=number_board,
     legend=(
         "The upper line is the whole range, with the possible numbers shaded, the guesses above it and the number "
         "itself below. Each row is a guess: the numbers possible before it are shaded, by distance from the number on "
@@ -125,6 +137,7 @@ _NUMBERS = replace(
 )
 _WALKS = replace(
     _FAMILY,
+    board=walk_board,
     legend=(
         "Visited nodes are filled, with the order of their first visits beside them; the last one has a green ring. "
         "Nodes with an edge were shown to the player, pale nodes were not. The path starts at node 0. Orange edges, "
@@ -176,6 +189,7 @@ _KINDS = {
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
         presentation=replace(_WALKS, draw=_draw_depth),
+        typed_actions=adjacent_nodes,
     ),
     "breadth": _Kind(
         game=_game_walk.WalkGame(depth_first=False),
@@ -197,6 +211,7 @@ _KINDS = {
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
         presentation=replace(_WALKS, draw=_draw_breadth),
+        typed_actions=known_nodes,
     ),
 }
 
@@ -328,6 +343,9 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         datasets=cases.datasets,
         horizon=_HORIZONS.get(name),
         decode=kind.decode,
+        parse_typed=parse_number,
+        typed_help=NUMBER_HELP if kind.typed_actions is None else WALK_HELP,
+        typed_actions=kind.typed_actions,
         level_of=lambda case: case.level,
         prove=kind.prove,
         metrics=kind.metrics,

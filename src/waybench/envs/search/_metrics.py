@@ -253,7 +253,7 @@ def g_sum(scores: Scores[_game_walk.Terrain], record: EpisodeRecord, protocol: P
     return float(fsum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0))
 
 
-_PROTOCOL_NOTE = ' By the episode\'s own protocol; {name}_sound is always that of "sound".'
+_PROTOCOL_NOTE = ' It follows the episode\'s protocol; {name}_sound always follows "sound".'
 
 
 def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
@@ -265,7 +265,7 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             low=0,
             high=1,
             doc="Share of the answers that follow the algorithm, up to the first deviation (equation 5); with a "
-            "teacher in the whole episode every answer is judged by itself." + _PROTOCOL_NOTE.format(name="acc"),
+            "teacher throughout, every answer is judged separately." + _PROTOCOL_NOTE.format(name="acc"),
         ),
         Metric(
             name="psacc",
@@ -274,8 +274,8 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             low=0,
             high=1,
             doc="With a teacher, the share of its steps at which the answer follows the algorithm; not defined without "
-            "one. It is equation 7 for a set of this one episode. That of a set is no mean of these, for it weighs "
-            "steps and not episodes: it is the average of the curve of `follows`.",
+            "one. This is equation 7 for a single episode. The value of a set is not the mean of these, since it "
+            "weighs steps and not episodes: it is the average of the curve of `follows`.",
         ),
         Metric(
             name="acc_sound",
@@ -283,8 +283,8 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             title="ACC, sound",
             low=0,
             high=1,
-            doc="ACC that takes every bisection for one, and in which answers that were left undone without the goal "
-            "count as not following, so that giving up never raises it.",
+            doc="ACC that accepts both middles of an even number of candidates. If the goal was not reached, unused "
+            "answers count as deviations, so giving up never raises it.",
         ),
         Metric(
             name="steps",
@@ -344,8 +344,8 @@ NUMBER_METRICS = (
         title="Err_sum, sound",
         range=NUMBERS.summed,
         better="lower",
-        doc="Err_sum by the whole range, with an error of 1 for every interaction that was left undone without the "
-        "right answer, so that giving up never lowers it.",
+        doc="Err_sum relative to the whole range, with an error of 1 for every unused answer if the number was not "
+        "found, so giving up never lowers it.",
     ),
 )
 
@@ -379,8 +379,7 @@ def walk_metrics(scores: Scores[_game_walk.Terrain]) -> tuple[Metric, ...]:
             title="G_sum, sound",
             range=scores.summed,
             better="lower",
-            doc="G_sum with 1 for every interaction that was left undone with nodes unvisited, so that giving up never "
-            "lowers it.",
+            doc="G_sum with 1 for every unused answer if nodes are left unvisited, so giving up never lowers it.",
         ),
     )
 

@@ -169,7 +169,7 @@ class WalkWording(_Answering):
     def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
         super().__init__(story, edition, protocol)
         self.rule_fields = (
-            Field[Terrain]("nodes", "Number of nodes, which the published prompts do not tell.", _nodes),
+            Field[Terrain]("nodes", "Number of nodes, which the published prompts do not mention.", _nodes),
         )
         self.fields = (
             Field[View[Walk]]("current", "The node that was visited last.", lambda view: str(view.state.at)),

@@ -5,10 +5,19 @@ Drawings import all kinds of questions, so a kind of question cannot import them
 
 from dataclasses import replace
 
+from waybench.envs.textmap import _people as people
 from waybench.envs.textmap import extract, minigame, questions
 from waybench.envs.textmap._presentation import PRESENTATION
 
-ROUTE = replace(questions.ROUTE, presentation=PRESENTATION)
-DESTINATION = replace(questions.DESTINATION, presentation=PRESENTATION)
-MINIGAME = replace(minigame.MINIGAME, presentation=PRESENTATION)
-EXTRACT = replace(extract.EXTRACT, presentation=PRESENTATION)
+ROUTE = replace(questions.ROUTE, presentation=PRESENTATION, typed_actions=people.route_actions)
+DESTINATION = replace(questions.DESTINATION, presentation=PRESENTATION, typed_actions=people.route_actions)
+MINIGAME = replace(
+    minigame.MINIGAME,
+    presentation=PRESENTATION,
+    parse_typed=people.parse_minigame,
+    typed_actions=people.minigame_actions,
+    typed_help=people.MINIGAME_HELP,
+)
+EXTRACT = replace(
+    extract.EXTRACT, presentation=PRESENTATION, parse_typed=people.parse_extract, typed_help=people.EXTRACT_HELP
+)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from waybench.core import Presentation
+from waybench.envs.textmap._people import board
 
 
 def _draw(*args: Any, **options: Any) -> str:
@@ -56,6 +57,7 @@ PRESENTATION = Presentation(
         "Reasoning accuracy": ("reasoning_easy", "reasoning_hard"),
         "Success in minigames": ("success_known", "success_new"),
     },
+    board=board,
     draw=_draw,
     draw_frames=_draw_frames,
     draw_cluster=_draw_cluster,

@@ -17,6 +17,7 @@ from waybench.core import (
     UsageError,
     proof_axis,
 )
+from waybench.envs.tilemap import _people as people
 from waybench.envs.tilemap._board import Location, MovePlan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
 from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
@@ -127,6 +128,7 @@ PRESENTATION = Presentation(
     item="map",
     metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
     draw=_draw,
+    board=people.board,
     legend=(
         "The ring is the player's start, and the squares are the objectives with their numbers. The line is the "
         "walked path (a straight line if creatures interfered), and a dot marks where a plan ended."
@@ -183,6 +185,10 @@ def _environment(
         pooled=True,
         presentation=PRESENTATION,
         players=dict[str, Any](PLAYERS),
+        parse_typed=None if predicts else people.parse_typed,
+        format_typed=None if predicts else people.format_typed,
+        typed_help=people.REPLY_HELP if predicts else people.SINGLE_HELP if single else people.HELP,
+        typed_actions=None if predicts else people.typed_actions(single=single),
         oracle_is_ceiling=oracle_is_ceiling,
     )
 

@@ -229,7 +229,7 @@ def _top(number: int, doc: str) -> Metric:
 
     name = ("Top-0", "Top-1", "Top-5")[number]
     per = _from_tally(lambda totals: totals.goals)
-    doc = f"{doc} Of a set it is the share of all objectives; times 100, the published percentage."
+    doc = f"{doc} For a set, this is the share of all objectives; times 100, it is the published percentage."
     return Metric(name=name.lower().replace("-", ""), of=share, title=name, low=0, range=_goals, per=per, doc=doc)
 
 
@@ -313,7 +313,12 @@ METRICS = (
         "5 away.",
     ),
     _fact("objectives", "Objectives", _from_tally(lambda counted: counted.goals), "Number of objectives."),
-    _fact("minimum", "Shortest tour", lambda record: float(record.proof["minimum"]), "Its length."),
+    _fact(
+        "minimum",
+        "Shortest tour",
+        lambda record: float(record.proof["minimum"]),
+        "Length of a shortest tour of all objectives.",
+    ),
     _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
     _metric(
         "strategic",

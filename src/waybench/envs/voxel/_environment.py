@@ -1,17 +1,20 @@
 """The environment of the search for a biome."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Presentation
+from waybench.core import Presentation, Program
 from waybench.envs.voxel._failures import FAILURES, own_failure
 from waybench.envs.voxel._game import FindRules
 from waybench.envs.voxel._instance import decode, level_of, prove
 from waybench.envs.voxel._metrics import METRICS, not_replayable, setting, world_name
+from waybench.envs.voxel._people import board
 from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel._recorded import reference_scores
 from waybench.envs.voxel._source import OPTIONS, SearchSource, sound_items
+from waybench.envs.voxel.engines import LUANTI, MINEDOJO, find_program
 from waybench.smartplay import agent_environment
 
 
@@ -27,6 +30,21 @@ def _draw_frames(*args: Any) -> Iterator[str]:
     return draw_frames(*args)
 
 
+PROGRAMS = (
+    Program(
+        LUANTI,
+        f"voxel worlds (engine={LUANTI})",
+        partial(find_program, LUANTI),
+        "install Debian's package minetest-server, or put luantiserver in PATH",
+    ),
+    Program(
+        MINEDOJO,
+        f"Minecraft (engine={MINEDOJO})",
+        partial(find_program, MINEDOJO),
+        "install MineDojo 0.1, a Java Development Kit 8 and Minecraft 1.11.2; see its documentation",
+    ),
+)
+
 PRESENTATION = Presentation(
     title="Find a biome (after SmartPlay)",
     lead=(
@@ -40,6 +58,7 @@ PRESENTATION = Presentation(
     items="searches",
     metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
     draw=_draw,
+    board=board,
     draw_frames=_draw_frames,
     legend=(
         "The map from above, north at the top, with the goal biomes outlined. The ring is the player's start, the "
@@ -74,6 +93,7 @@ FIND = agent_environment(
     failures=FAILURES,
     own_failure=own_failure,
     published_setting=setting,
+    programs=PROGRAMS,
     presentation=PRESENTATION,
     cluster=world_name,
     sound_items=sound_items,

@@ -153,8 +153,8 @@ def _horizon_charts(
     ]
     what = (
         f"The 50 % horizon by {axis.title.lower()}, the difficulty at which a single attempt solves half of the "
-        f"{presentation.items}, with its 90 % interval; players whose horizon is not between what was tried are not "
-        "drawn"
+        f"{presentation.items}, with its 90 % interval; players whose horizon is outside the difficulties tested "
+        "are not drawn"
     )
     up = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
     apart = marks[0].group.apart if marks else ()

@@ -226,13 +226,13 @@ def twin_table(presentation: Presentation, found: Sequence[TwinEffect], pages: M
         ]
         rows.append(TableRow(model_cell(each.group.model, differing(each.group, groups), pages[each.group]), cells))
     caption = (
-        f"{metric.title} of the same players with the same settings at the very same {items}, with the {_INTERVAL}; "
-        f"the difference is this task's mean less that of “{twin}”, with its interval for pairs. p is of a paired "
-        "test, adjusted by Holm’s procedure for all rows, and a difference is in bold where it is below 0.05."
+        f"{metric.title} of the same players with the same settings on the same {items}, with the {_INTERVAL}. The "
+        f"difference is this task’s mean minus that of “{twin}”, with its paired interval. p is from a paired test, "
+        "adjusted by Holm’s procedure over all rows; a difference is bold where p is below 0.05."
     )
     return Table(
         id="task-twins",
-        title=f"The same {items} in other words",
+        title=f"The same {items}, plain and embodied",
         caption=(Note(caption),),
         columns=_columns("Model", presentation.level.capitalize(), items.capitalize(), twin, first, "Difference", "p"),
         groups=rows_of(rows),

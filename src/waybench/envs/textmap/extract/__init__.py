@@ -1,6 +1,7 @@
 """Maps to be extracted from a text."""
 
 from waybench.envs.textmap.extract._environment import EXTRACT
+from waybench.envs.textmap.extract._game import ExtractionState
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction, extractions
 from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, expected_triplets, same_triplet, triplet_scores
 
@@ -8,6 +9,7 @@ __all__ = [
     "EXAMPLES",
     "EXTRACT",
     "Extraction",
+    "ExtractionState",
     "PlayerTriplets",
     "expected_triplets",
     "extractions",

@@ -60,8 +60,8 @@ OPTIONS = (
         default=None,
         kind=str,
         choices=BEFORE,
-        doc="In steps, the place that the prompt gives as the place before a step: told, the true one; own, the end of "
-        'the player\'s last triplet; by default told in "paper" and own in "sound".',
+        doc="With mode=steps, the place that the prompt gives as the place before a step. told: the true one; own: the "
+        'end of the player\'s last triplet. By default told in "paper" and own in "sound".',
     ),
     lists_option(
         "List of places in the prompt: all places of the map, or those seen in the prefix; by default all in "

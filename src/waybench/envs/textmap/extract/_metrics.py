@@ -161,6 +161,6 @@ METRICS = (
         "recall",
         lambda record: _result(record).recall,
         "Edge recall",
-        "Share of the map's moves that were made or can be inferred in what was shown that the graph has.",
+        "Share of the moves known from the steps shown (made or inferred from an opposite) that the graph has.",
     ),
 )

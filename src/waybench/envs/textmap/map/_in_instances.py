@@ -88,7 +88,7 @@ def read_map(data: dict[str, Json]) -> PlaceMap:
     try:
         text = json.dumps(data["map"])
     except (ValueError, TypeError, RecursionError):
-        raise DataError("map: it is no map") from None
+        raise DataError("map: it is not a map") from None
     if len(text) > LONGEST_TEXT:
         raise DataError(f"map: it has {len(text)} characters as JSON; at most {LONGEST_TEXT} are read")
     return _parse_map(text)

@@ -115,7 +115,7 @@ ROUTE = _environment(
 )
 DESTINATION = _environment(
     "destination",
-    "The player reads the walkthrough of a text game and tells where a row of moves leads.",
+    "The player reads the walkthrough of a text game and tells where a sequence of moves leads.",
     title="Text maps: destination finding (MANGO)",
     decode=decode_destination,
     failures=DESTINATION_FAILURES,

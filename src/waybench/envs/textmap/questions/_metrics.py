@@ -132,7 +132,7 @@ METRICS = (
             f"spl_{difficulty}",
             _if_difficulty(spl, difficulty),
             f"SPL, {difficulty}",
-            f"The same of {difficulty} questions: {_MEANING[difficulty]} (Figure 5).",
+            f"The same for {difficulty} questions: {_MEANING[difficulty]} (Figure 5).",
         )
         for difficulty in DIFFICULTIES
     ),

@@ -37,7 +37,7 @@ QUESTION_OPTIONS = (
         name="names",
         default="plain",
         choices=WORLD_NAMES,
-        doc="ids: each place's name is followed by a machine's number for it, so that no two are confused.",
+        doc="ids: the name of each place is followed by its number in the game, so that no two are confused.",
     ),
 )
 

@@ -45,16 +45,16 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
             ),
             Field[MapQuestion](
                 "destination",
-                "In questions for a route, the place to be reached.",
+                "The destination of a route question.",
                 lambda it: "" if it.actions else format_name(it.target, template),
             ),
             Field[MapQuestion](
                 "moves",
-                "In questions for a destination, the moves to be made.",
+                "The moves of a destination question.",
                 lambda it: format_names(it.actions, template) if it.actions else "",
             ),
             Field[MapQuestion](
-                "lead", "What the answer goes on from, if the base wording has that.", lambda it: template.lead
+                "lead", "The beginning of the answer, if the base wording gives one.", lambda it: template.lead
             ),
         )
 

@@ -15,7 +15,7 @@ from waybench.envs.voxel.engines._catalogue import (
     PUBLISHED_GOALS,
     counterpart,
 )
-from waybench.envs.voxel.engines._engines import chart, drawable, terrain
+from waybench.envs.voxel.engines._engines import chart, drawable, find_program, terrain
 from waybench.envs.voxel.engines._terrain import TICKS, Body, Near, Terrain, Walked
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ __all__ = [
     "drawable",
     "eye_of",
     "fan_angles",
+    "find_program",
     "rays",
     "terrain",
 ]

@@ -79,10 +79,23 @@ def _external(engine: str, seed: int, goal: str) -> Terrain:
     raise UsageError(f"engine={engine}: no installed package has the entry point {engine!r} in the group {GROUP}")
 
 
-def drawable(engine: str) -> bool:
-    """Whether an engine's maps are known, and it can be used here."""
+def find_program(engine: str) -> str | None:
+    """Return where an engine's program is; None if it is not installed. Nothing is started.
+
+    Args:
+        engine: LUANTI, or the name of an entry point; its class can say whether it is `installed`.
+    """
     if engine == LUANTI:
         from waybench.envs.voxel.engines._server import program
 
-        return program() is not None
-    return ENGINES[engine].charted
+        return program()
+    for point in entry_points(group=GROUP, name=engine):
+        found: Any = point.load()
+        if getattr(found, "installed", lambda: True)():
+            return point.module
+    return None
+
+
+def drawable(engine: str) -> bool:
+    """Whether an engine's maps are known, and it can be used here."""
+    return find_program(engine) is not None if engine == LUANTI else ENGINES[engine].charted

@@ -4,8 +4,8 @@ import pytest
 
 import waybench
 from tests.cli.support import plan
-from waybench.cli._typed import reply_for
 from waybench.core import Episode, Invalid
+from waybench.play import reply_for
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_what_is_neither_does_not_count(episode: Episode[Any, Any, Any], typed: 
 
 
 def test_an_environment_without_a_short_form_gets_lines_as_typed() -> None:
-    environment = waybench.load("search/guessnum")
+    environment = waybench.load("tilemap/state")
     assert environment.parse_typed is None
     assert reply_for("banana", Episode(environment, environment.source().item(0))) == "banana"
 

@@ -1,0 +1,137 @@
+"""`waybench play --web`: several people in their browsers."""
+
+import json
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from waybench.cli._items import ItemChoice, ItemChoices
+from waybench.cli._output import to_stderr
+from waybench.core import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_LONGEST_TEXT = 100_000  # characters of an introduction
+_MOST_CODES = 10_000
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def study_parameters(command: F) -> F:
+    """Add the options of a study of people."""
+    for add in (
+        click.option("--open", "open_browser", is_flag=True, help="With --web: open the page in the browser."),
+        click.option(
+            "--port", type=click.IntRange(0, 65535), help="With --web: port; by default 7575 or the next free."
+        ),
+        click.option("--text", "text_only", is_flag=True, help="With --web: show the messages alone, without a board."),
+        click.option("--introduction", type=_FILE, help="With --web: text that people read and agree to first."),
+        click.option("--codes", type=_FILE, help="With --web: file with a code in each line; nobody else can play."),
+        click.option(
+            "--items", type=click.IntRange(min=1), help="With --web: number of items of each ENV.  [default: 1]"
+        ),
+        click.option("--web", is_flag=True, help="Play in the browser, on this machine alone; several people can."),
+    ):
+        command = add(command)
+    return command
+
+
+def serve_study(
+    envs: Sequence[str],
+    choose: Callable[..., ItemChoices],
+    index: int,
+    record: str | None,
+    *,
+    web: bool,
+    items: int | None,
+    codes: Path | None,
+    introduction: Path | None,
+    text_only: bool,
+    port: int | None,
+    open_browser: bool,
+) -> None:
+    """Serve the items of some environments to people, until interrupted.
+
+    Args:
+        envs: Names of environments or tasks, or files of items.
+        choose: Name -> its items, with the other options of the command.
+        index: Number of the first item of each.
+        record: The file of records.
+        web: True.
+        items: Number of items of each.
+        codes: A file of codes.
+        introduction: A file with a text.
+        text_only: Whether there is no board.
+        port: The port.
+        open_browser: Whether to open the page.
+
+    Raises:
+        UsageError: If an option is unfit.
+    """
+    from waybench.play.web import Study, study_application
+    from waybench.view import address, listen, new_token, serve_application
+
+    if record is None or record == "-":
+        raise UsageError("--web needs a file for the records: add --record FILE")
+    chosen = [each for env in envs for each in _items(env, choose, index, items)]
+    study = Study(
+        chosen,
+        Path(record),
+        codes=None if codes is None else _codes(codes),
+        introduction="" if introduction is None else _text(introduction),
+        text_only=text_only,
+    )
+    listener, token = listen(port), new_token()
+    url = address(listener, token)
+    click.echo(f"play: {url} (press Ctrl-C to stop)")
+    click.echo(f"{len(chosen)} items; records go to {record}")
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    try:
+        serve_application(study_application(study, listener.getsockname()[1], token), listener)
+    except KeyboardInterrupt:
+        to_stderr(f"stopped; start again with the same options to go on, or run: waybench report {record}")
+
+
+def _items(env: str, choose: Callable[..., ItemChoices], index: int, count: int | None) -> list[ItemChoice]:
+    if env.endswith((".jsonl", ".json")) and Path(env).is_file():
+        source = choose(_environment_in(Path(env)), parameters=(f"source={env}",))
+        count = source.space if count is None else count
+    else:
+        source = choose(env)
+    return [source.choose(number) for number in range(index, index + (count or 1))]
+
+
+def _environment_in(path: Path) -> str:
+    """Return the environment that the items of a file are for."""
+    with path.open(encoding="utf-8") as file:
+        try:
+            return str(json.loads(file.readline())["env"])
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(
+                f"{path}: its first line names no environment: give a file of `waybench generate`"
+            ) from None
+
+
+def _codes(path: Path) -> list[str]:
+    lines = [" ".join(line.split()) for line in _text(path).splitlines()]
+    codes = [line for line in lines if line]
+    if not codes or len(codes) > _MOST_CODES or len(set(codes)) < len(codes):
+        raise UsageError(f"{path}: give a code in each line, at most {_MOST_CODES}, none of them twice")
+    for code in codes:
+        if len(code) > 40 or not code.isprintable():
+            raise UsageError(f"{path}: {code[:40]!a} is no code: use at most 40 printable characters")
+    return codes
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: this is no text in UTF-8: save it as UTF-8") from None
+    if len(text) > _LONGEST_TEXT:
+        raise UsageError(f"{path}: it has more than {_LONGEST_TEXT:,} characters: shorten it")
+    return text.strip()

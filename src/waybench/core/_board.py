@@ -1,0 +1,62 @@
+"""What a person sees of a game and can press, whatever program shows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Tile(NamedTuple):
+    """A cell of a board.
+
+    Attributes:
+        text: A few characters in it.
+        colour: Its colour as "#rrggbb"; "" for that of the page.
+        narrow: What stands there where a cell has room for one character; by default the first of `text`.
+    """
+
+    text: str = ""
+    colour: str = ""
+    narrow: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """What a person sees of a state, in a terminal or in a browser.
+
+    It shows nothing that the messages to the player do not say.
+
+    Attributes:
+        rows: The cells, row by row.
+        at: (row, column) of the player. A window that is too small for the board shows the part around it.
+        numbered: Whether rows and columns have numbers, from 0.
+        width: Characters of a cell in a terminal.
+        notes: Lines below the board.
+    """
+
+    rows: Sequence[Sequence[Tile]] = ()
+    at: tuple[int, int] | None = None
+    numbered: bool = False
+    width: int = 2
+    notes: Sequence[str] = ()
+
+
+class TypedAction(NamedTuple):
+    """An action that a person can choose from a list or by a key.
+
+    Attributes:
+        typed: What is typed for it, which `Environment.parse_typed` or the wording reads.
+        label: What it is called; "" if `typed` says it.
+        key: The key for it: "up", "down", "left", "right", "space" or one character; "" for none.
+        whole: Whether it is a reply. Otherwise it is a part of one, and several parts, with commas between them, are
+            sent together.
+    """
+
+    typed: str
+    label: str = ""
+    key: str = ""
+    whole: bool = True
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.label or self.typed

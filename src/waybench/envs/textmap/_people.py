@@ -1,0 +1,83 @@
+"""What a person who plays sees and types of questions about a map."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from waybench.core import Board, TurnRecord, TypedAction
+from waybench.envs.textmap.extract import Extraction, ExtractionState
+from waybench.envs.textmap.map import reached, seen_names
+from waybench.envs.textmap.minigame import Minigame
+from waybench.envs.textmap.questions import Hop, Trajectory
+
+EXTRACT_HELP = "Type the place after the step, or the reply itself."
+MINIGAME_HELP = "Type an action of the list or its number."
+
+_KEYS = {"north": "up", "south": "down", "west": "left", "east": "right"}
+_MOST = 60  # places and actions in a list
+_LONGEST = 200  # characters of a place's name
+
+
+def board(state: Any, turns: Sequence[TurnRecord]) -> Board:
+    """Return the question, and the moves that the walkthrough shows as lines of text: what leads where."""
+    if isinstance(state, ExtractionState):
+        return Board(notes=_triplets(state))
+    question = state.instance
+    if isinstance(question, Minigame):
+        asked = f"You are at {question.move.source}. What is done next?"
+    elif question.path:
+        moves = ", ".join(edge.action for edge in question.path)
+        asked = f"You start at {question.source} and do: {moves}. Where are you?"
+    else:
+        asked = f"How do you get from {question.source} to {question.target}?"
+    return Board(notes=[asked, "", *_known_moves(question)])
+
+
+def _known_moves(question: Any) -> list[str]:
+    """Return a line for each place with the moves from there that a reader of the walkthrough has seen made."""
+    moves: dict[str, list[str]] = {}
+    for edge in question.map.edges:
+        if reached(edge.forward_named, question.cutoff):
+            moves.setdefault(edge.source, []).append(f"{edge.action} to {edge.target}")
+    return [f"{place}: {', '.join(each)}" for place, each in moves.items()]
+
+
+def _triplets(state: ExtractionState) -> list[str]:
+    last = [hop for hop in state.triplets if hop is not None][-8:]
+    said = [f"{hop.before}, {hop.action}, {hop.after}" for hop in last]
+    return (
+        [*said, f"Place before the next step: {state.place}"] if state.end is None and state.mode == "steps" else said
+    )
+
+
+def route_actions(state: Any) -> Sequence[TypedAction]:
+    """Return the actions of a route, or the places of a destination question, as far as a reader knows them."""
+    question = state.instance
+    names = seen_names(question.map, question.cutoff)
+    if question.path:
+        return [TypedAction(place) for place in names.places[:_MOST]]
+    return [TypedAction(action, key=_KEYS.get(action, ""), whole=False) for action in names.actions[:_MOST]]
+
+
+def minigame_actions(state: Any) -> Sequence[TypedAction]:
+    """Return the actions to choose from."""
+    actions: Sequence[str] = state.instance.actions
+    return [TypedAction(str(number), action, _KEYS.get(action, "")) for number, action in enumerate(actions, start=1)]
+
+
+def parse_minigame(text: str, state: Any) -> str | None:
+    """Return the action of a name or a number of the list."""
+    names = {action.typed: action.label for action in minigame_actions(state)}
+    text = text.strip()
+    return names.get(text) or next((name for name in names.values() if name.casefold() == text.casefold()), None)
+
+
+def parse_extract(text: str, state: ExtractionState) -> Trajectory | None:
+    """Return the triplet of the next step that ends at the place that a person has typed."""
+    place = text.strip()
+    if state.mode != "steps" or state.end is not None or not 1 <= len(place) <= _LONGEST:
+        return None
+    return (Hop(state.place, _next_action(state.task, state.step), place),)
+
+
+def _next_action(task: Extraction, number: int) -> str:
+    return next(step.action for step in task.map.steps if step.number == number)

@@ -1,0 +1,226 @@
+"""The pages on which people play, and the requests that are taken."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from importlib.resources import files
+from secrets import compare_digest, token_urlsafe
+from typing import Any
+from urllib.parse import parse_qs
+
+from jinja2 import Environment as Templates
+from jinja2 import PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from waybench.play import PlayedEpisode, board_svg
+from waybench.play._typed import LONGEST
+from waybench.play.web._study import Participant, Study
+from waybench.view import Access, Guard
+
+_MOST_BYTES = 4 * LONGEST + 10_000  # of a request
+_MOST_SESSIONS = 2_000
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_STATIC = {"play.css": "text/css", "play.js": "text/javascript"}
+_NOT_UNDERSTOOD = "Not understood. It does not count as a reply; try again."
+_NO_CODE = "This code is not on the list. Check it, or ask the person who runs the study."
+_NO_NAME = "Use up to 40 letters, digits, spaces, dots, hyphens or underscores."
+
+
+@dataclass
+class _Session:
+    """A browser.
+
+    Attributes:
+        secret: What its forms have in them, so that no other site's can be sent in its name.
+        person: Who plays there; None before they have said so.
+        note: What the next page says once.
+        typed: What was not understood, to be mended.
+    """
+
+    secret: str = field(default_factory=lambda: token_urlsafe(24))
+    person: Participant | None = None
+    note: str = ""
+    typed: str = ""
+
+
+def study_application(study: Study, port: int, token: str) -> ASGIApp:
+    """Return the application of a study on a port of this machine, for those who have a token."""
+    pages = _Pages(study, f"waybench-person-{port}")
+    routes = [
+        Route("/", pages.show),
+        Route("/static/{name}", _static),
+        *(Route(f"/{name}", pages.post(name), methods=["POST"]) for name in pages.actions),
+    ]
+    return Guard(Access(Starlette(routes=routes), port, token, "play"), port)
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        return PlainTextResponse("Page not found.\n", 404)
+    return Response((files("waybench.play.web") / "pages" / name).read_text("utf-8"), media_type=_STATIC[name])
+
+
+class _Pages:
+    """What is answered to a browser: the page of where its person is."""
+
+    def __init__(self, study: Study, cookie: str) -> None:
+        self._study, self._cookie = study, cookie
+        self._sessions: dict[str, _Session] = {}
+        self._page = Templates(
+            loader=PackageLoader("waybench.play.web", "pages"), autoescape=True, undefined=StrictUndefined
+        ).get_template("play.html")
+        self.actions: dict[str, Callable[[_Session, dict[str, str]], None]] = {
+            "join": self._join,
+            "begin": self._begin,
+            "reply": self._reply,
+            "next": self._next,
+            "stop": self._stop,
+            "leave": self._leave,
+        }
+
+    def show(self, request: Request) -> Response:
+        """Answer with the page of where a person is; a browser that is new gets a cookie."""
+        with self._study.lock:
+            key = request.cookies.get(self._cookie, "")
+            session = self._sessions.get(key)
+            if session is None:
+                if len(self._sessions) >= _MOST_SESSIONS:
+                    self._sessions.pop(next(iter(self._sessions)))
+                key, session = token_urlsafe(24), _Session()
+                self._sessions[key] = session
+            response = HTMLResponse(self._page.render(self._values(session)))
+        response.headers["Content-Security-Policy"] = _POLICY
+        response.set_cookie(self._cookie, key, path="/", httponly=True, samesite="strict")
+        return response
+
+    def post(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """Return what takes a form: it does what the form says and leads back to the page."""
+
+        async def take(request: Request) -> Response:
+            body = b""
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > _MOST_BYTES:
+                    return PlainTextResponse("This is too long.\n", 413)
+            return await run_in_threadpool(self._take, name, request.cookies.get(self._cookie, ""), body)
+
+        return take
+
+    def _take(self, name: str, key: str, body: bytes) -> Response:
+        try:
+            values = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
+        except ValueError:
+            return PlainTextResponse("This form cannot be read.\n", 400)
+        form = {field: texts[0] for field, texts in values.items()}
+        with self._study.lock:
+            session = self._sessions.get(key)
+            secret = form.get("secret", "")
+            if session is None or not compare_digest(secret.encode("utf-8", "replace"), session.secret.encode()):
+                if session is None:
+                    return RedirectResponse("/", 303)  # the server was started again; the page asks for the code
+                return PlainTextResponse("This form is not from this page: reload it.\n", 403)
+            session.note = session.typed = ""
+            self.actions[name](session, form)
+        return RedirectResponse("/", 303)
+
+    def _join(self, session: _Session, form: dict[str, str]) -> None:
+        session.person = self._study.join(form.get("code", "")[:200])
+        if session.person is None:
+            session.note = _NO_CODE if self._study.has_codes else _NO_NAME
+
+    def _begin(self, session: _Session, form: dict[str, str]) -> None:
+        if session.person is None:
+            return
+        if self._study.introduction and form.get("agree") != "yes":
+            session.note = "Tick the box if you agree, and begin then."
+            return
+        self._study.begin(session.person)
+
+    def _reply(self, session: _Session, form: dict[str, str]) -> None:
+        person = session.person
+        if person is None or person.game is None or form.get("place") != _place(person):
+            return  # the page was an old one; the new one shows how things are
+        # Several parts are typed in one line; a button beside it sends its own action.
+        typed = (form.get("action") or form.get("typed", "")).replace("\r\n", "\n").strip()
+        if not typed:
+            session.note = "Type something, or choose an action."
+        elif not self._study.take(person, typed):
+            session.note, session.typed = _NOT_UNDERSTOOD, typed[:1000]
+
+    def _next(self, session: _Session, form: dict[str, str]) -> None:
+        if session.person is not None and form.get("place") == _place(session.person):
+            self._study.next_item(session.person)
+
+    def _stop(self, session: _Session, form: dict[str, str]) -> None:
+        if session.person is not None and form.get("place") == _place(session.person):
+            self._study.give_up(session.person)
+
+    def _leave(self, session: _Session, form: dict[str, str]) -> None:
+        session.person = None
+
+    def _values(self, session: _Session) -> dict[str, Any]:
+        """Return what the page shows."""
+        study, person = self._study, session.person
+        values: dict[str, Any] = {
+            "secret": session.secret,
+            "note": session.note,
+            "typed": session.typed,
+            "most": LONGEST,
+            "has_codes": study.has_codes,
+            "introduction": study.introduction,
+            "count": len(study.items),
+            "code": "" if person is None else person.code,
+            "number": 0 if person is None else person.number + 1,
+            "place": "" if person is None else _place(person),
+            "game": None,
+        }
+        session.note = session.typed = ""
+        if person is None:
+            values["view"] = "join"
+        elif not person.has_begun:
+            values["view"] = "introduction"
+        elif person.game is None:
+            values["view"] = "end"
+        else:
+            values["view"] = "break" if person.is_closed else "play"
+            values |= _game_values(person.game, text_only=study.text_only)
+            if not person.is_closed:
+                study.show(person)
+        return values
+
+
+def _place(person: Participant) -> str:
+    """Return where a person is, which a form has to name: a page that is open twice sends nothing twice."""
+    return f"{person.number}.{len(person.game.episode.turns) if person.game else 0}"
+
+
+def _game_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
+    episode = game.episode
+    board = None if text_only else game.board
+    presentation = episode.environment.presentation
+    first, *others = game.result()
+    started = any(turn.reply for turn in episode.turns)
+    return {
+        "game": game,
+        "title": presentation.title or episode.environment.title,
+        "svg": "" if board is None else Markup(board_svg(board, f"Board. {' '.join(board.notes[:1])}")),
+        "notes": () if board is None else [note for note in board.notes if note],
+        "large": board is not None and max(map(len, board.rows), default=0) > 30,
+        "actions": game.actions,
+        "message": game.message if started else "",
+        "prompt": game.prompt,
+        "started": started,
+        "status": game.status,
+        "help": game.help,
+        "result": first,
+        "measures": [line.strip() for line in others],
+    }

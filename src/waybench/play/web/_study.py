@@ -1,0 +1,265 @@
+"""A study of people: who plays which items in which order, kept on disk turn by turn."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from threading import RLock
+from time import monotonic
+from typing import Any, Protocol
+
+from waybench.core import Environment, Episode, Item, Json, UsageError
+from waybench.play._game import PlayedEpisode, player_name
+
+_NAME = re.compile(r"[\w .-]{1,40}")
+_MOST_PEOPLE = 500  # without a list of codes
+
+
+class StudyItem(Protocol):
+    """What everybody plays at one place of the order."""
+
+    @property
+    def task(self) -> str:
+        """The task's name, for the record."""
+        ...
+
+    @property
+    def environment(self) -> Environment[Any, Any, Any]:
+        """The environment of the item."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Json]:
+        """Options of play."""
+        ...
+
+    @property
+    def item(self) -> Item[Any]:
+        """The item."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """How the item was generated, for the record."""
+        ...
+
+
+class Participant:
+    """A person, the items so far and the episode that is going on.
+
+    Attributes:
+        code: The name or code.
+        has_begun: Whether the introduction is behind them.
+        number: Number of the present item, from 0.
+        game: The episode that is going on, or has just ended; None before an item is begun and after the last.
+        since: When the present turn was first shown, by a monotonic clock; None if it was not.
+    """
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.has_begun = False
+        self.number = 0
+        self.game: PlayedEpisode | None = None
+        self.is_closed = False
+        self.since: float | None = None
+
+
+class Study:
+    """A set of items for several people at once.
+
+    Everything that a person does is appended to a journal beside the record as it happens, so that a closed browser or
+    a server that was stopped costs nobody a turn. An episode's record is written when it has ended or was given up.
+
+    Args:
+        items: The items in their order.
+        record: The file of records, JSON lines; its journal has the same name with ".journal" after it.
+        codes: Who may take part; anybody by a name of their own if None.
+        introduction: A text that everybody reads, and agrees to, before the first item; "" for none.
+        text_only: Whether people see the messages alone, as models receive them, and no board.
+        clock: Seconds, never going back.
+
+    Raises:
+        UsageError: If the journal belongs to other items, or cannot be read.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[StudyItem],
+        record: Path,
+        *,
+        codes: Sequence[str] | None = None,
+        introduction: str = "",
+        text_only: bool = False,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        if not items:
+            raise UsageError("there are no items to play: choose --items 1 or more")
+        self.items, self.introduction, self.text_only = items, introduction, text_only
+        self.lock = RLock()
+        self._record, self._journal = record, record.with_name(f"{record.name}.journal")
+        self._codes = None if codes is None else frozenset(codes)
+        self._people: dict[str, Participant] = {}
+        self._clock = clock
+        if len({json.dumps(part, sort_keys=True) for part in self._parts()}) < len(items):
+            raise UsageError("an item is there twice: name each environment once")
+        self._resume()
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether people need a code that they were given."""
+        return self._codes is not None
+
+    def join(self, code: str) -> Participant | None:
+        """Return the person of a code, where they left off; None if it is none."""
+        code = " ".join(code.split())
+        if self._codes is not None:
+            if code not in self._codes:
+                return None
+        elif not _NAME.fullmatch(code) or (code not in self._people and len(self._people) >= _MOST_PEOPLE):
+            return None
+        return self._people.setdefault(code, Participant(code))
+
+    def begin(self, person: Participant) -> None:
+        """Put the introduction behind a person, and show the first item."""
+        if not person.has_begun:
+            self._note(person, {"begin": True})
+            self._apply(person, {"begin": True})
+
+    def next_item(self, person: Participant) -> None:
+        """Go on to the next item, if the present one is over."""
+        if person.is_closed:
+            self._note(person, {"next": person.number + 1})
+            self._apply(person, {"next": person.number + 1})
+
+    def show(self, person: Participant) -> None:
+        """Begin to measure the time of the present turn, unless it was shown before."""
+        if person.since is None:
+            person.since = self._clock()
+
+    def take(self, person: Participant, typed: str) -> bool:
+        """Carry out what a person has typed; False if it is not understood, which costs nothing."""
+        game = person.game
+        if game is None or person.is_closed:
+            return False
+        reply = game.reply_for(typed)
+        if reply is None:
+            return False
+        seconds = 0.0 if person.since is None else round(self._clock() - person.since, 3)
+        event: dict[str, Json] = {"reply": reply, "seconds": seconds}
+        self._note(person, event)
+        self._apply(person, event)
+        if game.episode.done:
+            self._close(person)
+        return True
+
+    def give_up(self, person: Participant) -> None:
+        """End the present episode; its record is kept without an end."""
+        if person.game is not None and not person.is_closed:
+            self._close(person)
+
+    def _close(self, person: Participant) -> None:
+        assert person.game is not None
+        # First the record: if the server stops in between, the record is found again by its attempt and not repeated.
+        _append(self._record, person.game.record())
+        self._note(person, {"close": True})
+        self._apply(person, {"close": True})
+
+    def _apply(self, person: Participant, event: Mapping[str, Json]) -> None:
+        """Do what an event of the journal says, now or when the server starts again."""
+        match event:
+            case {"begin": True}:
+                person.has_begun = True
+                self._start(person)
+            case {"next": int(number)}:
+                person.number = number
+                self._start(person)
+            case {"reply": str(reply), "seconds": int(seconds) | float(seconds)} if person.game is not None:
+                person.game.send(reply, float(seconds))
+            case {"close": True}:
+                person.is_closed = True
+            case _:
+                raise UsageError(f"{self._journal}: it is no journal of this program: choose another --record")
+        person.since = None
+
+    def _start(self, person: Participant) -> None:
+        person.is_closed, person.game = False, None
+        if person.number < len(self.items):
+            chosen = self.items[person.number]
+            episode: Episode[Any, Any, Any] = Episode(
+                chosen.environment, chosen.item, chosen.options, player=player_name(person.code)
+            )
+            person.game = PlayedEpisode(episode, chosen.task, chosen.settings)
+
+    def _note(self, person: Participant, event: Mapping[str, Json]) -> None:
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        _append(self._journal, {"person": person.code, "time": time, **event})
+
+    def _resume(self) -> None:
+        """Read the journal, if there is one, and bring everybody to where they were."""
+        identity = self._identity()
+        if not self._journal.exists():
+            _append(self._journal, {"items": identity})
+            return
+        events = list(_whole_lines(self._journal))
+        if not events or events[0].get("items") != identity:
+            raise UsageError(f"{self._journal}: it belongs to other items: choose another --record")
+        for event in events[1:]:
+            code = str(event.get("person", ""))
+            person = self._people.setdefault(code, Participant(code))
+            self._apply(person, {name: value for name, value in event.items() if name not in ("person", "time")})
+        written = self._written()
+        for person in self._people.values():
+            game = person.game
+            if game is None or person.is_closed:
+                continue
+            record = game.episode.record()
+            if (record.player, record.instance_hash, len(record.turns)) in written:
+                self._note(person, {"close": True})
+                person.is_closed = True
+            elif game.episode.done:
+                self._close(person)
+
+    def _written(self) -> set[tuple[str, str, int]]:
+        """Return player, instance and number of turns of the records that are written."""
+        if not self._record.exists():
+            return set()
+        lines = _whole_lines(self._record)
+        return {(str(line.get("player")), str(line.get("instance_hash")), len(line.get("turns", ()))) for line in lines}
+
+    def _parts(self) -> list[Json]:
+        return [
+            [each.environment.id, each.environment.version, each.item.instance.hash, dict(each.options)]
+            for each in self.items
+        ]
+
+    def _identity(self) -> str:
+        return sha256(json.dumps(self._parts(), sort_keys=True).encode()).hexdigest()
+
+
+def _append(path: Path, data: Mapping[str, Json]) -> None:
+    """Append a JSON line, on the disk before this returns."""
+    line = json.dumps(data, sort_keys=True, separators=(",", ":")) + "\n"
+    with path.open("ab") as file:
+        file.write(line.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _whole_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file; a last line that was not written to its end is removed from it."""
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    for number, line in enumerate(whole.splitlines(), start=1):
+        try:
+            data = json.loads(line)
+        except ValueError:
+            data = None
+        if not isinstance(data, dict):
+            raise UsageError(f"{path}, line {number}: this is no JSON object: mend or move the file")
+        yield data

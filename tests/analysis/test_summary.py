@@ -1,0 +1,97 @@
+"""The last table of a run, and the warnings about replies that nobody could read."""
+
+from dataclasses import replace
+
+import waybench
+from tests.analysis.episodes import failed, logged, played, said
+from waybench.analysis import LoggedEpisode, rows
+from waybench.analysis.estimates import overall, summary_table, unreadable_replies
+from waybench.analysis.results import anchored, measurable
+from waybench.core import Price, Reply, play_out, policy
+from waybench.stats import Mean
+
+
+def table(episodes: list[LoggedEpisode], prices: dict[str, Price] | None = None) -> list[str]:
+    measured, made = measurable(episodes, prices=prices)
+    return summary_table(anchored((episode.record for episode in measured), made)).splitlines()
+
+
+def cells(lines: list[str], model: str) -> dict[str, str]:
+    """Return a line's cells by their column, each of which is aligned to the right."""
+    head, (found,) = lines[0], [each for each in lines if each.startswith(f"  {model} ")]
+    ends = {title: head.index(title) + len(title) for title in [each for each in head.split("  ") if each.strip()]}
+    titles = {title.strip(): end for title, end in ends.items()}
+    starts = dict(zip(titles, [len(model) + 2, *titles.values()], strict=False))
+    return {title: found[starts[title] : end].strip() for title, end in titles.items()}
+
+
+def test_a_line_for_each_model_with_what_compare_has() -> None:
+    players = (("oracle", None), ("oracle", "openai/gpt"), ("null", "openai/bad"))
+    episodes = [one for player, model in players for one in played(player, mazes=8, model=model)]
+    lines = table(episodes, {"openai/gpt": Price(2.0, 10.0, 1.0)})
+    assert lines[1] == "alicia, Mazes (AliciaBench): Score, best of 3 attempts"
+    own = cells(lines, "openai/gpt")
+    (total,) = (each for each in overall(rows(episodes)) if each.group.model == "openai/gpt")
+    best = total.best
+    assert isinstance(best, Mean) and best.low is not None and best.high is not None
+    assert own["n"] == "16" and own["levels"] == "5–7"
+    assert own["score [95 %]"] == f"100.0 [{best.low:.1f}, {best.high:.1f}]"
+    assert own["normalised"].startswith("100 [")
+    assert (own["solved"], own["unreadable"]) == ("100 %", "0 %")
+    # Sixteen episodes of one request with 1000 and 50 tokens.
+    assert (own["tokens"], own["USD"]) == ("16.8k", f"{16 * (1000 * 2 + 50 * 10) / 1e6:.2f}")
+    bad = cells(lines, "openai/bad")
+    assert (bad["solved"], bad["unreadable"], bad["USD"]) == ("0 %", "100 %", "")
+    # Models before the embedded players, and the best first.
+    assert [each.split()[0] for each in lines[2:5]] == ["openai/gpt", "openai/bad", "waybench/oracle"]
+
+
+def test_the_table_fits_a_terminal() -> None:
+    model = "some-provider/some-organisation/a-model-with-a-long-name-instruct"
+    lines = table(played("oracle", model=model), {model: Price(2.0, 10.0, 1.0)})
+    assert max(map(len, lines)) <= 100
+    assert any(each.startswith("  some-pr") and "…" in each for each in lines)
+
+
+def test_infrastructure_errors_are_named() -> None:
+    episodes = played("oracle", levels=(5,), attempts=1, model="m")
+    episodes[0] = replace(episodes[0], record=failed(episodes[0].record))
+    lines = table(episodes)
+    assert cells(lines, "m")["n"] == "2*"
+    assert "* m at alicia: of 3 items 1 missing, because of infrastructure errors" in lines
+
+
+def test_a_search_has_no_mean_score() -> None:
+    measured, made = measurable(played("oracle", model="m"))
+    text = summary_table(made, searched={row.group for row in made})
+    assert cells(text.splitlines(), "m")["score [95 %]"] == "–"
+    assert "100.0" not in text and len(measured) == 6
+
+
+def test_steps_without_a_named_action() -> None:
+    hanoi = waybench.load("hanoi/rods")
+    item = hanoi.source(level=3).item(0)
+    record = play_out(hanoi, item, policy("null"), {"protocol": "paper"}).record()
+    assert cells(table([logged(record, "m", "hanoi_3")]), "m")["unnamed"] == "100 %"
+
+
+def test_many_unreadable_replies_are_explained() -> None:
+    hostile = "no\nplan \x1b[31m<b>"
+    good = said(['{"movements": []}'])
+    bad = [logged(said([hostile], number=number), "m") for number in range(3)]
+    cut = logged(said([Reply("", "truncated")], number=3), "m")
+    episodes = [*bad, cut, logged(good, "other")]
+    measured, made = measurable([replace(each, record=replace(each.record, end="failed")) for each in episodes])
+    (found,) = unreadable_replies(measured, made)
+    assert (found.group.model, found.count, found.replies, found.with_reason) == ("m", 4, 4, 3)
+    assert found.reason == bad[0].record.turns[0].reason
+    first, reason, example = found.text.splitlines()
+    assert first == "warning: 100 % of the replies of m at alicia could not be read."
+    assert reason == f"  Most frequent reason (3 of 4): {found.reason}"
+    assert example == "  Example: no plan ␛[31m<b>"
+
+
+def test_a_few_unreadable_replies_and_embedded_players_are_no_warning() -> None:
+    episodes = [*played("oracle", model="m"), logged(said(["?"]), "m"), *played("null")]
+    measured, made = measurable(episodes)
+    assert unreadable_replies(measured, made) == []
