@@ -16,7 +16,7 @@ from waybench.reporting._format import anchor
 LIST = "assets/files.json"
 READABLE = 60
 # What may be removed by a list that stands in the folder: files of ours, in folders of ours, and nothing beyond.
-_OURS = re.compile(r"(assets|charts|clusters|compare|data|models|replays|results|tasks)/[a-z0-9][a-z0-9.-]*")
+_OURS = re.compile(r"(assets|charts|clusters|compare|data|families|models|replays|results|tasks)/[a-z0-9][a-z0-9.-]*")
 
 
 def slug(name: str, identity: str) -> str:
