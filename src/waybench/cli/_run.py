@@ -162,6 +162,6 @@ def run(
         raise
     if progress.budget_is_spent:
         click.echo(progress.interrupted_text, err=True)
-    print_summary(out, known, unfinished, levels=levels)
+    print_summary(out, known, () if progress.budget_is_spent else unfinished, levels=levels)
     if unfinished:
         sys.exit(1)
