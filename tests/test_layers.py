@@ -48,9 +48,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": PLAYED | {"papers", "stats"},
     "reporting": PLAYED | {"analysis", "papers", "stats"},
     "view": BOTTOM,
-    "play": PLAYED | {"view"},
+    "people": PLAYED | {"view"},
     "cli": PLAYED
-    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "papers", "reporting", "view", "play"}
+    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "papers", "reporting", "view", "people"}
     | {"testing"},
     "_api": PLAYED | {"data", "eval", "tasks", "analysis", "papers", "reporting"},
     "__main__": {"cli"},
@@ -63,8 +63,8 @@ ONLY_IMPORTED_BY = {
     "gymnasium": {"gym"},
     "jericho": {"contrib"},
     "anyio": {"view"},
-    "starlette": {"play", "view"},
-    "textual": {"play"},
+    "starlette": {"people", "view"},
+    "textual": {"people"},
     "uvicorn": {"view"},
 }
 # Only tables whose code is loaded on demand name a function of waybench as "module:function".

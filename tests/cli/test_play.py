@@ -247,7 +247,7 @@ def test_items_of_a_file_are_played_in_their_order(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served: list[Any] = []
-    monkeypatch.setattr("waybench.play.web.study_application", lambda study, port, token: served.append(study))
+    monkeypatch.setattr("waybench.people.web.study_application", lambda study, port, token: served.append(study))
     monkeypatch.setattr("waybench.view.serve_application", lambda app, listener: listener.close())
     items = tmp_path / "items.jsonl"
     command("generate", "maze", "--level", 7, "--count", 3, "--key", "k", "--out", items)

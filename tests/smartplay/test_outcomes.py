@@ -118,7 +118,7 @@ def test_a_record_of_an_earlier_version_replays_to_the_outcomes_of_this_one(tmp_
 
 def test_the_report_shows_that_nothing_was_named(tmp_path: Path) -> None:
     made = site(tmp_path, [logged(played("bandit/arms", NOTHING))])
-    head, line = made.home.table("Unparsed, %")
+    head, line = made.scores.table("Unparsed, %")
     assert dict(zip(head, line, strict=False))["Unparsed, %"] == "100.0"
     (model,) = made.models
     assert "100.0 % of 50 replies unparsed" in model.html

@@ -17,7 +17,7 @@ from waybench.cli._output import lines
 from waybench.cli._params import OUTPUT, item_parameters, play_parameters
 from waybench.cli._study import serve_study, study_parameters
 from waybench.core import Episode, UsageError
-from waybench.play import PlayedEpisode, play_lines, player_name, show_result
+from waybench.people import PlayedEpisode, play_lines, player_name, show_result
 
 
 @click.command()
@@ -88,7 +88,7 @@ def play(
 def _play(game: PlayedEpisode, hints: bool, plain: bool) -> None:
     """Play in a full screen where there is one, otherwise line by line."""
     if not plain and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        from waybench.play.screen import play_screen  # textual is loaded where it is needed
+        from waybench.people.screen import play_screen  # textual is loaded where it is needed
 
         play_screen(game, hints=hints)
         return

@@ -140,9 +140,9 @@ def run(
         return
     settings = {name: value for name, value in config.items() if value is not None}
     limit_of_run = run_budget(budget, entries, models, known)
-    if limit_of_run.note:
-        click.echo(limit_of_run.note, err=True)
-    progress = RunProgress(prices=known, budget=limit_of_run.amount, in_dollars=limit_of_run.in_dollars)
+    progress = RunProgress(
+        prices=known, budget=limit_of_run.amount, in_dollars=limit_of_run.in_dollars, opening=limit_of_run.note
+    )
     try:
         unfinished = evaluate_shown(
             [partial(load_task(entry), **args) for entry, args in chosen],

@@ -71,7 +71,7 @@ def serve_study(
     Raises:
         UsageError: If an option is unfit.
     """
-    from waybench.play.web import Study, study_application
+    from waybench.people.web import Study, study_application
     from waybench.view import address, listen, new_token, serve_application
 
     if record is None or record == "-":

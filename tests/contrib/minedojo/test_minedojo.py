@@ -188,7 +188,8 @@ def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Pat
     for folder in ("results", "replays"):
         (page,) = (tmp_path / folder).glob("*.html")
         assert "ot re-simulated: it was played in a live world." in page.read_text(encoding="utf-8")
-    assert "engine: minedojo" in report.index.read_text(encoding="utf-8")
+    (family,) = (tmp_path / "families").glob("*.html")
+    assert "engine: minedojo" in family.read_text(encoding="utf-8")
     (made,) = rows(episodes)
     assert (made.metrics["score"], made.exclusion_reason, made.group.apart) == (
         float(record.turns[-1].reward),

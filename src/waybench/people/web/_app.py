@@ -17,9 +17,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from waybench.play import PlayedEpisode, board_svg
-from waybench.play._typed import LONGEST
-from waybench.play.web._study import Participant, Study
+from waybench.people import PlayedEpisode, board_svg
+from waybench.people._typed import LONGEST
+from waybench.people.web._study import Participant, Study
 from waybench.view import Access, Guard
 
 _MOST_BYTES = 4 * LONGEST + 10_000  # of a request
@@ -66,7 +66,7 @@ def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in _STATIC:
         return PlainTextResponse("Page not found.\n", 404)
-    return Response((files("waybench.play.web") / "pages" / name).read_text("utf-8"), media_type=_STATIC[name])
+    return Response((files("waybench.people.web") / "pages" / name).read_text("utf-8"), media_type=_STATIC[name])
 
 
 class _Pages:
@@ -76,7 +76,7 @@ class _Pages:
         self._study, self._cookie = study, cookie
         self._sessions: dict[str, _Session] = {}
         self._page = Templates(
-            loader=PackageLoader("waybench.play.web", "pages"), autoescape=True, undefined=StrictUndefined
+            loader=PackageLoader("waybench.people.web", "pages"), autoescape=True, undefined=StrictUndefined
         ).get_template("play.html")
         self.actions: dict[str, Callable[[_Session, dict[str, str]], None]] = {
             "join": self._join,

@@ -14,7 +14,7 @@ import waybench
 from tests.browser import Visits, barriers, chromium, lacking, too_wide
 from tests.conftest import PATIENCE
 from waybench.core import Episode, EpisodeRecord, replay
-from waybench.play import PlayedEpisode
+from waybench.people import PlayedEpisode
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -6,8 +6,8 @@ from time import monotonic
 
 import click
 
-from waybench.play._game import PlayedEpisode
-from waybench.play._render import board_text
+from waybench.people._game import PlayedEpisode
+from waybench.people._render import board_text
 
 
 def play_lines(game: PlayedEpisode, *, hints: bool) -> None:

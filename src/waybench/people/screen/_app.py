@@ -11,8 +11,8 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Footer, Header, Input, Static
 
 from waybench.core import TypedAction
-from waybench.play._game import PlayedEpisode
-from waybench.play._render import board_text
+from waybench.people._game import PlayedEpisode
+from waybench.people._render import board_text
 
 _WASD = {"w": "up", "a": "left", "s": "down", "d": "right"}
 _ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}

@@ -11,8 +11,8 @@ from textual.widgets import Input, Static
 import waybench
 from waybench.core import Episode
 from waybench.envs import registry
-from waybench.play import PlayedEpisode
-from waybench.play.screen import PlayApp
+from waybench.people import PlayedEpisode
+from waybench.people.screen import PlayApp
 
 
 def game_of(env_id: str, instance: Any = None) -> PlayedEpisode:

@@ -5,7 +5,7 @@ import pytest
 import waybench
 from tests.cli.support import plan
 from waybench.core import Episode, Invalid
-from waybench.play import reply_for
+from waybench.people import reply_for
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 import waybench
 from waybench.analysis import read_logs
 from waybench.core import EpisodeRecord, UsageError, replay
-from waybench.play.web import Study, study_application
+from waybench.people.web import Study, study_application
 
 PORT, TOKEN = 7599, "the-token"
 HOME = f"http://127.0.0.1:{PORT}"

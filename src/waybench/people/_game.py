@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from waybench.core import Board, Episode, EpisodeRecord, Json, Metric, Reply, TypedAction, Usage, UsageError, plural
-from waybench.play._typed import reply_for, typed_actions
+from waybench.people._typed import reply_for, typed_actions
 
 LONGEST_NAME = 60  # characters of a player's
 _REPLIES = "Type the reply."
