@@ -76,7 +76,6 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["alicia", "--each", "wording"], "write it as key=value"),
         (["alicia", "--each", "wording=matrix", "-T", "wording=ascii"], "give one of them"),
         (["alicia", "--each", "wording=matrix,runes"], "runes"),
-        (["alicia", "--quote"], "--quote needs a horizon_ task"),
         (["alicia", "--precision", 0.1], "unknown parameter of alicia 'precision'"),
         (["horizon_maze", "--budget", "5USD"], "add prices=FILE"),
         (["horizon_maze", "--budget", "much"], "as in 5USD or 200k tokens"),
@@ -195,3 +194,9 @@ def test_each_value_of_a_parameter_that_a_task_does_not_have() -> None:
 def test_a_parameter_that_no_task_has(command: Command, tmp_path: Path, text: str, expected: str) -> None:
     result = command("run", "alicia", "hanoi_3", "--model", "waybench/null", "-T", text, "--out", tmp_path / "o")
     assert expected in one_line_error(result)
+
+
+def test_a_quote_needs_no_key(command: Command, tmp_path: Path) -> None:
+    said = command("run", "alicia", "hanoi_3", "--model", "openai/none", "--quote", "--limit", 1, "--out", tmp_path)
+    assert said.exit_code == 0
+    assert [line.split(",")[0] for line in said.stdout.splitlines()] == ["alicia", "hanoi_3"]

@@ -11,7 +11,7 @@ from waybench.cli._budget import NO_BUDGET, run_budget
 from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import UsageError, prepare_folder, read_prices, resolve
+from waybench.core import prepare_folder, read_prices
 from waybench.tasks import TASKS, find_task, load_task, quote
 
 DEFAULT_OUT = Path("waybench-out")
@@ -60,7 +60,7 @@ _POSITIVE = click.IntRange(min=1)
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), help="Token prices as JSON (see `waybench prices`)."
 )
-@click.option("--quote", "quote_only", is_flag=True, help="Print the expected cost of horizon_ tasks and exit.")
+@click.option("--quote", "quote_only", is_flag=True, help="Print what each task asks of each model, and exit.")
 @click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True, help="Log folder.")
 @click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.")
 @click.option(
@@ -130,18 +130,21 @@ def run(
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
-    searching = [(entry, args) for entry, args in chosen if _PRECISION in {option.name for option in entry.options}]
-    if quote_only and not searching:
-        raise UsageError("--quote needs a horizon_ task: name one")
-    for entry, args in searching:
+    opening: list[str] = []
+    for entry, args in chosen:
         for model in models:
-            click.echo(quote(entry, resolve(entry.options, args), model))
+            if quote_only or entry.horizon is not None:
+                click.echo(quote(entry, args, model, known.get(model)))
+            elif not model.startswith("waybench/"):  # embedded players cost nothing
+                opening.append(quote(entry, args, model, known.get(model)))
     if quote_only:
         return
     settings = {name: value for name, value in config.items() if value is not None}
     limit_of_run = run_budget(budget, entries, models, known)
+    if limit_of_run.note:
+        opening.append(limit_of_run.note)
     progress = RunProgress(
-        prices=known, budget=limit_of_run.amount, in_dollars=limit_of_run.in_dollars, opening=limit_of_run.note
+        prices=known, budget=limit_of_run.amount, in_dollars=limit_of_run.in_dollars, opening=opening
     )
     try:
         unfinished = evaluate_shown(

@@ -9,7 +9,7 @@ from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._sample import open_episode, stored_record, to_sample
 from waybench.eval._search import HorizonSearch
 from waybench.eval._solver import by_level, episode, play, reply_of
-from waybench.eval._strata import Stratum, strata
+from waybench.eval._strata import Stratum, Tokens, least_tokens, strata
 from waybench.eval._task_status import TaskStatus
 
 __all__ = [
@@ -19,12 +19,14 @@ __all__ = [
     "RunProgress",
     "Stratum",
     "TaskStatus",
+    "Tokens",
     "by_level",
     "check_folder",
     "check_player",
     "episode",
     "escape_surrogates",
     "evaluate",
+    "least_tokens",
     "one_line_errors",
     "open_episode",
     "open_model",

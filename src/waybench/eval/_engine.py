@@ -92,8 +92,7 @@ def evaluate(
                 created = [journals.create(make) for make in tasks]
                 follow_older_logs(out, created, ready, warn or _to_stderr)
                 journals.open(ready, followed)
-                if followed.opening:
-                    followed.notes.append(followed.opening)
+                followed.notes.extend(followed.opening)
                 with following(followed, journals, out, quiet=display == "none"):
                     logs = _eval_set(created, ready, out, config or {}, limits or {}, rerun, display)
             except KeyboardInterrupt:

@@ -41,32 +41,32 @@ class Ladder(AdaptiveSampleSource["_Climb"]):
         passed: Callable[[EpisodeRecord], bool],
     ) -> None:
         super().__init__()
-        self._environment = environment
-        self._options = options
-        self._levels = levels
-        self._items = items
-        self._attempts = attempts
+        self.environment = environment
+        self.options = options
+        self.levels = levels
+        self.items = items
+        self.attempts = attempts
         self._perfect = perfect
         self._passed = passed
 
     def _samples(self, level: int) -> list[Sample]:
-        return [to_sample(self._environment, item, self._options, 1) for item in self._items(level)]
+        return [to_sample(self.environment, item, self.options, 1) for item in self.items(level)]
 
     def initial_samples(self) -> list[Sample]:
         """Return the first attempts of the first level."""
-        return self._samples(next(iter(self._levels())))
+        return self._samples(next(iter(self.levels())))
 
     def begin(self, player: str) -> "_Climb":
         """Return the climb of a player that stands at the first level."""
-        levels = iter(self._levels())
+        levels = iter(self.levels())
         return _Climb(levels, next(levels))
 
     def follow(self, at: "_Climb", name: str, record: EpisodeRecord) -> list[Sample]:
         """Return what follows from an attempt."""
         following: list[Sample] = []
-        if record.attempt < self._attempts and not self._perfect(record):
-            item = self._items(record.item["level"])[int(record.item["index"])]
-            following.append(to_sample(self._environment, item, self._options, record.attempt + 1))
+        if record.attempt < self.attempts and not self._perfect(record):
+            item = self.items(record.item["level"])[int(record.item["index"])]
+            following.append(to_sample(self.environment, item, self.options, record.attempt + 1))
         if record.item["level"] == at.level and self._passed(record):
             at.level = next(at.levels, None)
             if at.level is not None:

@@ -302,7 +302,7 @@ class RunProgress:
         in_dollars: Whether it is in dollars; models without a price then cost nothing.
         budget_is_spent: Whether the run has been stopped since the budget is spent.
         on_spent: Stops the run; is called once.
-        opening: A line that the user should read when the run begins; "" for none.
+        opening: Lines that the user should read when the run begins.
     """
 
     prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
@@ -313,7 +313,7 @@ class RunProgress:
     in_dollars: bool = False
     budget_is_spent: bool = False
     on_spent: Callable[[], None] = lambda: None
-    opening: str = ""
+    opening: list[str] = field(default_factory=list[str])
 
     def _check_budget(self) -> None:
         if self.budget is None or self.budget_is_spent:

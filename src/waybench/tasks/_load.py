@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from waybench.core import resolve
+from waybench.core import Price, resolve
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._items import played_parts
 from waybench.tasks._keys import with_key
@@ -18,20 +18,22 @@ def load_task(entry: TaskEntry) -> Any:
     return declared(entry)
 
 
-def quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
-    """Return what the search of a task for a model's horizon may cost, in a line.
+def quote(entry: TaskEntry, args: Mapping[str, Any], model: str, price: Price | None = None) -> str:
+    """Return in a line what a task asks of a model at most, and about how many tokens that takes.
 
     Args:
-        entry: A task with a precision that it goes on to.
-        args: All its parameters, checked.
+        entry: The task.
+        args: Parameters that are given, checked.
         model: The model.
+        price: The model's price; None if it is not known.
 
     Raises:
-        UsageError: If a parameter is unfit, or the budget is in dollars and the model's price is not known.
+        UsageError: If a parameter is unfit, a data set is not here, or the budget is in dollars and the model's price
+            is not known.
     """
-    from waybench.tasks._horizon import horizon_quote  # which needs the evaluation engine
+    from waybench.tasks._estimate import estimate_text  # which needs the evaluation engine
 
-    return horizon_quote(entry, with_key(args), model)
+    return estimate_text(entry, args, model, price)
 
 
 def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
