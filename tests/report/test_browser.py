@@ -18,6 +18,8 @@ from waybench.reporting import write_report
 
 pytestmark = pytest.mark.slow
 
+ALL = "all/index.html"  # the page of all results
+
 
 def number(text: str) -> float | None:
     """Return a cell's number; None for a dash."""
@@ -26,7 +28,7 @@ def number(text: str) -> float | None:
 
 
 def column(page: Any, name: str) -> list[float | None]:
-    """Return a column of the first page's first table, as it is shown."""
+    """Return a column of the table of all results, as it is shown."""
     heads = [head.splitlines()[0] for head in page.locator("#leaders thead th").all_inner_texts()]
     cells = page.locator(f"#leaders tbody tr > :nth-child({heads.index(name) + 1})")
     return [number(text) for text in cells.all_inner_texts()]
@@ -72,7 +74,7 @@ def test_a_page_that_does_what_it_should_not_is_noticed(chromium: Any, tmp_path:
 
 @pytest.mark.parametrize("head", ["Score", "Solved, %", "Tokens per solved", "Cost per solved"])
 def test_a_columns_head_sorts_by_numbers(visit: Visits, site: Path, head: str) -> None:
-    page = visit(site)
+    page = visit(site, ALL)
     cell = page.locator("#leaders thead th", has_text=head)
     before = column(page, head)
     assert not in_order(before)
@@ -90,7 +92,7 @@ def test_a_columns_head_sorts_by_numbers(visit: Visits, site: Path, head: str) -
 
 
 def test_numbers_are_sorted_as_numbers(visit: Visits, site: Path) -> None:
-    page = visit(site)
+    page = visit(site, ALL)
     page.locator("#leaders thead th", has_text="Score").click()
     values = [value for value in column(page, "Score") if value is not None]
     assert values == sorted(values) != sorted(values, key=str)
@@ -98,7 +100,7 @@ def test_numbers_are_sorted_as_numbers(visit: Visits, site: Path) -> None:
 
 def test_horizons_are_sorted_beyond_first_and_below_last(visit: Visits, tmp_path: Path) -> None:
     write_report([*EPISODES, *climbed("oracle", (5, 7), "vendor/all")], tmp_path / "site")
-    page = visit(tmp_path / "site")
+    page = visit(tmp_path / "site", ALL)
     head = page.locator("#leaders thead th", has_text="Horizon")
     place = page.locator("#leaders thead th").evaluate_all(
         "all => all.findIndex(each => each.innerText.startsWith('Horizon'))"
@@ -123,7 +125,7 @@ def test_horizons_are_sorted_beyond_first_and_below_last(visit: Visits, tmp_path
 
 
 def test_the_table_is_searched_and_narrowed_to_a_family(visit: Visits, site: Path) -> None:
-    page = visit(site)
+    page = visit(site, ALL)
     bar = page.locator(".narrow-down").first
     rows = page.locator("#leaders tbody tr")
     total = rows.count()
@@ -148,7 +150,7 @@ def test_the_table_is_searched_and_narrowed_to_a_family(visit: Visits, site: Pat
 
 
 def test_a_chart_shows_the_means_of_the_episodes(visit: Visits, site: Path) -> None:
-    figure = visit(site).locator("section:has(> #maze-alicia-family) figure .wide")
+    figure = visit(site, "families/maze-alicia.html").locator("section:has(> #maze-alicia) figure .wide")
     marks = [
         (title, float(place))
         for title, place in figure.locator("path:has(title)").evaluate_all(
@@ -177,7 +179,7 @@ def test_a_chart_shows_the_means_of_the_episodes(visit: Visits, site: Path) -> N
 
 def test_from_the_first_page_to_a_replay(visit: Visits, site: Path) -> None:
     page = visit(site)
-    page.locator("#leaders").get_by_role("link", name=sites.STEADY).first.click()
+    page.locator("#matrix").get_by_role("link", name=sites.STEADY).click()
     assert page.locator("h1").inner_text() == sites.STEADY
     page.locator("#leaders").get_by_role("link", name="Mazes (AliciaBench)").click()
     assert page.locator("h1").inner_text() == f"{sites.STEADY}: Mazes (AliciaBench)"
@@ -187,6 +189,7 @@ def test_from_the_first_page_to_a_replay(visit: Visits, site: Path) -> None:
     assert page.url.endswith("#i7-1")  # back where it is among the others
     page.get_by_role("navigation").get_by_role("link", name=sites.STEADY).click()
     page.get_by_role("navigation").get_by_role("link", name=sites.TITLE).click()
+    page.locator("#matrix").get_by_role("link", name="Mazes").click()
     page.get_by_role("link", name="All tables and curves of Mazes (AliciaBench)").click()
     assert page.locator("h1").inner_text() == "Mazes (AliciaBench)"
     page.get_by_role("link", name="Two models side by side").click()
@@ -194,7 +197,7 @@ def test_from_the_first_page_to_a_replay(visit: Visits, site: Path) -> None:
 
 
 def test_results_are_narrowed_to_what_happened(visit: Visits, site: Path) -> None:
-    page = visit(site)
+    page = visit(site, ALL)
     page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes").click()
     mazes = page.locator("article")
     total = mazes.count()
@@ -263,9 +266,10 @@ def test_dark_pages_are_dark(visit: Visits, site: Path, name: str) -> None:
 
 
 def test_without_scripts_pages_can_be_read(visit: Visits, site: Path) -> None:
-    page = visit(site, scripts=False)
-    assert page.locator("#leaders tbody tr").count() == 14
+    page = visit(site, "tasks/maze-alicia.html", scripts=False)
     assert page.locator("figure .wide svg").first.is_visible()
+    page = visit(site, ALL, scripts=False)
+    assert page.locator("#leaders tbody tr").count() == 14
     page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes").click()
     page.get_by_role("radio", name="with an infrastructure error").check()  # by the style sheet alone
     assert page.locator("article").filter(visible=True).count() == 1
