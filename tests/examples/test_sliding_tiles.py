@@ -76,7 +76,7 @@ def test_it_is_run_and_reported(run: Run) -> None:
     models = ("--model", "waybench/oracle", "--out", "logs")
     drawn = run("waybench", "run", "tiles", *models, "--limit", "2", "-T", "level=12")
     assert "Sliding tiles" in drawn and "1.000" in drawn
-    assert " 6" in run("waybench", "run", "sliding/tiles", *models, "-T", "source=mine.jsonl")
+    assert " 6" in run("waybench", "run", "sliding/tiles", *models, "-T", "source=mine.jsonl", "--levels")
     assert "horizon above the hardest level tested (shortest solution 28;" in run(
         "waybench", "run", "horizon_tiles", "--model", "waybench/oracle", "--out", "search"
     )

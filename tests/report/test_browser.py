@@ -179,17 +179,17 @@ def test_a_chart_shows_the_means_of_the_episodes(visit: Visits, site: Path) -> N
 
 def test_from_the_first_page_to_a_replay(visit: Visits, site: Path) -> None:
     page = visit(site)
-    page.locator("#matrix").get_by_role("link", name=sites.STEADY).click()
+    page.locator("table.matrix").first.get_by_role("link", name=sites.STEADY).click()
     assert page.locator("h1").inner_text() == sites.STEADY
     page.locator("#leaders").get_by_role("link", name="Mazes (AliciaBench)").click()
     assert page.locator("h1").inner_text() == f"{sites.STEADY}: Mazes (AliciaBench)"
     page.locator("article", has_text="Maze 701").get_by_role("link", name="attempt 1").click()
     assert page.locator("h1").inner_text() == "Maze 701"
-    page.get_by_role("navigation").get_by_role("link", name="Mazes (AliciaBench)").click()
+    page.get_by_role("navigation", name="Site").get_by_role("link", name="Mazes (AliciaBench)").click()
     assert page.url.endswith("#i7-1")  # back where it is among the others
-    page.get_by_role("navigation").get_by_role("link", name=sites.STEADY).click()
-    page.get_by_role("navigation").get_by_role("link", name=sites.TITLE).click()
-    page.locator("#matrix").get_by_role("link", name="Mazes").click()
+    page.get_by_role("navigation", name="Site").get_by_role("link", name=sites.STEADY).click()
+    page.get_by_role("navigation", name="Site").get_by_role("link", name=sites.TITLE).click()
+    page.locator("table.matrix").first.get_by_role("link", name="Mazes").click()
     page.get_by_role("link", name="All tables and curves of Mazes (AliciaBench)").click()
     assert page.locator("h1").inner_text() == "Mazes (AliciaBench)"
     page.get_by_role("link", name="Two models side by side").click()

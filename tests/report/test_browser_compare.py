@@ -132,7 +132,7 @@ def test_scores_lead_to_replays(visit: Visits, site: Path) -> None:
     for column, model in ((2, sites.STEADY), (3, sites.IMAGE)):
         page.locator("#rows tr").first.locator("td").nth(column - 1).get_by_role("link").click()
         assert page.locator("h1").inner_text().startswith(f"Maze {maze}")
-        assert model in page.get_by_role("navigation").inner_text()
+        assert model in page.get_by_role("navigation", name="Site").inner_text()
         page.go_back()
         assert page.locator("#one option:checked").inner_text() == sites.STEADY
 
