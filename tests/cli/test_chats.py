@@ -47,7 +47,7 @@ def test_round_trip(command: Command, env_id: str) -> None:
 
 
 def test_an_oracle_s_reply_to_a_prompt_reaches_the_ceiling(command: Command) -> None:
-    for name, arguments in (("alicia", ("--level", 9)), ("mango_route", ("-O", "protocol=sound"))):
+    for name, arguments in (("alicia", ("--level", 9)), ("mango_route", ("-T", "protocol=sound"))):
         lines = lines_of(command("generate", name, "--count", 3, "--prompts", *arguments))
         solved = lines_of(command("generate", name, "--count", 3, "--solutions", *arguments))
         by_prompt: dict[str, list[Any]] = {json.dumps(line["messages"]): line for line in lines}
@@ -63,7 +63,7 @@ def test_an_oracle_s_reply_to_a_prompt_reaches_the_ceiling(command: Command) -> 
 
 def test_options_choose_the_wording(command: Command) -> None:
     [plain] = lines_of(command("generate", "maze", "--count", 1, "--prompts"))
-    [drawn] = lines_of(command("generate", "maze", "--count", 1, "--prompts", "-O", "wording=ascii"))
+    [drawn] = lines_of(command("generate", "maze", "--count", 1, "--prompts", "-T", "wording=ascii"))
     assert plain["hash"] == drawn["hash"]
     assert plain["options"]["wording"] != drawn["options"]["wording"] == "ascii"
     assert "[[0," in plain["messages"][0]["content"] and "###X#" in drawn["messages"][0]["content"]
@@ -82,7 +82,7 @@ def test_a_task_s_parameters_choose_the_items(command: Command) -> None:
     ("args", "expected"),
     [
         (["maze", "--prompts", "--solutions"], "choose one"),
-        (["maze", "-O", "wording=ascii"], "add --prompts or --solutions"),
+        (["maze", "-T", "wording=ascii"], "add --prompts or --solutions"),
         (["tilemap", "--prompts", "--model", "openai/x"], "do not work with --model"),
         (["horizon_hanoi", "-T", "key=k"], "chooses its items while it runs"),
         (["aqa"], "plays several environments"),

@@ -15,7 +15,7 @@ from waybench.envs.tilemap import MapFile
 def test_lines_are_the_sources_items(command: Command) -> None:
     maze = waybench.load("maze/alicia")
     lines = lines_of(
-        command("generate", "maze", "--level", 7, "--key", "k", "--count", 3, "--start", 1, "-S", "loops=0")
+        command("generate", "maze", "--level", 7, "--key", "k", "--count", 3, "--start", 1, "-T", "loops=0")
     )
     items = [maze.source("k", 7, loops=0.0).item(index) for index in (1, 2, 3)]
     label = "private-" + hashlib.sha256(b"waybench key k").hexdigest()[:8]  # the lines do not give the key away
@@ -59,6 +59,23 @@ def test_none_are_no_lines(command: Command) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
 
 
+def test_one_flag_carries_the_options(command: Command) -> None:
+    chosen = ("generate", "maze", "--level", 9, "--start", 12, "--count", 2)  # beyond the ten mazes that `run` plays
+    by_t = command(*chosen, "-T", "algorithm=wilson", "-T", "wording=ascii", "--prompts").stdout
+    assert by_t == command(*chosen, "-S", "algorithm=wilson", "-O", "wording=ascii", "--prompts").stdout
+    assert by_t != command(*chosen, "--prompts").stdout
+    shown = command("generate", "--help").stdout
+    assert "-T" in shown
+    assert "-S" not in shown
+    assert "-O" not in shown
+
+
+def test_a_level_and_a_parameter_of_a_task_that_climbs(command: Command) -> None:
+    chosen = command("generate", "alicia", "--level", 9, "-T", "limit=2", "--count", 2).stdout.splitlines()
+    assert chosen == command("generate", "alicia", "--level", 9, "--count", 2).stdout.splitlines()
+    assert [json.loads(line)["level"] for line in chosen] == [9, 9]
+
+
 @pytest.mark.parametrize(
     ("args", "told", "written"),
     [
@@ -100,13 +117,13 @@ def test_a_level_with_enough_items_is_not_talked_about(command: Command, args: l
         (["maze", "--level", "five"], "not a valid integer"),
         (["maze", "--count", -1], "--count"),
         (["maze", "--start", -1], "--start"),
-        (["maze", "-S", "loops"], "option=value"),
-        (["maze", "-S", "=1"], "option=value"),
-        (["maze", "-S", "loops=2"], "from 0 to 1"),
-        (["maze", "-S", "loops=nan"], "give a number"),
-        (["maze", "-S", "level=7"], "choose from algorithm, loops, sides"),
-        (["maze", "-S", "key=7"], "choose from algorithm, loops, sides"),
-        (["maze", "-S", "algorithm=wilsn"], "did you mean 'wilson'?"),
+        (["maze", "-T", "loops"], "key=value"),
+        (["maze", "-T", "=1"], "key=value"),
+        (["maze", "-T", "loops=2"], "from 0 to 1"),
+        (["maze", "-T", "loops=nan"], "give a number"),
+        (["maze", "-T", "levle=7"], "unknown parameter of alicia 'levle'"),
+        (["maze", "-S", "wording=ascii"], "choose from algorithm, loops, sides"),
+        (["maze", "-T", "algorithm=wilsn"], "did you mean 'wilson'?"),
         (["maze", "--out", "/"], "cannot write '/'"),
         (["maze", "--out", "/no/such/folder/file"], "cannot write"),
     ],
@@ -118,7 +135,7 @@ def test_bad_input(command: Command, args: list[object], expected: str) -> None:
 @pytest.fixture
 def of_model(monkeypatch: pytest.MonkeyPatch) -> tuple[object, ...]:
     monkeypatch.setenv("SCRIPTED_API_KEY", "none")
-    return ("--model", MODEL, "-S", f"objectives={len(OBJECTIVES)}")
+    return ("--model", MODEL, "-T", f"objectives={len(OBJECTIVES)}")
 
 
 def test_a_model_s_worlds_can_be_scored_and_read(
@@ -154,7 +171,7 @@ def test_worlds_that_cannot_be_had_are_named_and_the_others_written(
     wrong = {1: {"tiles": [Answer("{}")] * 9}, 2: {"map": [Answer('{"map": []}')] * 9}}
     with model_server(author(lambda world: wrong.get(world, {}))) as server:
         result = command(
-            *("generate", "tilemap/gtb", *of_model, "--model-base-url", server.url, "--count", 4, "-S", "attempts=2"),
+            *("generate", "tilemap/gtb", *of_model, "--model-base-url", server.url, "--count", 4, "-T", "attempts=2"),
             *("--max-connections", 1),  # so that the server's numbers are ours
         )
     assert result.exit_code == 1
@@ -176,7 +193,7 @@ def test_the_same_world_again_is_none(command: Command, of_model: tuple[object, 
 
 def test_theme_and_level(command: Command, of_model: tuple[object, ...]) -> None:
     with model_server(author({})) as server:
-        arguments = ("--model-base-url", server.url, "--level", 3, "-S", "theme=salt  mines", "-S", "attempts=1")
+        arguments = ("--model-base-url", server.url, "--level", 3, "-T", "theme=salt  mines", "-T", "attempts=1")
         result = command("generate", "tilemap/stepwise", *of_model, *arguments, "--count", 1)
     assert result.exit_code == 1
     assert result.stderr == "0: no usable map in 1 request; the last problem: map: The map has 7 rows: give 13.\n"
@@ -204,9 +221,9 @@ def test_a_provider_s_errors_are_one_line(command: Command, of_model: tuple[obje
         (["tilemap", "--model", MODEL, "--start", 1], "--key and --start have no effect on items that a model writes"),
         (["tilemap", "--model", MODEL, "--level", 0], "level 0: a model writes worlds of levels 1 to 9"),
         (["tilemap", "--model", MODEL, "--level", 10], "level 10: a model writes worlds of levels 1 to 9"),
-        (["tilemap", "--model", MODEL, "-S", "objectives=0"], "objectives=0 is out of range"),
-        (["tilemap", "--model", MODEL, "-S", "biome=wood"], "choose from attempts, objectives, theme"),
-        (["tilemap", "--model", MODEL, "-S", f"theme={'x' * 201}"], "the theme has 201 characters"),
+        (["tilemap", "--model", MODEL, "-T", "objectives=0"], "objectives=0 is out of range"),
+        (["tilemap", "--model", MODEL, "-T", "biome=wood"], "choose from attempts, objectives, theme"),
+        (["tilemap", "--model", MODEL, "-T", f"theme={'x' * 201}"], "the theme has 201 characters"),
         (["tilemap", "--model", MODEL, "-M", "x"], "key=value"),
         (["tilemap", "--model", MODEL, "--temperature", -1], "--temperature"),
         (["tilemap", "--temperature", 1], "add --model"),

@@ -57,7 +57,7 @@ def test_attempts_at_an_item_are_numbered_and_an_unfinished_one_is_excluded(ada:
 def test_a_second_attempt_has_a_chance_of_its_own(command: Command, tmp_path: Path) -> None:
     records: list[EpisodeRecord] = []
     for player in ("Ada", "Ada", "Bea"):
-        game = ("play", "bandit", "-O", "steps=20", "-O", "protocol=sound", "--player", player)
+        game = ("play", "bandit", "-T", "steps=20", "-T", "protocol=sound", "--player", player)
         assert command(*game, "--record", tmp_path / "r.jsonl", stdin="1\n" * 20).exit_code == 0
     for line in (tmp_path / "r.jsonl").read_text().splitlines():
         records.append(EpisodeRecord.from_json(json.loads(line)))
@@ -143,7 +143,7 @@ def test_stored_replies_have_a_model(command: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wording", ["two_questions", "code"])
 def test_a_person_is_asked_for_actions_alone(command: Command, tmp_path: Path, wording: str) -> None:
-    game = ("play", "bandit", "-O", "steps=2", "-O", "protocol=sound", "-O", f"wording={wording}")
+    game = ("play", "bandit", "-T", "steps=2", "-T", "protocol=sound", "-T", f"wording={wording}")
     result = command(*game, "--record", tmp_path / "r", stdin="1\n2\n")
     assert result.exit_code == 0
     assert "step by step" not in result.stdout

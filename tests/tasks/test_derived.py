@@ -151,6 +151,12 @@ def test_another_package_s_environment_has_a_task_and_a_search(others: Registry)
     assert not {"window"} & {option.name for option in search.options}
 
 
+def test_a_family_names_the_task_of_its_first_environment() -> None:
+    assert find_task("maze") is find_task("maze/alicia")
+    assert find_task("waybench/tilemap") is find_task("tilemap/gtb")
+    assert find_task("hanoi").name == "hanoi"  # a task of that name is preferred
+
+
 def _samples(name: str, **given: Any) -> list[EpisodeRecord]:
     dataset = load_task(find_task(name))(**given).dataset
     return [EpisodeRecord.assemble(sample.metadata["waybench"]) for sample in dataset]

@@ -68,7 +68,7 @@ def opened(
         environment: Whose instances.
         model: The model's name.
         level: Their level; the smallest if None.
-        settings: Values of -S.
+        settings: Texts of -T, the options of the model's items.
         model_base_url: Address of the model's server.
         model_args: Values of -M.
         timeout: Seconds for one try of a request.
@@ -87,7 +87,7 @@ def opened(
         environment.id,
         model,
         level=environment.smallest_level if level is None else level,
-        options=assignments(settings, "-S"),
+        options=assignments(settings, "-T"),
         model_base_url=model_base_url,
         model_args=model_arguments(model_args),
         config={**defaults, **given, **({"attempt_timeout": timeout} if timeout else {})},

@@ -19,7 +19,7 @@ _EXAMPLES = f"""\b
 waybench generate {TASKS[0].name} --level 9 --count 100 --key mine
 waybench generate {TASKS[0].name} --level 9 --count 100 --key mine --prompts --out prompts.jsonl
 waybench generate {TASKS[0].name} --level 9 --count 100 --key other --solutions --out train.jsonl
-waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -S objectives=4 -S "theme=a city" --out maps.jsonl"""
+waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -T objectives=4 -T "theme=a city" --out maps.jsonl"""
 
 
 @click.command(epilog=_EXAMPLES)
@@ -51,16 +51,16 @@ def generate(
 
     If a level has fewer different items than --count, each is printed once, with a warning.
 
-    Add a list of "replies" to a line to score it with `waybench score`. `waybench list ENV` shows the options
-    for -S, -O and -T. With -T, the items are those that `waybench run` plays with the same parameters.
+    Add a list of "replies" to a line to score it with `waybench score`. `waybench list ENV` shows what -T takes.
+    With parameters of a task, the items are those that `waybench run` plays with the same parameters.
 
     With --prompts, each line has the chat "messages" before the first reply, for your own program. It can be scored
     in the same way. With --solutions, each line is {"messages": [...]}: a whole chat in which the oracle solves the
     item, as fine-tuning tools take it. In environments that write a new prompt for each turn, each reply has a line
-    with its own prompt. -O chooses the protocol and the wording.
+    with its own prompt. `-T protocol=sound` and `-T wording=...` choose the protocol and the wording.
 
     With --model, a language model writes the items, from a story to a map whose objectives can all be reached. Each
-    takes about 5 to 25 requests. The options for -S are then objectives, attempts (at each of five steps) and theme.
+    takes about 5 to 25 requests. -T then takes objectives, attempts (at each of five steps) and theme.
     Items that fail are reported on standard error, and the exit status is 1.
     """
     if prompts and solutions:
@@ -69,19 +69,22 @@ def generate(
     if model is not None:
         if key is not None or start:
             raise UsageError("--key and --start have no effect on items that a model writes: remove them")
-        if chats or options or parameters:
-            raise UsageError("--prompts, --solutions, -O and -T do not work with --model: remove them")
+        if chats or options:
+            raise UsageError("--prompts, --solutions and options of play do not work with --model: remove them")
         environment = resolve_environment(env)
-        author = opened(environment, model, level, settings, **of_model)
+        author = opened(environment, model, level, (*settings, *parameters), **of_model)
         with lines(out) as write:
             failed = write_authored(
                 author, environment, count, lambda item, more: write(_line(environment, item, more))
             )
         sys.exit(1 if failed else 0)
     check_no_model(of_model)
-    if options and not chats and not parameters:
-        raise UsageError("-O says how items are played: add --prompts or --solutions, or leave it out")
     choices = ItemChoices(env, key, level, settings, options, parameters, None if chats else "paper")
+    if choices.play_options and not chats:
+        raise UsageError(
+            f"{', '.join(choices.play_options)}: only for how items are played; add --prompts or --solutions, or "
+            "leave it out"
+        )
     write_lines = prompt_lines if prompts else solution_lines if solutions else _instance_lines
     exhausted = choices.space is not None and start + count > choices.space
     written: set[str] = set()

@@ -43,8 +43,13 @@ class ItemChoices:
         level: The level; None if not given.
         source_options: Texts of -S.
         options: Texts of -O.
-        parameters: Texts of -T, the task's parameters. Without any, the items are those of the environment's source.
+        parameters: Texts of -T: of an environment, its options; otherwise the task's parameters, which choose the items
+            as in `waybench run`. Without the latter, the items are those of the environment's source.
         protocol: The protocol for which that source generates items; the one that is played if None.
+
+    Attributes:
+        task: The task.
+        play_options: The options of play that are given for an environment; parameters of a task are not among them.
 
     Raises:
         UsageError: If a name or a value is unfit.
@@ -60,8 +65,12 @@ class ItemChoices:
         parameters: Sequence[str],
         protocol: str | None = None,
     ) -> None:
+        of_play, of_source = _environment_options(name, parameters)
+        if of_play or of_source:
+            options, source_options, parameters = (*options, *of_play), (*source_options, *of_source), ()
         if parameters:
             self.task = _task(name)
+            self.play_options: tuple[str, ...] = ()
             given = _given(self.task, key, level, source_options, options, parameters)
             self._played = played_items(self.task, given)
             self._source: Source[Any] | None = None
@@ -70,7 +79,9 @@ class ItemChoices:
             environment = resolve_environment(name)
             self.task = _task(name)
             self._environment = environment
-            self._options = environment.resolve_options(assignments(options, "-O"))
+            given = assignments(options, "-O")
+            self.play_options = tuple(given)
+            self._options = environment.resolve_options(given)
             played = str(self._options["protocol"]) if protocol is None else protocol
             self._source = source_of(environment, key, level, source_options, played)
             self._settings = {
@@ -122,6 +133,27 @@ def _task(name: str) -> TaskEntry:
     return next((task for task in alone if not any(part.fixed for part in task.parts)), None) or find_task(env_id)
 
 
+def _environment_options(name: str, parameters: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the texts of -T that are options of play, and those that are options of the source.
+
+    Both are empty if the name is a task's, or a parameter is one that only tasks have, such as `source`: these choose
+    the items.
+    """
+    given = assignments(parameters, "-T", "key=value")
+    if not given or name.removeprefix("waybench/").partition("@")[0] not in environment_names():
+        return [], []
+    environment = resolve_environment(name)
+    of_play = {option.name for option in environment.options}
+    of_source = {option.name for option in environment.source_options}
+    if not given.keys() <= of_play | of_source:
+        return [], []
+    texts = [f"{key}={value}" for key, value in given.items()]
+    return (
+        [text for text in texts if text.partition("=")[0] in of_play],
+        [text for text in texts if text.partition("=")[0] not in of_play],
+    )
+
+
 def _given(
     task: TaskEntry,
     key: str | None,
@@ -133,10 +165,12 @@ def _given(
     """Return the task's parameters, checked; what -O, -S, --key and --level name are parameters, too."""
     given = {**assignments(options, "-O"), **assignments(source_options, "-S")}
     given |= {name: value for name, value in (("key", key), ("level", level)) if value is not None}
-    given |= assignments(parameters, "-T")
+    given |= assignments(parameters, "-T", "key=value")
     if task.horizon is not None:
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
+    if task.climb is not None and level is not None:  # of all its levels, the one that is asked for
+        del given["level"]
     checked = with_key(resolve(task.options, given, f"parameter of {task.name}"))
-    if task.climb is not None:  # the first of its levels
-        checked["level"] = checked[task.climb.first]
+    if task.climb is not None:
+        checked["level"] = checked[task.climb.first] if level is None else level
     return checked

@@ -75,8 +75,11 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
     return _sections(
         (
             (f"{environment.id}@{environment.version}", facts),
-            ('Play options (play -O, and "options" of stored replies)', _option_rows(environment.options)),
-            ("Item options (generate -S, play -S)", _option_rows(environment.source_options)),
+            (
+                'Play options (-T of run, play and generate, and "options" of stored replies)',
+                _option_rows(environment.options),
+            ),
+            ("Item options (-T of generate and play)", _option_rows(environment.source_options)),
             *((f"Fields of {part} in templates (wording=file:PATH)", rows) for part, rows in _fields(environment)),
             ("Metrics", [(metric.name, _metric_text(metric)) for metric in environment.metrics]),
             *([("At each step", [(one.name, one.doc) for one in environment.series])] if environment.series else []),

@@ -13,7 +13,7 @@ OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more tha
 def item_parameters(command: F) -> F:
     """Add the parameters that name a source of items: key, level and the source's options."""
     for add in (
-        click.option("-S", "settings", multiple=True, metavar="OPTION=VALUE", help="Item option; repeatable."),
+        click.option("-S", "settings", multiple=True, hidden=True),  # what -T says now
         click.option("--level", type=int, help="Level of difficulty.  [default: the smallest]"),
         click.option("--key", help="Key of the item set: a text, env:NAME or file:PATH.  [default: the public set]"),
     ):
@@ -28,10 +28,10 @@ def play_parameters(command: F) -> F:
             "-T",
             "parameters",
             multiple=True,
-            metavar="NAME=VALUE",
-            help="Parameter of the task, as for `waybench run`, such as source=published; repeatable.",
+            metavar="KEY=VALUE",
+            help="Option of ENV or parameter of the task, as for `waybench run`; repeatable.",
         ),
-        click.option("-O", "options", multiple=True, metavar="OPTION=VALUE", help="How it is played; repeatable."),
+        click.option("-O", "options", multiple=True, hidden=True),  # what -T says now
     ):
         command = add(command)
     return command

@@ -46,12 +46,13 @@ def play(
 ) -> None:
     """Play an item of ENV (an environment, its family or its task) in the terminal, or several in the browser.
 
-    Rules, limits and records are the same as for a model. `waybench list ENV` shows the options for -O, -S and -T. Type
-    `quit` to stop; the record is then kept without an end.
+    Rules, limits and records are the same as for a model. `waybench list ENV` shows what -T takes. Type `quit` to
+    stop; the record is then kept without an end.
 
-    With -T you play the items that `waybench run` gives a model: `waybench play gtb -T source=published`. You are not
-    asked for thoughts: where a model is, the record has an empty reply. `waybench report FILE` compares the records
-    with models. If FILE already has an attempt of yours at the item, this one is recorded as the next.
+    With parameters of a task you play the items that `waybench run` gives a model: `waybench play gtb -T
+    source=published`. You are not asked for thoughts: where a model is, the record has an empty reply. `waybench
+    report FILE` compares the records with models. If FILE already has an attempt of yours at the item, this one is
+    recorded as the next.
 
     With --web several people play in their browsers, each with a name or code, --items of each ENV in order: see
     docs/people.md. ENV can then be a file of JSON lines from `waybench generate`, too.

@@ -1,7 +1,7 @@
 """Command lines that reproduce an episode."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from waybench.analysis import Row
@@ -23,19 +23,14 @@ def run_command(group: Group) -> str:
     return shlex.join(parts)
 
 
-def play_command(row: Row, options: Mapping[str, Json]) -> str:
-    """Return the command with which a person plays an episode's item.
-
-    Args:
-        row: The episode's row.
-        options: The options of play in its record; its other settings are those of the item.
-    """
+def play_command(row: Row) -> str:
+    """Return the command with which a person plays an episode's item."""
     group = row.group
     parts = ["waybench", "play", group.env, "--level", str(row.level), "--index", str(row.index)]
     for _, value in _key(group):
         parts += ["--key", _text(value)]
     for name, value in _changed(group).items():
-        parts += ["-O" if name in options else "-S", f"{name}={_text(value)}"]
+        parts += ["-T", f"{name}={_text(value)}"]
     return shlex.join(parts)
 
 

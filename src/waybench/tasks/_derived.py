@@ -83,8 +83,19 @@ def _others(entries: tuple[Entry, ...]) -> tuple[TaskEntry, ...]:
     return _derived(entries, {entry.name: entry for entry in TASKS})
 
 
+def environment_names() -> dict[str, str]:
+    """Return the id that each name of an environment stands for: its id itself, or the family of which it is first."""
+    names: dict[str, str] = {}
+    for entry in registry.entries:
+        names.setdefault(entry.id.partition("/")[0], entry.id)
+        names[entry.id] = entry.id
+    return names
+
+
 def find_task(name: str) -> TaskEntry:
-    """Return the task of a name, or the default task of an environment's id; "waybench/" before it is left out.
+    """Return the task of a name, or the default task of an environment; "waybench/" before it is left out.
+
+    An environment is named by its id, or by its family if it is the family's first.
 
     Raises:
         UsageError: If there is none.
@@ -95,7 +106,8 @@ def find_task(name: str) -> TaskEntry:
         known = {entry.name: entry for entry in all_tasks()}
     if name in known:
         return known[name]
-    entry = next((entry for entry in registry.entries if entry.id == name), None)
+    env_id = environment_names().get(name)
+    entry = next((entry for entry in registry.entries if entry.id == env_id), None)
     if entry is None:
         raise UsageError(unknown("task", name, known))
     return environment_task(entry)

@@ -6,17 +6,8 @@ from typing import Any
 
 from waybench.core import Environment, Json, Option, UsageError, unknown
 from waybench.envs import registry
-from waybench.tasks._derived import all_tasks
+from waybench.tasks._derived import all_tasks, environment_names
 from waybench.tasks._entry import TaskEntry
-
-
-def environment_names() -> dict[str, str]:
-    """Return the id that each name of an environment stands for: its id itself, or the family of which it is first."""
-    names: dict[str, str] = {}
-    for entry in registry.entries:
-        names.setdefault(entry.id.partition("/")[0], entry.id)
-        names[entry.id] = entry.id
-    return names
 
 
 def resolve_environment(name: str) -> Environment[Any, Any, Any]:

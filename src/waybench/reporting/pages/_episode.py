@@ -81,7 +81,7 @@ def episode_source(played: Played) -> EpisodeSource:
     """Return where an episode comes from, and the commands that reproduce it."""
     row, episode = played.row, played.episode
     commands = [] if is_human(row.group.model) else [("Run the task", run_command(row.group))]
-    commands.append(("Play this item", play_command(row, episode.record.options)))
+    commands.append(("Play this item", play_command(row)))
     view = view_command(row)
     commands += [("Open the logs in Inspect's viewer, in the folder above that of the logs", view)] if view else []
     epoch = f", epoch {episode.epoch}" if episode.epoch > 1 else ""
