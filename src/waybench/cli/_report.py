@@ -100,7 +100,7 @@ def build(
         png: Whether each chart is also written as a PNG.
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead and pages are made.
-        progress: Is told how far the report has come; nothing by default.
+        progress: Receives how much of the report is written; nothing by default.
     """
     from waybench.analysis import read_logs
     from waybench.analysis.formatting import one_line

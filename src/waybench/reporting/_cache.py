@@ -156,7 +156,7 @@ def content_key(kind: str, *parts: object) -> bytes:
 
     Args:
         kind: What it is.
-        *parts: What it depends on besides the source of waybench; each is told apart by its `repr`.
+        *parts: What it depends on besides the source of waybench; each is identified by its `repr`.
     """
     digest = hashlib.sha256(source_digest())
     for part in (kind, *parts):

@@ -204,7 +204,7 @@ class Row:
 
 
 def fixed(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows whose items were not chosen by a search for a horizon: those that scores are made of."""
+    """Return the rows whose items were not chosen by a search for a horizon. Scores come from these."""
     return [row for row in rows if not row.adaptive]
 
 
