@@ -17,7 +17,7 @@ from waybench.tasks._ladder import ladder
 _SAMPLE = 3  # items of each environment and options that are played to estimate tokens
 _LEVELS = 6  # levels of a ladder at which an item is played
 _MOST_TURNS = 500  # longer episodes are not played for an estimate
-_NOTE = "for an optimal player without reasoning, at four characters a token"
+_NOTE = "for an optimal player without reasoning, at four characters a token; failures and reasoning add to it"
 
 
 class Estimate(NamedTuple):
