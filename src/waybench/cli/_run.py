@@ -15,7 +15,6 @@ from waybench.core import prepare_folder, read_prices
 from waybench.tasks import TASKS, find_task, load_task, quote
 
 DEFAULT_OUT = Path("waybench-out")
-_PRECISION = "precision"  # the parameter of tasks that choose what they ask, and go on until it is reached
 
 
 _EXAMPLE = TASKS[0].name
@@ -116,7 +115,7 @@ def run(
     interrupted run, run the same command again: it continues where the run stopped.
     """
     entries = [*map(find_task, dict.fromkeys(tasks))]
-    searches = any(_PRECISION in {option.name for option in entry.options} for entry in entries)
+    searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None
     given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=planned)
     known = read_prices(prices) if prices else {}

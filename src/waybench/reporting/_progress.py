@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Is told how far the writing of a report has come."""
+    """Receives how much of a report is written."""
 
     def __call__(self, stage: str, done: int, total: int, /) -> None:
         """Show it.

@@ -77,7 +77,7 @@ def write_report(
         published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
         png: Whether each chart is also written as a PNG.
         processes: In how many processes pages are made; more than one only on Linux, and where no other threads run.
-        progress: Is told how far it has come.
+        progress: Receives how much is written.
         kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
 
     Returns:
