@@ -200,3 +200,12 @@ def test_a_quote_needs_no_key(command: Command, tmp_path: Path) -> None:
     said = command("run", "alicia", "hanoi_3", "--model", "openai/none", "--quote", "--limit", 1, "--out", tmp_path)
     assert said.exit_code == 0
     assert [line.split(",")[0] for line in said.stdout.splitlines()] == ["alicia", "hanoi_3"]
+
+
+def test_every_model_without_a_key_is_named(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ONE_API_KEY", "TWO_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    models = ("-m", "openai-api/one/a", "-m", "openai-api/two/b", "--model-base-url", "http://127.0.0.1:9/v1")
+    said = one_line_error(command("run", "hanoi_3", *models, "--out", tmp_path / "out"))
+    assert "ONE_API_KEY" in said
+    assert "TWO_API_KEY" in said

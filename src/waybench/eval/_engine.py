@@ -77,10 +77,10 @@ def evaluate(
             logs in a folder of this name.
     """
     check_folder(out)
-    ready = [open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)]
+    ready = _open_models(models, model_base_url, model_args or {})
     if check:
         # Models of their own: connections belong to the event loop of their first request.
-        check_models([open_model(name, model_base_url, model_args or {}) for name in dict.fromkeys(models)])
+        check_models(_open_models(models, model_base_url, model_args or {}))
     journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
     followed = progress if progress is not None else RunProgress()
     followed.on_spent = interrupt
@@ -200,6 +200,24 @@ def _set_aside_poorer_logs(out: Path) -> None:
             if created > fullest[1] and count < fullest[0]:
                 path = Path(url2pathname(urlparse(info.name).path))
                 path.rename(path.with_suffix(".superseded"))
+
+
+def _open_models(names: Sequence[str], base_url: str | None, args: Mapping[str, Json]) -> list[Model]:
+    """Return models by their names, each once.
+
+    Raises:
+        UsageError: If one cannot be had; the message names all of these.
+    """
+    opened: list[Model] = []
+    problems: list[str] = []
+    for name in dict.fromkeys(names):
+        try:
+            opened.append(open_model(name, base_url, args))
+        except UsageError as error:
+            problems.append(str(error))
+    if problems:
+        raise UsageError("; ".join(problems))
+    return opened
 
 
 def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
