@@ -26,8 +26,8 @@ from tests.eval.play import MODEL, comparable, environment, records, scripted
 from tests.toys import DIAL
 from waybench.core import Entry
 from waybench.eval import evaluate
-from waybench.tasks._declare import played_items
-from waybench.tasks._items import Played
+from waybench.tasks._declare import items_task
+from waybench.tasks._items import TaskItem
 
 CONNECTIONS = 4
 DELAY = 0.05  # seconds of each answer
@@ -87,7 +87,7 @@ def dials(limit: int = 8) -> Task:
     """A task of an environment that waybench does not know."""
     options = {"memory": "fresh"}
     items = [DIAL.source(level=12).item(index) for index in range(limit)]
-    return played_items([Played(DIAL, options, item, 2) for item in items], 1)
+    return items_task([TaskItem(DIAL, options, item, 2) for item in items], 1)
 
 
 def _run_dials(address: str, out: Path) -> None:

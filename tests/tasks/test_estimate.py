@@ -9,8 +9,8 @@ import waybench
 from waybench.core import Episode, Item, Price, policy, resolve
 from waybench.tasks import find_task, quote
 from waybench.tasks._estimate import _fixed, _ladder
-from waybench.tasks._items import played_parts
-from waybench.tasks._keys import with_key
+from waybench.tasks._items import task_items
+from waybench.tasks._keys import resolve_key
 
 
 def tokens(env: str, items: list[Item[Any]], **options: object) -> float:
@@ -29,11 +29,11 @@ def tokens(env: str, items: list[Item[Any]], **options: object) -> float:
 
 def given(task: str, **args: object) -> dict[str, object]:
     entry = find_task(task)
-    return with_key(resolve(entry.options, args, "parameter"))
+    return resolve_key(resolve(entry.options, args, "parameter"))
 
 
 def test_items_that_are_all_played() -> None:
-    listed = list(played_parts(find_task("hanoi_3").parts, given("hanoi_3", limit=2, attempts=3)))
+    listed = list(task_items(find_task("hanoi_3").parts, given("hanoi_3", limit=2, attempts=3)))
     found = _fixed(listed)
     turns = Episode(waybench.load("hanoi/rods"), listed[0].item, {}).limits.turns
     assert (found.episodes, found.requests) == (6, 6 * turns)

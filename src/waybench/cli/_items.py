@@ -10,9 +10,9 @@ from waybench.tasks import (
     all_tasks,
     environment_names,
     find_task,
-    played_items,
     resolve_environment,
-    with_key,
+    resolve_key,
+    task_items,
 )
 
 
@@ -72,7 +72,7 @@ class ItemChoices:
             self.task = _task(name)
             self.play_options: tuple[str, ...] = ()
             given = _given(self.task, key, level, source_options, options, parameters)
-            self._played = played_items(self.task, given)
+            self._played = list(task_items(self.task.parts, given))
             self._source: Source[Any] | None = None
             self._settings: Mapping[str, Json] = given
         else:
@@ -170,7 +170,7 @@ def _given(
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
     if task.climb is not None and level is not None:  # of all its levels, the one that is asked for
         del given["level"]
-    checked = with_key(resolve(task.options, given, f"parameter of {task.name}"))
+    checked = resolve_key(resolve(task.options, given, f"parameter of {task.name}"))
     if task.climb is not None:
         checked["level"] = checked[task.climb.first] if level is None else level
     return checked

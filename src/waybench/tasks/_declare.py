@@ -1,4 +1,4 @@
-"""From a line of the list of tasks to a function that the engine takes for a task."""
+"""Inspect task functions from task entries."""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -15,19 +15,19 @@ from waybench.envs import registry
 from waybench.eval import episode, one_line_errors, play, to_sample
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._horizon import horizon_search
-from waybench.tasks._items import Played, played_parts
-from waybench.tasks._keys import hide_key, with_key
-from waybench.tasks._ladder import ladder, one_rung
+from waybench.tasks._items import TaskItem, task_items
+from waybench.tasks._keys import hide_key, resolve_key
+from waybench.tasks._ladder import best_of_ladder, ladder
 
 
-def declared(entry: TaskEntry) -> Callable[..., Task]:
-    """Return the engine's task of a line, with the parameters that it declares."""
+def task_function(entry: TaskEntry) -> Callable[..., Task]:
+    """Return the Inspect task function of an entry; its signature has the entry's parameters."""
 
     def run(**given: Any) -> Task:
         with one_line_errors():
-            checked = with_key(resolve(entry.options, given, f"parameter of {entry.name}"))
+            checked = resolve_key(resolve(entry.options, given, f"parameter of {entry.name}"))
             version = max(registry.load(env_id).version for env_id in entry.envs)
-            return played(_samples(entry, checked), version)
+            return inspect_task(_samples(entry, checked), version)
 
     run.__name__ = run.__qualname__ = entry.name
     run.__doc__ = f"{entry.summary}.\n\nArgs:\n" + "\n".join(f"    {o.name}: {o.doc}" for o in entry.options)
@@ -56,22 +56,22 @@ def _samples(entry: TaskEntry, given: dict[str, Any]) -> Dataset | SampleSource:
         return ladder(entry, given)
     if entry.horizon is not None:
         return horizon_search(entry, given)
-    return _dataset(list(played_parts(entry.parts, given)))
+    return _dataset(list(task_items(entry.parts, given)))
 
 
-def played_items(items: Iterable[Played], version: int) -> Task:
-    """Return the engine's task of playing some items.
+def items_task(items: Iterable[TaskItem], version: int) -> Task:
+    """Return the Inspect task that plays some items.
 
     Args:
-        items: What is played.
+        items: The items, in their order.
         version: The task's version.
     """
-    return played(_dataset(list(items)), version)
+    return inspect_task(_dataset(list(items)), version)
 
 
-def _dataset(items: list[Played]) -> Dataset | SampleSource:
+def _dataset(items: list[TaskItem]) -> Dataset | SampleSource:
     if items and items[0].environment.best_of:  # no task plays such an environment together with others
-        return one_rung(items)
+        return best_of_ladder(items)
     return MemoryDataset(
         [
             to_sample(environment, item, options, attempt)
@@ -81,21 +81,21 @@ def _dataset(items: list[Played]) -> Dataset | SampleSource:
     )
 
 
-def played(dataset: Dataset | SampleSource, version: int) -> Task:
-    """Return the engine's task of playing every sample of a data set to its end."""
+def inspect_task(dataset: Dataset | SampleSource, version: int) -> Task:
+    """Return the Inspect task that plays every sample of a data set to its end."""
     return Task(
         dataset=dataset,
         solver=play(),
         scorer=episode(),
         version=version,
-        # A sample that fails is no reason to lose the others; the run ends as unfinished, and is taken up again.
+        # A failed sample does not lose the others: the run ends as unfinished and can be resumed.
         fail_on_error=True,
         continue_on_fail=True,
     )
 
 
 def _name_template(parameters: dict[str, Any], entry: TaskEntry) -> None:
-    """Put the name of a template in the place of its file's path: with another content it is another task."""
+    """Replace the path of a template by its name, which has a digest: another content is another task."""
     if is_template_name(wording := parameters.get(WORDING)):
         environment = registry.load(entry.envs[0])
         parameters[WORDING] = environment.resolve_options({WORDING: wording})[WORDING]

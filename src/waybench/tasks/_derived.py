@@ -1,4 +1,4 @@
-"""All tasks: the published benchmarks, and those that follow from what environments declare."""
+"""All tasks: the presets of the published benchmarks, and tasks derived from environments."""
 
 import warnings
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ def default_task(environment: Environment[Any, Any, Any], name: str, summary: st
 
 
 def horizon_task(environment: Environment[Any, Any, Any], name: str) -> TaskEntry:
-    """Return the task that searches for a model's horizon in an environment that declares its levels."""
+    """Return the task that searches for a model's horizon in an environment with a `HorizonSpec`."""
     assert environment.horizon is not None
     return TaskEntry(
         name=name,
@@ -31,13 +31,13 @@ def horizon_task(environment: Environment[Any, Any, Any], name: str) -> TaskEntr
 
 
 def _derived(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[TaskEntry, ...]:
-    """Return the tasks of environments that no other task plays by the same name: default tasks, then horizons."""
+    """Return the default tasks of environments that no task of the same name plays, then their horizon tasks."""
     defaults: list[TaskEntry] = []
     horizons: list[TaskEntry] = []
     for entry in entries:
         try:
             environment = registry.load(entry.id)
-        except Exception as error:  # somebody else's code; it must not take the other tasks with it
+        except Exception as error:  # code of another package, which must not hide the other tasks
             _warn(f"no task for environment {entry.id}: {type(error).__name__}: {error}")
             continue
         family, _, variant = entry.id.partition("/")
@@ -78,13 +78,13 @@ def all_tasks() -> tuple[TaskEntry, ...]:
     return *TASKS, *_others(tuple(entry for entry in registry.entries if entry not in registry.built_in))
 
 
-@cache  # so that what is wrong with a package is said once
+@cache  # so that each warning is given once
 def _others(entries: tuple[Entry, ...]) -> tuple[TaskEntry, ...]:
     return _derived(entries, {entry.name: entry for entry in TASKS})
 
 
 def environment_names() -> dict[str, str]:
-    """Return the id that each name of an environment stands for: its id itself, or the family of which it is first."""
+    """Return environment ids by name: each id itself, and each family's name for its first environment."""
     names: dict[str, str] = {}
     for entry in registry.entries:
         names.setdefault(entry.id.partition("/")[0], entry.id)
@@ -93,12 +93,12 @@ def environment_names() -> dict[str, str]:
 
 
 def find_task(name: str) -> TaskEntry:
-    """Return the task of a name, or the default task of an environment; "waybench/" before it is left out.
+    """Return a task by its name, or the default task of an environment by its id or family.
 
-    An environment is named by its id, or by its family if it is the family's first.
+    A prefix "waybench/" is ignored.
 
     Raises:
-        UsageError: If there is none.
+        UsageError: If no task or environment has this name.
     """
     name = name.removeprefix("waybench/")
     known = {entry.name: entry for entry in TASKS}
@@ -115,6 +115,6 @@ def find_task(name: str) -> TaskEntry:
 
 @cache
 def environment_task(entry: Entry) -> TaskEntry:
-    """Return the default task of an environment: the one with a short name if there is one, otherwise by its id."""
+    """Return the default task of an environment, under its short name if it has one, otherwise under its id."""
     short = (task for task in all_tasks() if task.envs == (entry.id,) and task not in PRESETS and not task.horizon)
     return next(short, None) or default_task(registry.load(entry.id), entry.id, entry.summary)

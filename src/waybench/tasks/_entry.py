@@ -1,4 +1,4 @@
-"""A line of the list of tasks."""
+"""Task entries: the data that a task is built from."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,39 +7,39 @@ from typing import Any
 from waybench.core import HorizonSpec, Json, Option
 
 
-def nothing(given: Mapping[str, Any]) -> Mapping[str, Json]:
-    """Return no parameter."""
+def no_parameters(given: Mapping[str, Any]) -> Mapping[str, Json]:
+    """Return no further parameters."""
     return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """An environment as a task plays it.
+    """One environment of a task, with the parameters that the task fixes.
 
     Attributes:
         env: The environment's id.
-        fixed: Its parameters that the task fixes.
-        follows: Parameters of the task -> further parameters of the environment.
-        trials: Episodes if the user gives no `limit`; of an environment's own number if None.
-        item_id: Form of an item's name in the task; "id" and "index" are the item's.
+        fixed: Fixed values of its parameters.
+        follows: Function from the task's parameters to further parameters of the environment.
+        trials: Number of episodes if the user gives no `limit`; None for the environment's own number.
+        item_id: Format of an item's id in the task, with the fields "id" and "index" of the item.
     """
 
     env: str
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    follows: Callable[[Mapping[str, Any]], Mapping[str, Json]] = nothing
+    follows: Callable[[Mapping[str, Any]], Mapping[str, Json]] = no_parameters
     trials: int | None = None
     item_id: str = "{id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """The levels of a task that goes on to the next one if the player has reached this one.
+    """The levels of a ladder, which goes on to the next level if any item of this one was solved.
 
     Attributes:
-        first: The parameter that names the first level.
-        last: The parameter that names the last one.
-        step: How far it is to the next level.
-        items: How many generated items of each level are played if the task's `limit` is not given.
+        first: Name of the parameter that has the first level.
+        last: Name of the parameter that has the last level.
+        step: Difference between a level and the next.
+        items: Number of generated items per level if `limit` is not given.
     """
 
     first: str
@@ -50,15 +50,15 @@ class Climb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEntry:
-    """One line of the list of tasks.
+    """A task: its name, its parameters, and the environments that it plays.
 
     Attributes:
-        name: What the user types.
+        name: Name on the command line.
         summary: One line for listings.
         options: Its parameters.
-        parts: What it plays.
-        climb: Its levels, if it goes from one to the next; its only part is then played by generated items.
-        horizon: What the search is, if it searches for a horizon.
+        parts: Its environments.
+        climb: The levels of a ladder; a ladder has one part.
+        horizon: The levels of a search for a horizon; None for other tasks.
     """
 
     name: str
@@ -70,5 +70,5 @@ class TaskEntry:
 
     @property
     def envs(self) -> tuple[str, ...]:
-        """The environments that it plays."""
+        """Ids of its environments, each once."""
         return tuple(dict.fromkeys(part.env for part in self.parts))

@@ -1,4 +1,4 @@
-"""From a name that users type to an environment."""
+"""Environments by the names that users type."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,13 +14,14 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
     """Load an environment by its id, its family's name, or the name of a task that plays no other environment.
 
     Args:
-        name: The name; "@1" after it insists on a version, and "waybench/" before it is left out.
+        name: The name. A suffix "@1" requires that version; a prefix "waybench/" is ignored.
 
     Returns:
-        The environment. What a task fixes is the default of its options then, and its level the smallest one.
+        The environment. Under the name of a task, the values that the task fixes are defaults of its options, and
+        the task's level is its smallest level.
 
     Raises:
-        UsageError: If there is none, or the task plays several; the message says what can be named instead.
+        UsageError: If no environment has this name, or the task plays several; the message names the choices.
     """
     plain, at, version = name.removeprefix("waybench/").partition("@")
     names = environment_names()

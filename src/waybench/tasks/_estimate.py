@@ -10,8 +10,8 @@ from waybench.envs import registry
 from waybench.eval import Tokens, least_tokens
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._horizon import horizon_quote
-from waybench.tasks._items import Played, played_parts
-from waybench.tasks._keys import with_key
+from waybench.tasks._items import TaskItem, task_items
+from waybench.tasks._keys import resolve_key
 from waybench.tasks._ladder import ladder
 
 _SAMPLE = 3  # items of each environment and options that are played to estimate tokens
@@ -46,7 +46,7 @@ def estimate_text(entry: TaskEntry, args: Mapping[str, Any], model: str, price: 
     Raises:
         UsageError: If a parameter is unfit, or a data set is not here.
     """
-    given = with_key(resolve(entry.options, args, f"parameter of {entry.name}"))
+    given = resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
     if entry.horizon is not None:
         return horizon_quote(entry, given, model)
     if entry.climb is not None:
@@ -57,7 +57,7 @@ def estimate_text(entry: TaskEntry, args: Mapping[str, Any], model: str, price: 
             f"at most {plural(first.requests, 'request')} at {name} {levels[0]}; up to {name} {levels[-1]}, "
             f"{_about(all_levels, price)}"
         )
-    found = _fixed(list(played_parts(entry.parts, given)))
+    found = _fixed(list(task_items(entry.parts, given)))
     return (
         f"{entry.name}, {model}: {plural(found.episodes, 'episode')}, at most {plural(found.requests, 'request')}; "
         f"{_about(found.tokens, price)}"
@@ -71,9 +71,9 @@ def _about(tokens: Tokens | None, price: Price | None) -> str:
     return f"about {short_count(round(sum(tokens)))} tokens{dollars} ({_NOTE})"
 
 
-def _fixed(played: Sequence[Played]) -> Estimate:
+def _fixed(played: Sequence[TaskItem]) -> Estimate:
     """Return the estimate of items that are all played."""
-    alike: dict[str, list[Played]] = {}
+    alike: dict[str, list[TaskItem]] = {}
     for each in played:
         alike.setdefault(f"{each.environment.id} {sorted(each.options.items(), key=str)}", []).append(each)
     episodes = requests = 0

@@ -1,4 +1,4 @@
-"""The items that a task plays, from the data set that its parameters name."""
+"""The items of a task, from the data set that its parameter `source` names."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 from waybench.core import Dataset, Environment, Item, Json, Source, UsageError
 from waybench.data import LocalFiles
 from waybench.envs import registry
-from waybench.tasks._entry import Part, TaskEntry
+from waybench.tasks._entry import Part
 from waybench.tasks._parameters import GENERATED_ITEMS, parameters
 
 
-class Played(NamedTuple):
-    """An item as a task plays it.
+class TaskItem(NamedTuple):
+    """An item of a task.
 
     Attributes:
         environment: The environment.
         options: Options of play.
-        item: The item, with its name in the task.
-        attempts: How often it is played.
+        item: The item, with its id in the task.
+        attempts: Number of attempts.
     """
 
     environment: Environment[Any, Any, Any]
@@ -27,8 +27,8 @@ class Played(NamedTuple):
     attempts: int
 
 
-def played_parts(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Played]:
-    """Yield what a task plays.
+def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[TaskItem]:
+    """Yield the items of a task, part by part.
 
     Args:
         parts: The task's parts.
@@ -47,20 +47,7 @@ def played_parts(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Pl
         items, attempts = _items(environment, chosen, part.trials)
         for item in items:
             named = replace(item, id=part.item_id.format(id=item.id, index=item.index))
-            yield Played(environment, options, named, attempts)
-
-
-def played_items(task: TaskEntry, given: Mapping[str, Any]) -> Sequence[Played]:
-    """Return the items that a task plays, those of all of its parts.
-
-    Args:
-        task: The task.
-        given: Its parameters, checked.
-
-    Raises:
-        UsageError: If a parameter is unfit.
-    """
-    return list(played_parts(task.parts, given))
+            yield TaskItem(environment, options, named, attempts)
 
 
 def _items(
@@ -87,14 +74,14 @@ def open_source(environment: Environment[Any, Any, Any], given: Mapping[str, Any
     Raises:
         UsageError: If a parameter is unfit, or belongs to other data sets only.
     """
-    chosen = _chosen(environment, given)
+    chosen = _dataset_for(environment, given)
     source = chosen.open(given, LocalFiles(given.get("data_dir")))
-    if given["key"] is not None and "key" in _own(environment, chosen):
+    if given["key"] is not None and "key" in _own_parameters(environment, chosen):
         source = environment.marked(source, given["key"])
     return chosen, source
 
 
-def _chosen(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:
+def _dataset_for(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:
     """Return the data set that `source` names.
 
     Raises:
@@ -104,16 +91,16 @@ def _chosen(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -
     chosen = by_name.get(given["source"], by_name["file"])
     refused: dict[tuple[str, ...], list[str]] = {}
     for name, option in parameters(environment).items():
-        takers = tuple(each.name for each in by_name.values() if name in _own(environment, each))
+        takers = tuple(each.name for each in by_name.values() if name in _own_parameters(environment, each))
         if takers and chosen.name not in takers and given[name] not in (option.default, None):
             refused.setdefault(takers, []).append(name)
     for takers, names in refused.items():
-        raise UsageError(f"{', '.join(names)}: only for {_text(takers, chosen.name, by_name[takers[0]].items)}")
+        raise UsageError(f"{', '.join(names)}: only for {_refusal_text(takers, chosen.name, by_name[takers[0]].items)}")
     return chosen
 
 
-def _text(takers: tuple[str, ...], chosen: str, items: str) -> str:
-    """Return which data sets a refused parameter is for, and what to do."""
+def _refusal_text(takers: tuple[str, ...], chosen: str, items: str) -> str:
+    """Say which data sets take a refused parameter, and what to do."""
     if takers == ("generated",):
         return f"generated {items}; remove it, or remove source"
     if takers == ("published",):
@@ -121,7 +108,7 @@ def _text(takers: tuple[str, ...], chosen: str, items: str) -> str:
     return f"published {items} or your own; remove it, or add source"
 
 
-def _own(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:
+def _own_parameters(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:
     """Return the names of the parameters that belong to a data set."""
     drawn = {"key", "level", *(option.name for option in environment.source_options)}
     return {*(option.name for option in chosen.options), *chosen.shared, *(drawn if chosen.name == "generated" else ())}

@@ -1,4 +1,4 @@
-"""The parameter `key` of tasks: it is read from where it is, and what a log has in its place is no secret."""
+"""The parameter `key` of tasks: references are resolved, and logs get a label in place of a private key."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,20 +10,20 @@ from waybench.tasks._entry import TaskEntry
 KEY = "key"
 
 
-def with_key(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with the key itself in the place of a reference to it.
+def resolve_key(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with the key itself in place of a reference ("env:NAME", "file:PATH").
 
     Raises:
-        UsageError: If it cannot be read.
+        UsageError: If the key cannot be read.
     """
     return {**given, KEY: read_key(given[KEY])} if given.get(KEY) is not None else dict(given)
 
 
 def hide_key(parameters: dict[str, Any], entry: TaskEntry) -> None:
-    """Put into parameters what may stand in a log for a key.
+    """Replace a private key in a task's parameters by its label for logs, in place.
 
     Args:
-        parameters: A task's, with the key as it was given; they are changed.
+        parameters: The task's parameters, with the key as the user gave it.
         entry: The task.
     """
     key = parameters.get(KEY)

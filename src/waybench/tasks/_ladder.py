@@ -1,4 +1,4 @@
-"""Tasks that climb: the next level is played if any item of this one was solved."""
+"""Ladders: the next level is played if any item of this one was solved."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -8,21 +8,21 @@ from waybench.core import GENERATED, Environment, Item, Json, UsageError
 from waybench.envs import registry
 from waybench.eval import Ladder
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._items import Played, open_source
+from waybench.tasks._items import TaskItem, open_source
 from waybench.tasks._parameters import parameters
 
 
 def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
-    """Return the samples of a task that climbs.
+    """Return the samples of a ladder.
 
-    Of a file the levels are those of its items between the first and the last one, each with its items in their order.
+    The levels of a file are those of its items, from the first to the last that the parameters name.
 
     Args:
         entry: The task.
         given: Its parameters, checked.
 
     Raises:
-        UsageError: If there is no level between the first and the last one, or the first one does not exist.
+        UsageError: If the first level does not exist, or a file has no level from the first to the last.
     """
     climb = entry.climb
     assert climb is not None
@@ -32,7 +32,7 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
     environment = registry.load(entry.envs[0])
     options = environment.resolve_options({option.name: given[option.name] for option in environment.options})
     if given["source"] != GENERATED:
-        by_level = _of_file(environment, given)
+        by_level = _items_by_level(environment, given)
         levels = [level for level in sorted(by_level) if first <= level <= last]
         if not levels:
             found = ", ".join(map(str, sorted(by_level)))
@@ -51,8 +51,8 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
     return _ladder(environment, options, lambda: range(first, last + 1, climb.step), items, given["attempts"])
 
 
-def _of_file(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> dict[int, list[Item[Any]]]:
-    """Return the items of a file by their level, in their order, at most `limit` of each level."""
+def _items_by_level(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> dict[int, list[Item[Any]]]:
+    """Return the items of a file by level, at most `limit` of each level."""
     defaults = {name: option.default for name, option in parameters(environment).items()}
     _, source = open_source(environment, {**defaults, **given, "limit": None})
     found: dict[int, list[Item[Any]]] = {}
@@ -61,14 +61,14 @@ def _of_file(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) 
     return {level: items[: given["limit"]] for level, items in found.items()}
 
 
-def one_rung(played: Sequence[Played]) -> Ladder:
-    """Return the samples of items whose attempts end with a perfect one, whatever their levels.
+def best_of_ladder(items: Sequence[TaskItem]) -> Ladder:
+    """Return the samples of items whose attempts end with the first perfect one, as a ladder of one level.
 
     Args:
-        played: The items, of one environment and with the same options and attempts.
+        items: The items, of one environment and with the same options and attempts.
     """
-    environment, options, _, attempts = played[0]
-    return _ladder(environment, dict(options), lambda: (0,), lambda level: [each.item for each in played], attempts)
+    environment, options, _, attempts = items[0]
+    return _ladder(environment, dict(options), lambda: (0,), lambda level: [each.item for each in items], attempts)
 
 
 def _ladder(

@@ -1,4 +1,4 @@
-"""From a line of the list of tasks to the task."""
+"""Inspect tasks from task entries; the evaluation engine is imported when one is needed."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -6,16 +6,16 @@ from typing import Any
 
 from waybench.core import Price, resolve
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._items import played_parts
-from waybench.tasks._keys import with_key
+from waybench.tasks._items import task_items
+from waybench.tasks._keys import resolve_key
 
 
 def load_task(entry: TaskEntry) -> Any:
-    """Return a task's function; the engine then also knows the embedded players, installed or not."""
+    """Return the Inspect task function of an entry, and register the embedded players with Inspect."""
     import_module("waybench.tasks._registry")
-    from waybench.tasks._declare import declared  # which needs the evaluation engine
+    from waybench.tasks._declare import task_function  # which needs the evaluation engine
 
-    return declared(entry)
+    return task_function(entry)
 
 
 def quote(entry: TaskEntry, args: Mapping[str, Any], model: str, price: Price | None = None) -> str:
@@ -37,7 +37,7 @@ def quote(entry: TaskEntry, args: Mapping[str, Any], model: str, price: Price | 
 
 
 def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
-    """Return how many episodes of a task each model plays; None where that depends on how it goes.
+    """Return the number of episodes of a task per model; None for ladders and searches, where results decide.
 
     Args:
         entry: The task.
@@ -48,5 +48,5 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
     """
     if entry.climb is not None or entry.horizon is not None:
         return None
-    given = with_key(resolve(entry.options, args, f"parameter of {entry.name}"))
-    return sum(played.attempts for played in played_parts(entry.parts, given))
+    given = resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
+    return sum(item.attempts for item in task_items(entry.parts, given))

@@ -1,4 +1,4 @@
-"""The parameters of a task, as its environment declares them."""
+"""The parameters of tasks, from the declarations of environments."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,14 +7,13 @@ from typing import Any
 from waybench.core import Environment, HorizonSpec, Option
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
-PLAY, SOURCE = "*play", "*source"  # in the names of a preset's parameters: options of play, the rest of source options
+PLAY, SOURCE = "*play", "*source"  # in a preset's list of names: all other options of play, all other source options
 
 
 def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
-    """Return all parameters of the task that plays an environment, by name, in their order.
+    """Return all parameters of an environment's default task, by name.
 
-    They are its options of play, those of its data sets, the general ones (key, level, limit, attempts), and its
-    source options.
+    In order: options of play, options of data sets, general ones (key, level, limit, attempts), source options.
     """
     datasets = environment.all_datasets
     own = {option.name: option for each in reversed(datasets) for option in reversed(each.options)}
@@ -27,13 +26,15 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}}
 
 
-def named(environment: Environment[Any, Any, Any], names: str, fixed: Iterable[str] = ()) -> tuple[Option, ...]:
-    """Return some of an environment's parameters.
+def select_parameters(
+    environment: Environment[Any, Any, Any], names: str, fixed: Iterable[str] = ()
+) -> tuple[Option, ...]:
+    """Return some parameters of an environment.
 
     Args:
         environment: The environment.
-        names: Their names, separated by spaces, in their order.
-        fixed: Those that are none, where all of a kind are named.
+        names: Names in order, separated by spaces; `PLAY` and `SOURCE` stand for the rest of a kind.
+        fixed: Names that `PLAY` and `SOURCE` leave out.
     """
     known = parameters(environment)
     kinds = {PLAY: environment.options, SOURCE: environment.source_options}
@@ -102,7 +103,7 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
 
 
 def horizon_options(environment: Environment[Any, Any, Any], spec: HorizonSpec) -> tuple[Option, ...]:
-    """Return the options of play that a search has: in "sound" if not said otherwise."""
+    """Return the options of play of a search; its default protocol is "sound"."""
     return tuple(
         _in_sound(option) if option.name == "protocol" else option
         for option in environment.options

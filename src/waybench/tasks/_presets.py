@@ -8,8 +8,8 @@ from typing import Any
 from waybench.core import Json, Option
 from waybench.envs import registry
 from waybench.envs.voxel import PLAINS, PUBLISHED_GOALS, counterpart, recorded_level
-from waybench.tasks._entry import Climb, Part, TaskEntry, nothing
-from waybench.tasks._parameters import named
+from waybench.tasks._entry import Climb, Part, TaskEntry, no_parameters
+from waybench.tasks._parameters import select_parameters
 
 _AQA = {
     "guessnum": "AQA-Bench: guess a number from bigger/smaller feedback",
@@ -132,7 +132,7 @@ def _options(
 ) -> tuple[Option, ...]:
     """Return parameters of an environment by their names, some of them changed."""
     by_name = {option.name: option for option in changed}
-    found = named(registry.load(env), names, fixed)
+    found = select_parameters(registry.load(env), names, fixed)
     with_docs = (replace(option, doc=(docs or {}).get(option.name, option.doc)) for option in found)
     return tuple(by_name.get(option.name, option) for option in with_docs)
 
@@ -155,7 +155,7 @@ def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, J
     sentences = "source data_dir" if env == "messenger/roles" else ""
     drawn = "" if "level" in fixed else "level *source"
     options = _options(env, f"*play {sentences} {drawn} key limit attempts", _TRIALS, _SENTENCES, fixed=fixed)
-    follows = partial(_goal_of, goal=fixed["goal"]) if "goal" in fixed else nothing
+    follows = partial(_goal_of, goal=fixed["goal"]) if "goal" in fixed else no_parameters
     part = Part(env=env, fixed=fixed, follows=follows, trials=trials)
     return TaskEntry(name=name, summary=summary, options=options, parts=(part,))
 
@@ -163,7 +163,7 @@ def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, J
 def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:
     # Only Messenger's sentences are published.
     own = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
-    follows = {"crafter": _steps, "voxel_find": _recorded}.get(name, nothing)
+    follows = {"crafter": _steps, "voxel_find": _recorded}.get(name, no_parameters)
     return Part(env=env, fixed=own, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
 
 
@@ -275,7 +275,7 @@ PRESETS = (
 DEMO: Mapping[str, dict[str, Json]] = {
     "alicia": {"max_dimension": 9},
     "aqa": {"limit": 5},
-    # In "paper" a player that says nothing has no success at all, and so no number.
+    # In "paper" a player that says no_parameters has no success at all, and so no number.
     "mango_destination": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
     "mango_route": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
     "gtb": {"limit": 5},

@@ -4,7 +4,7 @@ from inspect_ai.model import modelapi
 
 from waybench.envs import registry
 from waybench.eval import EmbeddedPlayer, by_level, episode, play
-from waybench.tasks._declare import declared
+from waybench.tasks._declare import task_function
 from waybench.tasks._derived import all_tasks, environment_task
 
 __all__ = ["by_level", "episode", "play", "waybench"]
@@ -17,4 +17,4 @@ def waybench() -> type[EmbeddedPlayer]:
 
 
 for _task in (*all_tasks(), *map(environment_task, registry.entries)):
-    declared(_task)  # which makes it known to the engine
+    task_function(_task)  # which makes it known to the engine
