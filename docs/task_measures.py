@@ -13,8 +13,8 @@ from statistics import fmean
 from typing import Any
 
 from waybench.core import Episode, Policy, policy, resolve
-from waybench.tasks import TASKS, Played, TaskEntry, with_key
-from waybench.tasks._items import played_parts
+from waybench.tasks import TASKS, TaskEntry, TaskItem, resolve_key
+from waybench.tasks._items import task_items
 
 FILE = Path(__file__).parent / "task_measures.json"
 PLAYERS = ("null", "random", "heuristic", "oracle")
@@ -40,20 +40,20 @@ def measured_tasks() -> dict[str, TaskEntry]:
     }
 
 
-def measured_items(task: TaskEntry) -> Iterator[tuple[str, list[Played]]]:
+def measured_items(task: TaskEntry) -> Iterator[tuple[str, list[TaskItem]]]:
     """Yield the name of each line of a task, and the items that are played for it."""
     given = {"limit": ITEMS, **SMALLER.get(task.name, {})}
-    checked = with_key(resolve(task.options, given, f"parameter of {task.name}"))
+    checked = resolve_key(resolve(task.options, given, f"parameter of {task.name}"))
     if task.climb is None:
-        yield task.name, list(played_parts(task.parts, checked))[: given["limit"]]
+        yield task.name, list(task_items(task.parts, checked))[: given["limit"]]
         return
     for level in LADDER_LEVELS:
         parts = [replace(part, fixed={**part.fixed, "level": level}) for part in task.parts]
-        items = list(played_parts(parts, {**checked, "limit": task.climb.items, "attempts": 1}))
+        items = list(task_items(parts, {**checked, "limit": task.climb.items, "attempts": 1}))
         yield f"{task.name}, dimension {level}", items
 
 
-def measure(player: str, items: list[Played]) -> dict[str, float | None]:
+def measure(player: str, items: list[TaskItem]) -> dict[str, float | None]:
     """Return a player's means over items: score, requests, and characters of prompts and replies."""
     scores: list[float] = []
     requests: list[int] = []

@@ -11,7 +11,7 @@ from waybench.cli._parameters import task_args
 from waybench.core import Json, play_out, policy, resolve
 from waybench.papers import Embedded, PaperTable
 from waybench.tasks import find_task
-from waybench.tasks._items import played_parts
+from waybench.tasks._items import task_items
 
 
 def parameters(table: PaperTable, one: Embedded) -> dict[str, Json]:
@@ -40,7 +40,7 @@ def came_out(table: PaperTable, one: Embedded) -> Mapping[str, float | None]:
                 played.environment, played.item, policy(one.player), dict(played.options), attempt=attempt
             ).record(),
         )
-        for played in played_parts(parts, checked)
+        for played in task_items(parts, checked)
         for attempt in range(1, played.attempts + 1)
     ]
     measured = rows(episodes)
