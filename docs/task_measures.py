@@ -100,7 +100,7 @@ def measured_lines(task: TaskEntry) -> dict[str, Any]:
     }
 
 
-def _has(played: Played, player: str) -> bool:
+def _has(played: TaskItem, player: str) -> bool:
     return player in ("null", "random") or player in played.environment.players
 
 
