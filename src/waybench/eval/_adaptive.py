@@ -1,4 +1,4 @@
-"""Sources of samples that follow from results."""
+"""Sample sources that choose the next samples from results."""
 
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
@@ -15,7 +15,7 @@ S = TypeVar("S")
 
 
 class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
-    """Feeds a task samples that are, for each player by itself, a function of its results.
+    """Supplies a task's samples; for each player, the next samples depend on its results alone.
 
     The engine gives one source to all models of a run, and tells a retried task's source again of everything that is
     finished, from the first sample on. An attempt that ended in an infrastructure error has no result, and nothing
@@ -30,11 +30,11 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
 
     @abstractmethod
     def begin(self, player: str) -> S:
-        """Return how far a player is that has been given the initial samples."""
+        """Return a player's state after the initial samples."""
 
     @abstractmethod
     def follow(self, at: S, name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the samples that follow from a result, and change how far its player is.
+        """Return the next samples after a result, and update the player's state.
 
         Args:
             at: How far the player is.

@@ -1,4 +1,4 @@
-"""The episode that is being played, for the embedded players, which look at its true state."""
+"""The current episode, for embedded players, which read its true state."""
 
 from contextvars import ContextVar
 from typing import Any

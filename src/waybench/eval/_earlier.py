@@ -1,4 +1,4 @@
-"""What the logs of earlier runs in a folder hold, by task."""
+"""Finished samples in the logs of earlier runs in a folder."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from waybench.eval._progress import Earlier, sample_name
 
 
 def earlier_logs(out: Path) -> dict[str, tuple[Earlier, bool]]:
-    """Return of each task id what the newest log has finished, and whether it has finished the whole task.
+    """Return, by task id, the samples that the newest log has finished and whether the task is complete.
 
     Args:
         out: The folder of the logs.

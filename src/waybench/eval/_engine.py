@@ -1,4 +1,4 @@
-"""Running tasks as one of Inspect's eval sets."""
+"""Runs tasks as an Inspect eval set."""
 
 import logging
 import os
@@ -47,7 +47,7 @@ def evaluate(
     progress: RunProgress | None = None,
     check: bool = False,
 ) -> list[str]:
-    """Run tasks with models as one of Inspect's eval sets in a folder; what was answered there is not asked again.
+    """Run tasks with models as an Inspect eval set in a folder; replies that the folder holds are not requested again.
 
     What is finished is in the logs. The turns of episodes that were interrupted are in journals beside them, which are
     removed when the run is complete.
@@ -132,7 +132,7 @@ def _eval_set(
     rerun: int,
     display: str,
 ) -> list[EvalLog]:
-    """Run the engine's eval set, and return the logs of its tasks, those of finished ones included."""
+    """Run the eval set and return the logs of all its tasks."""
     _, logs = _ENGINE.eval_set(
         tasks=list(tasks),
         model=models,
@@ -152,7 +152,7 @@ def _eval_set(
 
 @contextmanager
 def _quiet_logging() -> Generator[None]:
-    """Keep Python's logging from printing a traceback for each line of the engine's own log that finds no room."""
+    """Suppress the traceback that Python's logging prints for each line of Inspect's log on a full disk."""
     before, logging.raiseExceptions = logging.raiseExceptions, False
     try:
         yield
@@ -161,7 +161,7 @@ def _quiet_logging() -> Generator[None]:
 
 
 def check_folder(out: Path) -> None:
-    """Refuse a folder in which the engine would lose what was paid for.
+    """Refuse a folder in which Inspect would lose results.
 
     It takes the folder's path for an address in some places, where these characters have a meaning of their own.
 

@@ -1,4 +1,4 @@
-"""Our errors in the engine's terms."""
+"""waybench's errors as Inspect's."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from waybench.core import WaybenchError
 
 @contextmanager
 def one_line_errors() -> Generator[None]:
-    """Raise errors that the user can mend as the engine's own, which it prints as one line and without a traceback."""
+    """Raise errors that the user can correct as Inspect's own, which are printed as one line without a traceback."""
     try:
         yield
     except WaybenchError as error:

@@ -1,4 +1,4 @@
-"""From what the engine reports to the progress of a run."""
+"""Updates the progress of a run from Inspect's reports."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ _SAMPLE_ERROR = "Sample error (id:"  # the solver reports it, with the provider'
 
 @contextmanager
 def following(progress: RunProgress, journals: RunJournals, out: Path, *, quiet: bool) -> Generator[None]:
-    """Keep the progress of a run up to date with what the engine does in a block.
+    """Update the progress of a run from Inspect's reports within a block.
 
     Args:
         progress: The progress; its tasks have been added.
@@ -55,5 +55,5 @@ def following(progress: RunProgress, journals: RunJournals, out: Path, *, quiet:
 
 
 def _is_retried(task: TaskProgress, name: str | None, model: str) -> bool:
-    """Return whether a request that is sent again belongs to a task; the engine's name for a model can be shorter."""
+    """Return whether a retried request belongs to a task; Inspect's name for a model can be shorter."""
     return task.is_running and name in (None, task.task) and task.model.endswith(model)

@@ -1,4 +1,4 @@
-"""What stands between the engine and a model: replies become writable, and those that are known are not paid again."""
+"""A layer between Inspect and a model: it escapes surrogates in replies, and answers from a journal where it can."""
 
 import functools
 from collections.abc import Generator
@@ -17,7 +17,7 @@ _known: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", def
 
 @contextmanager
 def answered_by(output: ModelOutput | None) -> Generator[None]:
-    """Let an output that is known answer the requests of a block; the engine counts it like any other.
+    """Answer the requests of a block with a stored output, which Inspect counts like any other.
 
     Args:
         output: The output; None if a request is needed. It keeps its time, which is that of the call it is from.

@@ -1,4 +1,4 @@
-"""What the engine reports of a run while it goes on: tasks that start and end, requests that are sent again."""
+"""Inspect's reports during a run: starts and ends of tasks, and retried requests."""
 
 import logging
 from collections.abc import Callable, Generator
@@ -16,7 +16,7 @@ _registered = False
 
 @contextmanager
 def reported_to(receiver: Report, *, quiet: bool) -> Generator[None]:
-    """Report to a function what the engine does in a block.
+    """Report Inspect's events within a block to a function.
 
     Args:
         receiver: Receives the name of an event and its data: "start" and "end" of a task, "retry" of a request, and
@@ -65,7 +65,7 @@ class _Progress(Hooks):
 
 
 class _OneLine(logging.Handler):
-    """Hands warnings and errors of the engine on, each as one line."""
+    """Forwards Inspect's warnings and errors, each as one line."""
 
     def __init__(self, receiver: Report) -> None:
         super().__init__(logging.WARNING)

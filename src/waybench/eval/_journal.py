@@ -1,4 +1,4 @@
-"""Journals: every reply that was paid for is on disk before the next request leaves.
+"""Journals: each reply is on disk before the next request is sent.
 
 The engine writes a sample to its log when the sample has ended. A journal holds the turns of those that have not: when
 the same command runs again, it answers them from the journal and asks the model from there on.
@@ -28,12 +28,12 @@ _Key = tuple[str, int]  # a sample's id and epoch
 
 
 class JournalError(OSError):
-    """A journal cannot be written, so that no further reply may be paid for."""
+    """A journal cannot be written, so no further request may be sent."""
 
 
 @dataclass(slots=True)
 class _Kept:
-    """What a journal holds of a sample.
+    """A sample's turns in a journal.
 
     Attributes:
         lines: Of each turn, where its line begins, how long it is, and the digest of what the player was shown.
@@ -69,7 +69,7 @@ class Journal:
             self._load()
 
     def known(self, sample: _Key, turn: int, seen: Container[str]) -> ModelOutput | None:
-        """Return what the model answered in a turn; None if that is not known.
+        """Return the model's output in a turn; None if the journal does not have it.
 
         Args:
             sample: Id and epoch.
@@ -89,7 +89,7 @@ class Journal:
             return None
 
     def keep(self, sample: _Key, turn: int, seen: str, output: ModelOutput) -> None:
-        """Write a turn; what is known of the sample's later turns is forgotten.
+        """Write a turn and forget the sample's later turns.
 
         Raises:
             JournalError: If that cannot be done.
@@ -99,7 +99,7 @@ class Journal:
         self._index(sample, turn, (*where, seen))
 
     def turns_without(self, logged: Container[str]) -> list[int]:
-        """Return of each sample that is not in a log the number of its turns.
+        """Return the number of turns of each sample that is in no log.
 
         Args:
             logged: The UUIDs of the samples in logs.
@@ -111,7 +111,7 @@ class Journal:
         self._syncer.check()
 
     def end(self, sample: _Key, uuid: str) -> None:
-        """Write that a sample has ended; its turns are needed until the log has it, too.
+        """Write that a sample has ended. Its turns stay until the log has the sample.
 
         Raises:
             JournalError: If that cannot be done.
@@ -121,7 +121,7 @@ class Journal:
             self._kept[sample].uuid = uuid
 
     def drop(self, logged: set[str]) -> None:
-        """Write the file again without samples that have ended and are in a log; remove it if nothing is left.
+        """Rewrite the file without ended samples that are in a log; remove the file if it is empty.
 
         Args:
             logged: The UUIDs of the samples in logs.
@@ -150,7 +150,7 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the file, all of which is on the disk then."""
+        """Sync and close the file."""
         if self._file is not None:
             with suppress(OSError):
                 os.fsync(self._file)
@@ -181,7 +181,7 @@ class Journal:
             self._warn(f"{self.path}: {damaged} damaged lines are ignored; their requests are repeated")
 
     def _ignore(self, head: Mapping[str, Any] | None) -> None:
-        """Put a file aside of which nothing can be used."""
+        """Rename a file that cannot be read."""
         if head is None:
             why = "it is damaged"
         elif head.get("form") != FORM or head.get("waybench") != __version__:
@@ -238,7 +238,7 @@ class Journal:
 
 
 class Syncer:
-    """Brings what was written to the disk, in a thread of its own and for all files of a run together.
+    """Syncs the files of a run to the disk in one thread.
 
     It also remembers that something could not be written, for from then on nothing more may be paid for.
 
@@ -260,14 +260,14 @@ class Syncer:
             raise JournalError(self.failure.errno, self.failure.strerror)
 
     def fail(self, error: OSError) -> JournalError:
-        """Remember that something could not be written, and return what is to be raised."""
+        """Remember that a write failed, and return the error to raise."""
         if self.failure is None:
             self.failure = error
             self._on_failure()
         return JournalError(error.errno, error.strerror)
 
     def add(self, file: int) -> None:
-        """See to it that what was written to a file is soon on the disk; it must not be closed before `close`."""
+        """Schedule a file for syncing; it must stay open until `close`."""
         with self._lock:
             self._files.add(file)
         self._wanted.set()
@@ -297,7 +297,7 @@ class Syncer:
 
 
 class SampleTurns:
-    """The turns of one sample: those that the journal knows, then new ones that it keeps.
+    """The turns of one sample: first those in the journal, then new ones, which are added to it.
 
     Args:
         journal: The journal; None if there is none, as where replies cost nothing.
@@ -320,7 +320,7 @@ class SampleTurns:
         return self._replayed
 
     def known(self) -> ModelOutput | None:
-        """Return what the model has answered in the next turn already; None if a request is needed.
+        """Return the stored output of the next turn; None if a request is needed.
 
         Raises:
             JournalError: If its reply could not be kept.
@@ -334,7 +334,7 @@ class SampleTurns:
         return output
 
     def keep(self, output: ModelOutput, turn: TurnRecord) -> None:
-        """Keep a turn, if the journal does not know it.
+        """Add a turn unless the journal has it.
 
         Args:
             output: What the model answered.
@@ -351,7 +351,7 @@ class SampleTurns:
         self._seen = [digest([seen, turn._replace(usage=None).dumps()]) for seen in self._seen]
 
     def end(self) -> None:
-        """Keep that the sample has ended."""
+        """Note that the sample has ended."""
         if self._journal is not None:
             with suppress(JournalError):  # which the next request raises; without the line no turn is dropped
                 self._journal.end(self._sample, self._uuid)

@@ -1,4 +1,4 @@
-"""Tasks that climb: the next level is run if the player gets anywhere in this one."""
+"""Ladders: the next level is run if the player solves any item of this one."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from waybench.eval._sample import to_sample
 
 
 class Ladder(AdaptiveSampleSource["_Climb"]):
-    """Feeds a task the items of one level after the other, and of each item one attempt after the other.
+    """Supplies a task's items level by level, and the attempts at each item one by one.
 
     An item's next attempt follows when the one before it is finished and could still be improved; the next level
     follows as soon as one attempt of this level has passed. So the set of episodes that are run is a function of the
@@ -57,12 +57,12 @@ class Ladder(AdaptiveSampleSource["_Climb"]):
         return self._samples(next(iter(self.levels())))
 
     def begin(self, player: str) -> "_Climb":
-        """Return the climb of a player that stands at the first level."""
+        """Return the state of a player at the first level."""
         levels = iter(self.levels())
         return _Climb(levels, next(levels))
 
     def follow(self, at: "_Climb", name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return what follows from an attempt."""
+        """Return the samples that follow an attempt."""
         following: list[Sample] = []
         if record.attempt < self.attempts and not self._perfect(record):
             item = self.items(record.item["level"])[int(record.item["index"])]
@@ -76,7 +76,7 @@ class Ladder(AdaptiveSampleSource["_Climb"]):
 
 @dataclass(slots=True)
 class _Climb:
-    """How far one player is: the levels to come, and the highest one that is open."""
+    """One player's state: the remaining levels, and the highest open one."""
 
     levels: Iterator[int]
     level: int | None

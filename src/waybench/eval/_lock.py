@@ -18,7 +18,7 @@ _WAIT = 0.5  # seconds: `waybench view` touches the lock to see whether a run ho
 
 @contextmanager
 def locked(folder: Path) -> Generator[None]:
-    """Hold the lock of a folder; two runs in it at once would pay for everything twice.
+    """Hold the lock of a folder, since two runs in it at once would send every request twice.
 
     SQLite's lock of a file, which holds nothing, is the operating system's on each platform. It ends with the process
     however that ends, so that no lock is ever left over, nor mistaken for that of a process that got the same id.
@@ -44,7 +44,7 @@ def locked(folder: Path) -> Generator[None]:
 
 
 def _acquired(folder: Path) -> sqlite3.Connection | None:
-    """Return what holds the lock; None if nothing can be locked in the folder, for which no run is given up."""
+    """Return the locked file; None where the file system has no locks, which stops no run."""
     lock = None
     try:
         lock = sqlite3.connect(folder / LOCK_FILE, timeout=_WAIT, isolation_level=None)

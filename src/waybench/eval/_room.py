@@ -1,4 +1,4 @@
-"""Telling that a disk is full, and which one."""
+"""Detects a full disk and names the folder."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ _LITTLE = 1 << 20  # bytes; with less than this a file system counts as full
 
 
 def is_full(error: BaseException) -> bool:
-    """Return whether an error, or one that it follows from, says that there is no room left to write."""
+    """Return whether an error or one of its causes says that the disk is full."""
     return any(
         (isinstance(each, OSError) and each.errno in _CODES)
         or (isinstance(each, sqlite3.OperationalError) and _WORDS[-1] in str(each))
@@ -26,12 +26,12 @@ def is_full(error: BaseException) -> bool:
 
 
 def says_full(text: str) -> bool:
-    """Return whether the text of an error says so."""
+    """Return whether the text of an error says that the disk is full."""
     return any(words in text for words in _WORDS)
 
 
 def full_message(out: Path) -> str:
-    """Return which of the folders that a run writes to has no room left, and what to do.
+    """Return a message that names the full folder and says what to do.
 
     Args:
         out: The folder of its logs.
@@ -58,7 +58,7 @@ def _size(count: int) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and all that it follows from or holds, each once: an error can be its own context's cause."""
+    """Yield an error, its causes and its members, each once, since causes can form a cycle."""
     left: list[BaseException | None] = [error]
     seen: set[int] = set()
     while left:

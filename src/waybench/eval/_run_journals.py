@@ -1,4 +1,4 @@
-"""The journals of a run: one for each of its tasks with each of its models, beside the logs."""
+"""The journals of a run: one for each task and model, beside the logs."""
 
 import json
 import re
@@ -68,7 +68,7 @@ class RunJournals:
 
     @property
     def failure(self) -> OSError | None:
-        """Why a journal could not be written; None if all could."""
+        """The reason why a journal could not be written; None if there is none."""
         return self._syncer.failure
 
     def create(self, make: Callable[[], Task]) -> Task:
@@ -108,7 +108,7 @@ class RunJournals:
                     journals.by_model[str(model)] = journal
 
     def unlogged(self, progress: TaskProgress, logged: Collection[str]) -> list[int]:
-        """Return of each episode that the journal of a task holds and its log does not, the number of its replies.
+        """Return the number of replies of each episode that is in a task's journal and not in its log.
 
         Args:
             progress: The task's progress.
@@ -119,7 +119,7 @@ class RunJournals:
         return journal.turns_without(logged) if journal else []
 
     def clear(self, logs: Sequence[EvalLog]) -> None:
-        """Remove what the logs hold from the journals.
+        """Remove samples from the journals that are in the logs.
 
         Args:
             logs: The logs of all tasks, after the run.
@@ -137,14 +137,14 @@ class RunJournals:
                     journal.drop(logged)
 
     def close(self) -> None:
-        """Close all files; what was written is on the disk then."""
+        """Sync and close all files."""
         self._syncer.close()
         for _, journals in self._tasks:
             for journal in journals.by_model.values():
                 journal.close()
 
     def _identity(self, task: Task, model: Model) -> Json:
-        """Return what tells one run of a task from another, as the engine does that takes up an unfinished one."""
+        """Return the identity of a task's run, as Inspect determines it when it resumes one."""
         return {
             "task": task.name,
             "version": task.version,
@@ -189,4 +189,4 @@ def interrupt() -> None:
 
 
 def _nothing() -> None:
-    """Let each sample that is left end before its next request."""
+    """End each remaining sample before its next request."""

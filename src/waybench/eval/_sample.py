@@ -1,4 +1,4 @@
-"""Items as Inspect samples, and episodes out of samples' metadata and store."""
+"""Inspect samples from items, and episodes from samples' metadata and store."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ REASONING = "waybench_reasoning"  # where the store has the reasoning of the mod
 def to_sample(
     environment: Environment[Any, Any, Any], item: Item[Any], options: Mapping[str, Json], attempt: int
 ) -> Sample:
-    """Make the sample of one attempt at one item; its id is the item's id and the attempt, as in "501-1"."""
+    """Return the sample of one attempt at one item; its id is the item's id and the attempt, as in "501-1"."""
     episode = Episode(environment, item, options, attempt=attempt)
     return Sample(
         id=f"{item.id}-{attempt}",
@@ -78,7 +78,7 @@ class _Readable(Protocol):
 
 
 def stored_record(metadata: Mapping[str, Json], store: _Readable) -> EpisodeRecord:
-    """Put the record of a sample's episode together.
+    """Return the record of a sample's episode from its metadata and store.
 
     Args:
         metadata: The sample's metadata.
@@ -98,18 +98,18 @@ def finished_record(sample: EvalSample) -> EpisodeRecord:
 
 
 class Chat:
-    """Turns an episode's messages into Inspect's, each once, so that the log can tell what it has already."""
+    """Converts an episode's messages to Inspect's, each once, so that the log can refer to earlier ones."""
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[Message, ChatMessage]] = {}
         self._said: dict[int, ChatMessageAssistant] = {}
 
     def said(self, turn: int, message: ChatMessageAssistant) -> None:
-        """Keep the model's own message, which is sent back as it came: some providers want their reasoning returned."""
+        """Keep the model's own message and send it back unchanged, since some providers require their reasoning."""
         self._said[turn] = message
 
     def messages(self, episode: Episode[Any, Any, Any]) -> list[ChatMessage]:
-        """Return what the player is shown next."""
+        """Return the next messages to the player."""
         return [self._message(message) for message in episode.messages]
 
     def _message(self, message: Message) -> ChatMessage:

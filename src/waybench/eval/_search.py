@@ -1,4 +1,4 @@
-"""Tasks that look for a horizon: what is played next depends on what was solved."""
+"""Searches for a horizon: the results so far decide which items are played next."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ PLAN = "waybench_search"  # where a sample's metadata has what the search is for
 
 
 class HorizonSearch(AdaptiveSampleSource["_Search"]):
-    """Feeds a task those items that say most of how far the player reaches, for what they cost.
+    """Supplies the items with the most information about the player's horizon for their cost.
 
     Items come in rounds; the next round follows when the last of this one is finished, and is a function of all
     results so far. So neither the order in which they finish nor an interruption changes what is played. A round waits
@@ -124,7 +124,7 @@ class _Waiting(NamedTuple):
 
 @dataclass(slots=True)
 class _Search:
-    """How far the search for one player's horizon is.
+    """The state of the search for one player's horizon.
 
     Attributes:
         player: The model.

@@ -1,4 +1,4 @@
-"""What opens a model's server is used in requests and stands in no log: neither in its header nor in an error."""
+"""Credentials of model servers are used in requests and never written to a log, neither in headers nor in errors."""
 
 import base64
 import functools
@@ -35,7 +35,7 @@ class Secrets:
         self.add_address(base_url)
 
     def add_address(self, address: str | None) -> None:
-        """Add what is secret of an address."""
+        """Add the secret parts of an address."""
         if address:
             self._add(credentials(address))
             user = urlsplit(address).netloc.rpartition("@")[0] if "://" in address else ""
@@ -77,7 +77,7 @@ class Secrets:
 
 
 def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
-    """Keep the secrets of a model's settings out of logs, and in its requests.
+    """Remove the secrets of a model's settings from logs, and keep them in its requests.
 
     Args:
         model: The model, made with these settings.
@@ -120,7 +120,7 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
 
 @contextmanager
 def hiding(secrets: Secrets) -> Generator[None]:
-    """Replace secrets in what a block raises."""
+    """Replace secrets in the exceptions that a block raises."""
     try:
         yield
     except Exception as error:

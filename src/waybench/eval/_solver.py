@@ -89,12 +89,12 @@ def cause_text(error: Exception) -> str:
 
 
 def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) -> None:
-    """A budget of tokens, messages or money is part of the test and ends it; time depends on the infrastructure."""
+    """End the episode at a limit on tokens, messages or cost; a limit on time is an infrastructure error."""
     episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
 
 
 def reply_of(output: ModelOutput, seconds: float) -> Reply:
-    """Return what a model said, with its cost.
+    """Return a model's reply with its usage.
 
     Args:
         output: The model's answer.
@@ -132,7 +132,7 @@ def _is_refusal(output: ModelOutput) -> bool:
 
 @metric(scores="unreduced")
 def by_level() -> Metric:
-    """Sum the headline metric up by level, and by environment if there are several.
+    """Aggregate the headline metric by level, and by environment if there are several.
 
     These are the mean of the items' best attempts, and the plain mean over all attempts. The plain mean counts
     failures too often where attempts after a perfect one are skipped; `waybench report` has the estimate that does

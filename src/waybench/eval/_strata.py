@@ -1,4 +1,4 @@
-"""Items by difficulty, with what an episode of them takes at least."""
+"""Items by difficulty, with the least cost of their episodes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Tokens(NamedTuple):
     output: float
 
     def cost(self, price: Price | None) -> float:
-        """Return what they cost, in dollars, or their number if there is no price."""
+        """Return the cost in dollars, or the number of tokens without a price."""
         return sum(self) if price is None else price.cost(*self)
 
 
@@ -75,7 +75,7 @@ def strata(
 
 
 def _in_turn(columns: Sequence[Sequence[Item[Any]]]) -> Iterable[Item[Any]]:
-    """Return items of all levels in turn, so that no stratum begins with those of one level."""
+    """Return items of all levels alternately, so that no stratum begins with one level."""
     return [item for row in zip(*columns, strict=True) for item in row]
 
 
@@ -97,7 +97,7 @@ def _of_pool(
 def least_tokens(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], items: Sequence[Item[Any]]
 ) -> Tokens:
-    """Return about how many tokens an episode takes on average if the oracle plays it and says nothing besides.
+    """Return about how many tokens an episode takes on average if the oracle plays it without further words.
 
     A token is taken for four letters.
     """

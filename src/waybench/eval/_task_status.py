@@ -57,7 +57,7 @@ class TaskStatus:
 
     @property
     def units(self) -> str:
-        """What is counted, in the number that fits the total."""
+        """The counted unit, singular or plural as fits the total."""
         return self.unit if (self.done if self.total is None else self.total) == 1 else f"{self.unit}s"
 
     @property

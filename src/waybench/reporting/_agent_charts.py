@@ -1,4 +1,4 @@
-"""Charts of agents: the capabilities of each, and several agents laid over each other (SmartPlay, Figures 2 and 3)."""
+"""Radar charts of agents' capabilities, one by one and overlaid (SmartPlay, Figures 2 and 3)."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ _CAPABILITIES = _Axes(
 
 
 def overlays(found: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
-    """Return the charts in which agents are laid over each other; none of a single agent.
+    """Return the charts that overlay several agents; none for a single agent.
 
     Args:
         found: The agents.
@@ -87,7 +87,7 @@ def overlays(found: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
 
 
 def _without(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return which games agents have not played: first those that none has, then those of each; "" for none."""
+    """Return a note on games not played: first by any agent, then by each; "" if there are none."""
     several = len(missing) > 1
     common = [name for name in missing[0][1] if several and all(name in names for _, names in missing)]
     texts = [f"all without {', '.join(common)}"] if common else []
@@ -98,7 +98,7 @@ def _without(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 
 def _beyond(axes: Sequence[str], web: Web) -> str:
-    """Return what of an agent is on the rim because it is farther out; "" for nothing."""
+    """Return a note on an agent's values that are cut off at the rim; "" if there are none."""
     far = {name: value for name, value in zip(axes, web.values, strict=True) if value and value > _FARTHEST}
     if len(far) <= _MOST_NAMED:
         text = ", ".join(f"{name} {value:.2f}" for name, value in far.items())
@@ -147,7 +147,7 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
 
 
 def degree_charts() -> list[Chart]:
-    """Return what each game asks of each capability, a chart for each game (Figure 2)."""
+    """Return a chart for each game of the capabilities that it requires (Figure 2)."""
     charts: list[Chart] = []
     for game in RECORDED:
         name, required = HUMANS[game].name, degrees(game)
@@ -159,7 +159,7 @@ def degree_charts() -> list[Chart]:
 
 
 def agent_chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Chart:
-    """Return the chart of an agent, with all in it that one has to know who sees nothing else.
+    """Return the chart of an agent, which can be read by itself.
 
     Args:
         number: Number of the agent's colour.

@@ -59,7 +59,7 @@ _CAPABILITY = Metric(
 
 @dataclass(frozen=True, slots=True)
 class AgentCard:
-    """What the pages show of one agent.
+    """One agent on the report's pages.
 
     Attributes:
         name: The model.
@@ -78,7 +78,7 @@ class AgentCard:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """What the pages show of agents.
+    """All agents on the report's pages.
 
     Attributes:
         cards: The agents, models before embedded players.
@@ -106,7 +106,7 @@ class AgentReport:
 
 
 def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentReport | None:
-    """Return what the pages show of some agents; None if there are none.
+    """Return the report of some agents; None if there are none.
 
     Args:
         found: The agents.
@@ -150,7 +150,7 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
 
 
 def _raw_table(found: Sequence[Agent], cards: Sequence[AgentCard], pages: Mapping[Group, str]) -> Table:
-    """Return the table of scores as they are, with the published row of people."""
+    """Return the table of raw scores with the published human scores."""
     people = [Cell(text=f"{HUMANS[game].human:g}", kind="score") for game in RECORDED]
     rows = [TableRow(Cell(text="Human baseline"), people, "reference")]
     for agent, card in zip(found, cards, strict=True):
@@ -251,7 +251,7 @@ def _capability(one: Capability, ends: tuple[float, float] | None) -> Cell:
 
 
 def _most(capability: Capability) -> str:
-    """Return which game gives most of a capability, and how much of it."""
+    """Return the game with the largest weight in a capability, and the weight."""
     if capability.shares is None:
         return ""
     game, share = max(capability.shares.items(), key=lambda pair: pair[1])

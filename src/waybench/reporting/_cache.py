@@ -1,4 +1,4 @@
-"""What an earlier report of a folder worked out: kept by content, so that only what is new is worked out again."""
+"""The cache of a report: results by content hash, so that a later report computes only what is new."""
 
 import hashlib
 import io
@@ -36,7 +36,7 @@ _CLASSES = {each.__qualname__: each for each in (Row, Simulated, Group, Cluster,
 
 
 class Changes(NamedTuple):
-    """What was added to a cache, and the keys of what was asked for or added."""
+    """Entries added to a cache, and the keys that were read or added."""
 
     new: dict[bytes, bytes]
     used: set[bytes]
@@ -79,7 +79,7 @@ class ReportCache:
 
     @contextmanager
     def recorded(self) -> Generator[Changes, None, None]:
-        """Yield what is filled with the entries that are added and asked for meanwhile."""
+        """Yield a collection of the entries that are read and added within the block."""
         new, used = self.new, self.used
         own = Changes({}, set())
         self.new, self.used = own
@@ -89,7 +89,7 @@ class ReportCache:
             self.new, self.used = new | own.new, used | own.used
 
     def merge(self, changes: Changes) -> None:
-        """Take over what a copy of the cache in another process added and used."""
+        """Add the changes that a copy of the cache in another process has collected."""
         self.new |= changes.new
         self.used |= changes.used
 
@@ -191,14 +191,14 @@ def is_cacheable(env: str) -> bool:
 
 
 class KeptEpisode(NamedTuple):
-    """What the cache has of an episode: its row, and what the simulation said of its record."""
+    """A cached episode: its row and the result of its simulation."""
 
     row: Row
     simulated: Simulated
 
 
 def episode_key(episode: LoggedEpisode, price: Price | None) -> bytes:
-    """Return the key of an episode's row: everything that is recorded of it, and the price of its tokens."""
+    """Return the key of an episode's row, from its record and the price of its tokens."""
     facts = (
         episode.model,
         episode.task,
@@ -213,7 +213,7 @@ def episode_key(episode: LoggedEpisode, price: Price | None) -> bytes:
 
 
 def pack(kept: KeptEpisode) -> bytes:
-    """Return a row as it is kept."""
+    """Return a row as bytes for the cache."""
     content = io.BytesIO()
     pickler = pickle.Pickler(content)
     pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
@@ -222,7 +222,7 @@ def pack(kept: KeptEpisode) -> bytes:
 
 
 def unpack(content: bytes) -> KeptEpisode | None:
-    """Return a row that was kept; None if the content is none."""
+    """Return a row from the cache's bytes; None if they are invalid."""
     try:
         row, simulated = _Unpickler(io.BytesIO(zlib.decompress(content))).load()
     except Exception:  # whatever stands in it, the row is made again

@@ -20,7 +20,7 @@ from waybench.reporting._shared_prefix import Common, SharedPrefix
 
 
 class Played(NamedTuple):
-    """An episode with what is known of it.
+    """An episode with its row, outcomes and origin.
 
     Attributes:
         number: Its number in its group, from 1, in the order of the logs.
@@ -57,7 +57,7 @@ class EpisodeStore:
         kept: ReportCache | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        """Simulate all episodes again, measure them and put them on disk.
+        """Simulate and measure all episodes and write them to disk.
 
         Args:
             episodes: The episodes.
@@ -134,7 +134,7 @@ class EpisodeStore:
             yield _identity(key, KeptEpisode(found.row, found.simulated)), found
 
     def close(self) -> None:
-        """Remove what is on disk."""
+        """Remove the files."""
         self._file.close()
 
     def _keep(self, episode: LoggedEpisode, again: Simulated, data: bytes) -> None:
@@ -166,7 +166,7 @@ class EpisodeStore:
         return self._file.read(size)
 
     def opening(self, group: Group, level: int, cluster: Cluster | None) -> SharedPrefix:
-        """Return what the prompts of a group's level begin with: of one cluster, or with None all of them."""
+        """Return the common prefix of the prompts of a group's level, of one cluster or (None) of all."""
         place = group, level, cluster
         return self._common[place].shared_prefix() if place in self._common else SharedPrefix()
 

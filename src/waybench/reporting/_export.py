@@ -1,4 +1,4 @@
-"""What a site has for programs and papers: frames of all episodes and scores, charts as files, a table for a README."""
+"""The site's files for programs and papers: frames of episodes and scores, chart files, a table for a README."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files as package_files

@@ -80,7 +80,7 @@ class Folder:
 
     @contextmanager
     def recorded(self) -> Generator[dict[str, str], None, None]:
-        """Yield what is filled with the names of the files that are written meanwhile, each with its digest."""
+        """Yield a mapping that collects the files written within the block, with their digests."""
         before, own = self._written, dict[str, str]()
         self._written = own
         try:
@@ -104,7 +104,7 @@ class Folder:
         self._written |= names
 
     def finish(self) -> None:
-        """Remove what an earlier report wrote here and this one has not; write the list that the next one goes by."""
+        """Remove files of an earlier report that this one has not written, and write the list of files for the next."""
         for name in _listed(self.path) - self._written.keys():
             with suppress(OSError):
                 (self.path / name).unlink()

@@ -36,7 +36,7 @@ class Excerpt(NamedTuple):
 
     @property
     def cut(self) -> bool:
-        """Whether there is more than is shown."""
+        """Whether the text was cut."""
         return len(self.text) + len(self.end) < self.length
 
 
@@ -65,7 +65,7 @@ def each_of(whole: int, count: int, most: int) -> int:
 
 
 def heading(metric: Metric) -> str:
-    """Return a metric's name with its unit for a table's head: "Score, %"."""
+    """Return a metric's name with its unit for a table header: "Score, %"."""
     return f"{metric.title}, {metric.unit}" if metric.unit else metric.title
 
 
@@ -87,7 +87,7 @@ def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
 
 
 def missing_text(estimate: Estimate, metric: Metric | None = None) -> str:
-    """Return what a score would be with what is missing: "3 of 40 missing: 61.0 – 69.0"; "" if that is nothing.
+    """Return the bounds of a score with missing attempts: "3 of 40 missing: 61.0 – 69.0"; "" if none is missing.
 
     Args:
         estimate: The estimate.
@@ -136,14 +136,14 @@ def anchor(text: str) -> str:
 
 
 def money(dollars: float | None) -> str:
-    """Return an amount of money: "$0.0012", "$12.40"; what is less than a cent has two digits that count."""
+    """Return an amount of money: "$0.0012", "$12.40"; below a cent with two significant digits."""
     if dollars is None:
         return NOTHING
     return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.{2 - floor(log10(dollars)) - 1}f}"
 
 
 def significant(value: float) -> str:
-    """Return a number of any size with three digits that count: "0.00123", "45.6", "1,234"."""
+    """Return a number with three significant digits: "0.00123", "45.6", "1,234"."""
     if not value:
         return "0"
     return f"{value:,.{max(0, 2 - floor(log10(abs(value))))}f}"

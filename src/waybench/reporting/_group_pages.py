@@ -1,4 +1,4 @@
-"""The pages of a group of results, which stay as they are as long as nothing that they show has changed."""
+"""Writes the pages of result groups; unchanged pages are kept."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ def write_groups(
     processes: int,
     progress: Callable[[int, int], None],
 ) -> None:
-    """Do jobs whose content has changed since an earlier report, in other processes if possible.
+    """Run the jobs whose content has changed since an earlier report, in several processes if possible.
 
     Args:
         jobs: The jobs.

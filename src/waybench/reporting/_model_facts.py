@@ -1,4 +1,4 @@
-"""What a user knows of models: names, sizes, dates and series, read from a small file."""
+"""Facts about models (names, sizes, dates, series) from a user's file."""
 
 import math
 import re
@@ -22,7 +22,7 @@ _FIELDS = ("name", "size", "date", "series")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """What is known of a model.
+    """Facts about one model.
 
     Attributes:
         name: What charts call it; "" for its name in the logs.

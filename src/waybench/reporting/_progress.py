@@ -1,10 +1,10 @@
-"""How far the writing of a report has come."""
+"""Progress of writing a report."""
 
 from typing import Protocol
 
 
 class Progress(Protocol):
-    """Receives how much of a report is written."""
+    """Callback for the progress of a report."""
 
     def __call__(self, stage: str, done: int, total: int, /) -> None:
         """Show it.

@@ -1,4 +1,4 @@
-"""Which scores may stand in one chart: those of the same items at each level."""
+"""Divides scores into charts, so that each chart compares the same items at each level."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

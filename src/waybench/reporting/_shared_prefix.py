@@ -1,4 +1,4 @@
-"""Prompts of many items that begin alike: the prefix that they share is shown once."""
+"""The common prefix of many items' prompts, which is shown once."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class SharedPrefix:
-    """What several prompts begin with.
+    """The common prefix of several prompts.
 
     Attributes:
         messages: Messages that are the same in all of them.
@@ -82,7 +82,7 @@ class SharedPrefix:
 
 
 class Common:
-    """What some prompts all begin with, found while they come one at a time."""
+    """Finds the common prefix of prompts one prompt at a time."""
 
     def __init__(self) -> None:
         self._first: tuple[Message, ...] | None = None
@@ -128,7 +128,7 @@ class Common:
 
 
 def opening(prompts: Iterable[Sequence[Message]]) -> SharedPrefix:
-    """Return what some prompts all begin with (see `Common.opening`)."""
+    """Return the common prefix of some prompts (see `Common.opening`)."""
     found = Common()
     for prompt in prompts:
         found.add(prompt)
@@ -136,7 +136,7 @@ def opening(prompts: Iterable[Sequence[Message]]) -> SharedPrefix:
 
 
 def _beginning(first: str, last: str) -> str:
-    """Return what two texts both begin with."""
+    """Return the common prefix of two texts."""
     alike, most = 0, min(len(first), len(last))
     while alike < most:  # halving: prompts are long, and so are their beginnings
         middle = (alike + most + 1) // 2
@@ -148,7 +148,7 @@ def _beginning(first: str, last: str) -> str:
 
 
 def prompted(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[Said]:
-    """Return the first messages to a player, after what is shown elsewhere.
+    """Return the first messages to a player without the common prefix.
 
     Args:
         record: The episode's record.

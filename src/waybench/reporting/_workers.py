@@ -1,4 +1,4 @@
-"""Work that is spread over processes, which see everything that this one has in memory."""
+"""Spreads work over forked processes, which share this process's memory."""
 
 import os
 import sys

@@ -146,7 +146,7 @@ def _names(scores: Iterable[ItemScores]) -> dict[Hashable, str]:
 def _sides_matched(
     first: Sequence[ItemScores], second: Sequence[ItemScores]
 ) -> tuple[list[tuple[ItemScores, ItemScores]], list[Unpaired]]:
-    """Return which scores at one test are compared with which, and those that are left."""
+    """Return the pairs of scores to compare at one test, and the scores without a pair."""
     pairs: list[tuple[ItemScores, ItemScores]] = []
     mine, theirs = list(first), list(second)
     for same in _SAME:

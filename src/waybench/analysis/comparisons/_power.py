@@ -1,4 +1,4 @@
-"""Pilots: assumptions about the power of a comparison, from results that are there."""
+"""Assumptions about the power of a comparison from the results of a pilot run."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from waybench.stats import FEWEST_ITEMS, PowerAssumptions, pilot_assumptions
 
 
 def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[PowerAssumptions], list[str]]:
-    """Return assumptions from what models came to in a pilot, one for each test (`pilot_assumptions`).
+    """Return assumptions from models' results in a pilot, one for each test (`pilot_assumptions`).
 
     Args:
         scores: The models' scores.

@@ -58,7 +58,7 @@ def measure(env: Environment[Any, Any, Any], guided: bool) -> Measure:
 
 
 def measures(env: Environment[Any, Any, Any], guided: bool) -> list[Measure]:
-    """Return what its sets of episodes are judged by: `measure`, and without a teacher the aggregates."""
+    """Return the measures of an environment's sets of episodes: `measure`, and without a teacher the aggregates."""
     of_sets = [] if guided else [Measure(as_metric(one), aggregate=one.name) for one in env.aggregates]
     return [measure(env, guided), *of_sets]
 
@@ -88,7 +88,7 @@ def as_metric(one: Series | Aggregate) -> Metric:
 
 
 def merit(estimates: Sequence[Estimate]) -> tuple[float, float]:
-    """Return how good a group is over all its levels, to compare two of one environment: the greater the better.
+    """Return a sort key of a group over all its levels; greater is better.
 
     Levels that were not run add nothing, for what ends a ladder is that nothing was reached. So where lower is better,
     what counts is how far a value is from the worst one possible, and where none is the worst, the number of levels

@@ -1,4 +1,4 @@
-"""How much a whole benchmark's scores move when it is repeated on the same items."""
+"""The spread of a benchmark's scores over repeats on the same items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

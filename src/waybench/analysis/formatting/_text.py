@@ -1,4 +1,4 @@
-"""Making text from outside harmless to look at, on a page and in a terminal."""
+"""Makes text from outside safe to show on a page and in a terminal."""
 
 import re
 import unicodedata

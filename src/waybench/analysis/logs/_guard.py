@@ -1,4 +1,4 @@
-"""What keeps a damaged log from taking all memory: limits on its parts, which are checked before Inspect reads them."""
+"""Limits on the parts of a log, checked before Inspect reads them, so that a damaged log cannot exhaust memory."""
 
 from collections.abc import Iterable, Iterator
 from copy import copy

@@ -162,7 +162,7 @@ def _quieten() -> None:
 
 
 def _worth_telling(record: logging.LogRecord) -> bool:
-    """Keep from the terminal what asyncio says of tasks that Inspect's reader leaves behind at a damaged sample.
+    """Suppress asyncio's messages about tasks that Inspect's reader leaves pending at a damaged sample.
 
     It is said when such a task is thrown away, some time after the error itself has been reported.
     """

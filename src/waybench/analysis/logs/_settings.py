@@ -1,4 +1,4 @@
-"""What tells runs of one model at one task apart and is in no record, as the header of Inspect's log has it."""
+"""The settings of a run that are in no record, from the header of Inspect's log."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Which of a run's results stand beside which published rows."""
+"""Matches a run's results with published rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

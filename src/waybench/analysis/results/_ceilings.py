@@ -1,4 +1,4 @@
-"""Ceilings that do not hold: a player has a better score than the oracle on the very same items."""
+"""Ceilings that a player's score exceeds on the same items."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace

@@ -41,7 +41,7 @@ NARROW = Shape(250, 300, 12, 12)
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What is drawn.
+    """The data of a chart: lines, points and axes.
 
     Attributes:
         points: The points.

@@ -1,4 +1,4 @@
-"""Which charts an environment has on the first page."""
+"""Selects an environment's charts."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -223,7 +223,7 @@ def curve_charts(
 
 
 def _whose(env: Environment[Any, Any, Any], estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
-    """Return what tells charts of one kind apart: the model of one, what keeps tables apart, and a further set."""
+    """Return the part of a chart's title that distinguishes it from others of its kind."""
     apart = estimates[0].group.apart if estimates and not model else ()
     return [model or env.id, *apart, *([set_name] if set_name else [])]
 

@@ -1,4 +1,4 @@
-"""The chart of what replies came to."""
+"""The chart of outcomes of replies."""
 
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -28,7 +28,7 @@ _LONGEST = 50
 
 
 def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Chart | None:
-    """Draw for each of a model's estimates a bar of what its replies came to; None where nothing was said.
+    """Draw a bar of outcomes for each of a model's estimates; None without replies.
 
     Args:
         totals: The estimates.

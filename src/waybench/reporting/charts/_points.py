@@ -1,4 +1,4 @@
-"""What a chart has to draw: numbers by level, by step, or by number of in-context examples."""
+"""The points of a chart: values by level, by step, or by number of in-context examples."""
 
 import re
 from collections.abc import Iterable, Mapping

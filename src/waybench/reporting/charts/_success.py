@@ -1,4 +1,4 @@
-"""Charts of success by difficulty: a panel for each player, with its curve, what it is made of, and its horizons."""
+"""Charts of success by difficulty: a panel for each player, with its fitted curve, observed rates and horizons."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Player:
 
 
 class Binned(NamedTuple):
-    """What happened at one difficulty, or at some neighbouring ones.
+    """Observed results at one difficulty, or at some neighbouring ones.
 
     Attributes:
         at: The difficulty, or the mean of the items'.

@@ -109,7 +109,7 @@ def comparison(
 
 
 def _verdicts(groups: Sequence[Group], some: Sequence[Pair]) -> dict[str, list[str]]:
-    """Return what is to be said of each two models, by their numbers, the first one being A."""
+    """Return the statements about each pair of models, by their numbers; the first is A."""
     place = {group: number for number, group in enumerate(groups)}
     found: dict[str, list[str]] = {}
     for each in some:

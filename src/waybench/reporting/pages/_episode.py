@@ -1,4 +1,4 @@
-"""The page of one attempt: what was said, what it was read as, and what it came to."""
+"""The page of one attempt: its messages, the parsed actions and their outcomes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What was said in an episode.
+    """The messages of an episode.
 
     Attributes:
         prompt: The first messages to the player.
@@ -48,7 +48,7 @@ class Conversation:
 
 
 def conversation(played: Played, shared: SharedPrefix) -> Conversation:
-    """Return what was said in an episode.
+    """Return the messages of an episode.
 
     Args:
         played: The episode.

@@ -1,4 +1,4 @@
-"""What the first page shows."""
+"""Contents of the first page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ from waybench.reporting.tables import (
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A model with some episodes that are to be named.
+    """A model with a note on some of its episodes.
 
     Attributes:
         name: The model.
@@ -152,7 +152,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """What its page is called, and its place in another one."""
+        """The file name of its page, and its anchor in others."""
         return task_page(self.env.id, self.apart)
 
 

@@ -1,4 +1,4 @@
-"""The page of the ledger: what each model with its settings took, and settings that changed nothing."""
+"""The ledger page: tokens, time and cost of each model with its settings, and settings without an effect."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

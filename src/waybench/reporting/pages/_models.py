@@ -1,4 +1,4 @@
-"""The page of one model: what it came to at all tasks."""
+"""The page of one model: its results at all tasks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from waybench.reporting.tables import Table, horizon_table_of_model, leader_tabl
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a model came to at an environment, in charts.
+    """A model's charts for one environment.
 
     Attributes:
         env: The environment.

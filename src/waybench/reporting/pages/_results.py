@@ -1,4 +1,4 @@
-"""What the page of a model's results at a task shows: every item with its attempts."""
+"""The page of a model's results at a task: every item with its attempts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -67,7 +67,7 @@ class Attempt:
 
     @property
     def counts(self) -> list[tuple[Outcome, int]]:
-        """What the replies came to, each outcome with its number, the most frequent first."""
+        """The number of replies by outcome, the most frequent first."""
         return Counter(self.outcomes).most_common()
 
 
@@ -167,7 +167,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Where an attempt belongs.
+    """The item of an attempt.
 
     Attributes:
         id: The item's id.
@@ -188,7 +188,7 @@ Follow = Callable[[Played, Attempt, Item], None]
 
 
 class Results:
-    """Puts together what a page of results shows, and hands each episode on that it meets."""
+    """Builds the contents of a results page, and passes each episode to a callback."""
 
     def __init__(
         self,
@@ -331,7 +331,7 @@ def _kinds(some: Sequence[Row]) -> list[str]:
 
 
 def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, shown: Metric) -> list[tuple[str, str]]:
-    """Return the metrics that describe an attempt, and of those that count mishaps the ones that happened."""
+    """Return the metrics that describe an attempt, without counts of problems that are 0."""
     found: list[tuple[str, str]] = []
     for number, metric in enumerate(metrics):
         value = row.metrics[metric.name]

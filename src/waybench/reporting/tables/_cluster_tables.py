@@ -1,4 +1,4 @@
-"""Tables of what was drawn with several items, such as maps with their questions: one by one, and their averages."""
+"""Tables of clusters, such as maps with their questions: one by one, and their averages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -152,7 +152,7 @@ def clusters(
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """How much of a group's prompts need not be read again, in per cent.
+    """The shares of a group's prompts that are common to all and that were cached, in per cent.
 
     Attributes:
         shared: What share of a prompt others begin with too; "" if not known.

@@ -1,4 +1,4 @@
-"""The tables of a task's page: the scores by level, and how it went."""
+"""The tables of a task's page: scores by level, and the conduct of episodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -138,7 +138,7 @@ def conduct_table(
     total_of: Mapping[Group, Estimate],
     pages: Mapping[Group, str],
 ) -> Table:
-    """Return the table of how it went: attempts, what replies came to, and what they took.
+    """Return the table of conduct: attempts, outcomes of replies, tokens and time.
 
     Args:
         presentation: What is known of the environment's family.

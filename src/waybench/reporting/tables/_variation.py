@@ -1,4 +1,4 @@
-"""The tables of how much scores move: between sets of items, repeats on the same items, and attempts at an item."""
+"""Tables of variation: between sets of items, between repeats on the same items, and between attempts at an item."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from waybench.stats import CONFIDENCE
 
 
 def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Table | None:
-    """Return the table of what intervals are due to, of models whose items were attempted several times.
+    """Return the table of variance components of models whose items were attempted several times.
 
     Args:
         presentation: What is known of the environment's family.
@@ -53,7 +53,7 @@ def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Tab
 def spread_table(
     env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]
 ) -> Table | None:
-    """Return the table of several sets; what a teacher has done has a dash."""
+    """Return the table of several sets; steps of a teacher have a dash."""
     caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     title = f"Spread over several sets of {presentation.items}"
     guided = {each.group.without_key(): each.guided for each in estimates}
@@ -66,7 +66,7 @@ def attempt_spread_table(
     spreads: Sequence[Spread],
     estimates: Sequence[Estimate],
 ) -> Table | None:
-    """Return the table of several attempts at the same items; what a teacher has done has a dash."""
+    """Return the table of several attempts at the same items; steps of a teacher have a dash."""
     items = presentation.items
     caption = (
         f"The average of the attempts' means, each over all {items}; small, the distances to the smallest and to the "
