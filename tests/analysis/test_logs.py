@@ -171,10 +171,3 @@ def test_a_record_that_is_none_is_passed_over_and_named(whole: Path, tmp_path: P
     assert len(list(read_logs(tmp_path, on_problem=problems.append))) == MAZES - 1
     assert [(Path(one.log).name, one.sample) for one in problems] == [(whole.name, log.samples[0].id)]
     assert "not an episode record" in problems[0].error
-
-
-@pytest.mark.slow
-def test_reading_ahead_in_other_processes_is_the_same(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.analysis.logs._logs._BATCH", 1)
-    monkeypatch.setattr("waybench.analysis.logs._logs._WORTH_PROCESSES", 1)
-    assert list(read_logs(whole.parent, processes=2)) == list(read_logs(whole.parent))

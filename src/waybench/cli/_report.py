@@ -102,9 +102,8 @@ def build(
         processes: In how many processes large runs are read ahead and pages are made.
         progress: Receives how much of the report is written; nothing by default.
     """
-    from waybench.analysis import read_logs
     from waybench.analysis.formatting import one_line
-    from waybench.analysis.logs import Skipped
+    from waybench.analysis.logs import EpisodeBatches, Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.data import cache_dir
     from waybench.papers import papers
@@ -114,8 +113,8 @@ def build(
     facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
     kept = open_cache(cache_dir() / "reports", prepare_folder(out))
-    found = read_logs(*folders, on_problem=passed_over.append, processes=processes, kept=kept)
     try:
+        found = EpisodeBatches(*folders, on_problem=passed_over.append, kept=kept)
         made = write_report(
             found,
             out,

@@ -33,7 +33,9 @@ _SOURCES = (".py", ".html", ".css", ".js", ".json", ".toml")
 # Packages whose versions may change what a page shows.
 _LIBRARIES = ("inspect-ai", "jinja2", "numba", "numpy", "scipy", "vl-convert-python")
 # All that a kept row is made of; what names other classes is damaged, or not ours.
-_CLASSES = {each.__qualname__: each for each in (Row, Simulated, Group, Cluster, Anchors, Origin, Outcome, Counter, dict)}
+_CLASSES = {
+    each.__qualname__: each for each in (Row, Simulated, Group, Cluster, Anchors, Origin, Outcome, Counter, dict)
+}
 
 
 class Changes(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.logs import Skipped, is_embedded, is_human
+from waybench.analysis.logs import EpisodeBatches, Skipped, is_embedded, is_human
 from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError
 from waybench.papers import Paper
@@ -47,7 +47,7 @@ class Report:
 
 
 def write_report(
-    episodes: Iterable[LoggedEpisode],
+    episodes: Iterable[LoggedEpisode] | EpisodeBatches,
     out: Path,
     *,
     title: str = "waybench",
@@ -76,7 +76,8 @@ def write_report(
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
         published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
         png: Whether each chart is also written as a PNG.
-        processes: In how many processes pages are made; more than one only on Linux, and where no other threads run.
+        processes: In how many processes batches of episodes are read and pages are made; more than one only on Linux,
+            and where no other threads run.
         progress: Receives how much is written.
         kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
 
@@ -88,9 +89,9 @@ def write_report(
         UsageError: If there are no episodes, or the folder cannot be written.
     """
     kept = kept or ReportCache(None)
-    found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0))
+    found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0), processes)
     try:
-        found.passed_over[:0] = passed_over
+        found.passed_over[:0] = [*passed_over, *found.unread]
         if not found.rows and found.passed_over:
             raise UsageError(
                 f"none of the {len(found.passed_over)} episodes can be measured: {found.passed_over[0].error}"
