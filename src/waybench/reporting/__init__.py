@@ -3,7 +3,7 @@
 from waybench.reporting._cache import ReportCache, open_cache
 from waybench.reporting._model_facts import ModelFacts, read_models
 from waybench.reporting._progress import Progress, no_progress
-from waybench.reporting._site import SUMMARY_SCHEMA
+from waybench.reporting._summary import SUMMARY_SCHEMA
 from waybench.reporting._write import Report, write_report
 
 __all__ = [

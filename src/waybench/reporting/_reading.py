@@ -1,10 +1,8 @@
 """Reading and verifying the episodes of a report, in several processes where that is possible."""
 
-import io
 import pickle
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from waybench.analysis import LoggedEpisode
@@ -16,6 +14,7 @@ from waybench.reporting._cache import (
     KeptEpisode,
     ReportCache,
     content_key,
+    dumped,
     episode_key,
     is_cacheable,
     pack,
@@ -80,7 +79,7 @@ def read(
 
     def work(number: int) -> bytes:
         unread: list[Skipped] = []
-        return _dumped(reader.batch(episodes.read(number, unread.append), unread))
+        return dumped(reader.batch(episodes.read(number, unread.append), unread))
 
     empty = True
     with spread(work, len(episodes), processes) as batches:
@@ -141,11 +140,3 @@ class _Reader:
 def _identity(key: bytes, kept: KeptEpisode) -> bytes:
     """Return the identity of an episode; where the simulation confirms the record, its key says all."""
     return key if key and kept.simulated.confirmed else content_key("episode", key, kept)
-
-
-def _dumped(batch: Batch) -> bytes:
-    content = io.BytesIO()
-    pickler = pickle.Pickler(content, pickle.HIGHEST_PROTOCOL)
-    pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
-    pickler.dump(batch)
-    return content.getvalue()

@@ -41,21 +41,21 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
             with warnings.catch_warnings():
                 # numpy has threads, which know what to do about a fork; there are no others (`_can_fork`).
                 warnings.simplefilter("ignore", DeprecationWarning)
-                first = pool.submit(_run, 0)  # starts all processes
+                # The first one starts all processes; these work on while this process does something else.
+                begun = [pool.submit(_run, number) for number in range(min(count, _AHEAD * processes))]
             try:
-                yield _in_order(pool, first, count, _AHEAD * processes)
+                yield _in_order(pool, begun, count)
             finally:
                 pool.shutdown(cancel_futures=True)
     finally:
         _WORK.pop()
 
 
-def _in_order(pool: ProcessPoolExecutor, first: "Future[Any]", count: int, ahead: int) -> Iterator[Any]:
-    waiting = deque([first])
-    for number in range(1, count):
+def _in_order(pool: ProcessPoolExecutor, begun: "list[Future[Any]]", count: int) -> Iterator[Any]:
+    waiting = deque(begun)
+    for number in range(len(begun), count):
+        yield waiting.popleft().result()
         waiting.append(pool.submit(_run, number))
-        if len(waiting) > ahead:
-            yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
 

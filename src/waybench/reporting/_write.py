@@ -14,7 +14,8 @@ from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._progress import Progress, no_progress
-from waybench.reporting._site import Site, skip_reasons
+from waybench.reporting._site import Site
+from waybench.reporting._summary import skip_reasons
 from waybench.reporting._templates import templates
 from waybench.reporting.charts import drawings_in
 
