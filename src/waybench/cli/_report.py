@@ -107,26 +107,28 @@ def build(
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.data import cache_dir
     from waybench.papers import papers
-    from waybench.reporting import no_progress, open_cache, read_models, write_report
+    from waybench.reporting import inputs_key, no_progress, open_cache, read_models, unchanged_report, write_report
 
     known = read_prices(prices) if prices else None
     facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
     kept = open_cache(cache_dir() / "reports", prepare_folder(out))
+    shown = papers() if published else ()
+    key = inputs_key(folders, out, title, known, facts, published, png)
     try:
-        found = EpisodeBatches(*folders, on_problem=passed_over.append, kept=kept)
-        made = write_report(
-            found,
+        made = unchanged_report(out, kept, key) or write_report(
+            EpisodeBatches(*folders, on_problem=passed_over.append, kept=kept),
             out,
             title=title,
             prices=known,
             models=facts,
             passed_over=passed_over,
-            published=papers() if published else (),
+            published=shown,
             png=png,
             processes=processes,
             progress=progress or no_progress,
             kept=kept,
+            key=key,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)

@@ -4,7 +4,8 @@ from waybench.reporting._cache import ReportCache, open_cache
 from waybench.reporting._model_facts import ModelFacts, read_models
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._summary import SUMMARY_SCHEMA
-from waybench.reporting._write import Report, write_report
+from waybench.reporting._unchanged import inputs_key
+from waybench.reporting._write import Report, unchanged_report, write_report
 
 __all__ = [
     "SUMMARY_SCHEMA",
@@ -12,8 +13,10 @@ __all__ = [
     "Progress",
     "Report",
     "ReportCache",
+    "inputs_key",
     "no_progress",
     "open_cache",
     "read_models",
+    "unchanged_report",
     "write_report",
 ]

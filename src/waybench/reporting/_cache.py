@@ -256,8 +256,8 @@ class _Unpickler(pickle.Unpickler):
         found: Any = _CLASSES.get(global_name)
         if found is None and module_name.startswith("waybench."):
             named: Any = super().find_class(module_name, global_name)
-            if isinstance(named, type) and (is_dataclass(named) or issubclass(named, tuple | Enum)):
-                found = named
+            is_value = isinstance(named, type) and (is_dataclass(named) or issubclass(named, tuple | Enum))
+            found = named if is_value else None
         if found is None or found.__module__ != module_name:
             raise pickle.UnpicklingError(f"{module_name}.{global_name} is no kind of value")
         return found

@@ -1,15 +1,16 @@
 """Writing a site: its pages, from episodes that are read one at a time."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any, cast
 
 from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.logs import EpisodeBatches, Skipped, is_embedded, is_human
 from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError
 from waybench.papers import Paper
-from waybench.reporting._cache import ReportCache
+from waybench.reporting._cache import ReportCache, is_cacheable
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
@@ -17,6 +18,7 @@ from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._site import Site
 from waybench.reporting._summary import skip_reasons
 from waybench.reporting._templates import templates
+from waybench.reporting._unchanged import earlier, keep
 from waybench.reporting.charts import drawings_in
 
 
@@ -60,6 +62,7 @@ def write_report(
     processes: int = 1,
     progress: Progress = no_progress,
     kept: ReportCache | None = None,
+    key: bytes = b"",
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -81,6 +84,7 @@ def write_report(
             and where no other threads run.
         progress: Receives how much is written.
         kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
+        key: The report's key (`inputs_key`), by which `unchanged_report` finds it; none by default.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -112,7 +116,6 @@ def write_report(
         with drawings_in(kept):
             site.write(title)
         folder.finish()
-        kept.save()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         ran = dict.fromkeys(row.group.model for row in found.rows)
@@ -120,7 +123,7 @@ def write_report(
         unlisted = tuple(name for name in others if models is not None and name not in models)
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
         again = skip_reasons(found.again)
-        return Report(
+        report = Report(
             out / "index.html",
             len(found.rows),
             unconfirmed,
@@ -131,5 +134,28 @@ def write_report(
             sum(row.exclusion_reason == UNFINISHED for row in found.rows),
             tuple(found.rows),
         )
+        # What is not confirmed, or could not be read, may be due to this machine, and other packages may change.
+        alike = all(each.confirmed for each in found.again) and not found.passed_over
+        if key and alike and all(is_cacheable(total.group.env) for total in site.totals):
+            keep(kept, key, folder, _values(report))
+        kept.save()
+        return report
     finally:
         found.close()
+
+
+def unchanged_report(out: Path, kept: ReportCache, key: bytes) -> Report | None:
+    """Return a report that was written before if neither what it is made of nor its pages have changed since.
+
+    Args:
+        out: The site's folder.
+        kept: What an earlier report of the folder has kept (`open_cache`).
+        key: The report's key (`inputs_key`).
+    """
+    found = earlier(kept, key, Folder(out))
+    return Report(out / "index.html", *cast(tuple[Any, ...], found)) if isinstance(found, tuple) else None
+
+
+def _values(report: Report) -> tuple[Any, ...]:
+    """Return all fields of a report but the path of its first page."""
+    return tuple(getattr(report, each.name) for each in fields(report)[1:])
