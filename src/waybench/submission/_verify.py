@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from waybench.analysis.logs import LoggedEpisode, Skipped
+from waybench.analysis.logs import LoggedEpisode, Skipped, of_record
 from waybench.analysis.results import Row, Verifier
 from waybench.core import End, EpisodeRecord, Json, WaybenchError, plural
 from waybench.envs import registry
@@ -197,7 +197,7 @@ class _Verification:
             model=run["model"],
             task=run["task"],
             record=record,
-            settings=run["settings"],
+            settings=of_record(record, run["settings"]),
             sample=sample,
             run=run["file"],
             search=run["search"],

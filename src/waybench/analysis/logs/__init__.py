@@ -6,7 +6,7 @@ from waybench.analysis.logs._inspect import Log, Seen, as_number, newest, read_s
 from waybench.analysis.logs._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._run_info import RunInfo, run_infos
-from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, run_command, settings_of_any
+from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, of_record, run_command, settings_of_any
 
 __all__ = [
     "SCALARS",
@@ -24,6 +24,7 @@ __all__ = [
     "is_human",
     "logged_models",
     "newest",
+    "of_record",
     "read_logs",
     "read_records",
     "read_samples",
