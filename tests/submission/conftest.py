@@ -14,7 +14,7 @@ TASKS = {
     "dfs": {"limit": 4, "attempts": 2},
     "gtb": {"limit": 2},
     "mango_route": {"limit": 3, "worlds": 1},
-    "hanoi": {"limit": 3},
+    "mango_destination": {"limit": 3, "worlds": 1},
     "messenger": {"limit": 4},
     "rps": {"limit": 3},
     "horizon_maze": {"most": 12},

@@ -56,8 +56,9 @@ def long(lines: Lines) -> dict[str, Any]:
 
 
 def changed_reply(run: Run, lines: Lines) -> None:
-    turn = long(lines)["record"]["turns"][0]
-    turn["reply"] = "I do not know." if turn["reply"] != "I do not know." else "1"
+    # A reply that names no action, such as a thought, changes nothing that a simulation could see.
+    turn = long(lines)["record"]["turns"][-1]
+    turn["reply"] = "I do not know."
 
 
 def changed_action(run: Run, lines: Lines) -> None:
@@ -99,9 +100,8 @@ def swapped_turns(run: Run, lines: Lines) -> None:
 
 def easier_item(run: Run, lines: Lines) -> None:
     """Play another item under the id of a failed one: its whole episode, with the place of the other."""
-    victim, donor = failed(lines), solved(lines)
-    if victim is donor:
-        victim = next(line for line in lines if line["record"]["instance"] != donor["record"]["instance"])
+    donor = solved(lines)
+    victim = next(line for line in lines if line["record"]["instance"] != donor["record"]["instance"])
     place, player = victim["record"]["item"], victim["record"]["player"]
     victim["record"] = {**copy.deepcopy(donor["record"]), "item": place, "player": player}
     victim["record"]["attempt"] = int(victim["sample"].rpartition("-")[2])
@@ -138,7 +138,12 @@ def changed_options(run: Run, lines: Lines) -> None:
     options = lines[0]["record"]["options"]
     name = next(name for name, value in options.items() if type(value) in (int, bool, str))
     value = options[name]
-    options[name] = value + 1 if type(value) is int else (not value if type(value) is bool else "sound")
+    other = "paper" if value == "sound" else "sound"
+    options[name] = value + 1 if type(value) is int else not value if type(value) is bool else other
+        value + 1
+        if type(value) is int
+        else (not value if type(value) is bool else "paper" if value == "sound" else "sound")
+    )
 
 
 def changed_version(run: Run, lines: Lines) -> None:

@@ -143,7 +143,7 @@ def test_a_log_that_differs_from_its_transcript_is_found(logs: Path, tmp_path: P
 
 
 def test_half_of_the_samples_left_out_of_a_log(logs: Path, tmp_path: Path) -> None:
-    (path,) = [path for path in logs.glob("*.eval") if "_hanoi_" in path.name]
+    (path,) = [path for path in logs.glob("*.eval") if "_gtb_" in path.name]
     (tmp_path / "half").mkdir()
     with ZipFile(path) as log, ZipFile(tmp_path / "half" / path.name, "w", ZIP_DEFLATED) as copy:
         names = log.namelist()
