@@ -140,10 +140,6 @@ def changed_options(run: Run, lines: Lines) -> None:
     value = options[name]
     other = "paper" if value == "sound" else "sound"
     options[name] = value + 1 if type(value) is int else not value if type(value) is bool else other
-        value + 1
-        if type(value) is int
-        else (not value if type(value) is bool else "paper" if value == "sound" else "sound")
-    )
 
 
 def changed_version(run: Run, lines: Lines) -> None:
