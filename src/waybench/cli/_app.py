@@ -30,6 +30,8 @@ COMMANDS = {
     "prices": ("waybench.cli._prices:prices", "Print a price table for the models of a run, to fill in."),
     "compare": ("waybench.cli._compare:compare", "Compare two models on the same items, with paired tests."),
     "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
+    "submit": ("waybench.cli._submit:submit", "Write runs as one file for a leaderboard or a reviewer."),
+    "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),
     "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
     "demo": (
         "waybench.cli._demo:demo",
