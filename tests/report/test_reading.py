@@ -76,9 +76,11 @@ def test_a_report_of_which_nothing_changed_is_not_made_again(
 
     monkeypatch.setattr(reporting, "write_report", counted)
 
+    told: list[str] = []
+
     def report(title: str = "a title") -> tuple[int, int]:
         """Write a report in one process; return its number of episodes, and how many reports were made so far."""
-        return build((folder,), folder / "site", title, tell=[].append, processes=1).episodes, len(made)
+        return build((folder,), folder / "site", title, tell=told.append, processes=1).episodes, len(made)
 
     assert [report(), report()] == [(3, 1), (3, 1)]
     assert report("another") == (3, 2)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,26 @@ PRICES = click.option(
 PROCESSES = min(8, os.cpu_count() or 1)
 
 
+ALL_REPLAYS = -1
+
+
+class _ReplaysParam(click.ParamType):
+    """How many replays have a page: a number, or all."""
+
+    name = "replays"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; `ALL_REPLAYS` for all."""
+        if value == "all":
+            return ALL_REPLAYS
+        if not str(value).isascii() or not str(value).isdigit():
+            self.fail(f"{value!r} is neither `all` nor a number from 0", param, ctx)
+        return int(value)
+
+
+REPLAYS = _ReplaysParam()
+
+
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR|FILE...")
 @click.option(
@@ -42,6 +62,13 @@ PROCESSES = min(8, os.cpu_count() or 1)
     help="Names, sizes, dates and series of models, as TOML, for charts against size and date.",
 )
 @click.option("--png", is_flag=True, help="Also write each chart as a PNG; SVG files are always written.")
+@click.option(
+    "--replays",
+    type=REPLAYS,
+    metavar="all|NUMBER",
+    help="Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
+    "and 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
+)
 def report(
     folders: tuple[Path, ...],
     out: Path | None,
@@ -50,6 +77,7 @@ def report(
     models: Path | None,
     published: bool,
     png: bool,
+    replays: int | None,
 ) -> None:
     """Write a static report site for the runs in some folders, and for people's records.
 
@@ -66,6 +94,7 @@ def report(
             published=published,
             png=png,
             progress=progress,
+            most_replays=replays,
         ).index
     click.echo(f"report: {site}")
 
@@ -87,6 +116,8 @@ def build(
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
     progress: "Progress | None" = None,
+    most_replays: int | None = None,
+    also_replays: frozenset[str] = frozenset(),
 ) -> "Report":
     """Read the logs of some folders and write the site.
 
@@ -101,20 +132,32 @@ def build(
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead and pages are made.
         progress: Receives how much of the report is written; nothing by default.
+        most_replays: How many replays of each model at a task have a page, `ALL_REPLAYS` for all; by default all in a
+            report that is not large.
+        also_replays: File names of pages of replays that are written besides.
     """
     from waybench.analysis.formatting import one_line
     from waybench.analysis.logs import EpisodeBatches, Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.data import cache_dir
     from waybench.papers import papers
-    from waybench.reporting import inputs_key, no_progress, open_cache, read_models, unchanged_report, write_report
+    from waybench.reporting import (
+        Replays,
+        inputs_key,
+        no_progress,
+        open_cache,
+        read_models,
+        unchanged_report,
+        write_report,
+    )
 
     known = read_prices(prices) if prices else None
     facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
     kept = open_cache(cache_dir() / "reports", prepare_folder(out))
     shown = papers() if published else ()
-    key = inputs_key(folders, out, title, known, facts, published, png)
+    replays = Replays(most_replays, most_replays == ALL_REPLAYS, also_replays)
+    key = inputs_key(folders, out, title, known, facts, published, png, replays.most, sorted(replays.also))
     try:
         made = unchanged_report(out, kept, key) or write_report(
             EpisodeBatches(*folders, on_problem=passed_over.append, kept=kept),
@@ -129,6 +172,7 @@ def build(
             progress=progress or no_progress,
             kept=kept,
             key=key,
+            replays=replays,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)

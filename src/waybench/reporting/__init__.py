@@ -1,6 +1,7 @@
 """Episodes as a static site, which opens from a folder with no server and no network."""
 
 from waybench.reporting._cache import ReportCache, open_cache
+from waybench.reporting._chosen_replays import Replays
 from waybench.reporting._model_facts import ModelFacts, read_models
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._summary import SUMMARY_SCHEMA
@@ -11,6 +12,7 @@ __all__ = [
     "SUMMARY_SCHEMA",
     "ModelFacts",
     "Progress",
+    "Replays",
     "Report",
     "ReportCache",
     "inputs_key",

@@ -11,6 +11,7 @@ from waybench.analysis.published import published_frame
 from waybench.analysis.results import grouped
 from waybench.core import Presentation
 from waybench.reporting._agents import agent_report
+from waybench.reporting._chosen_replays import LATER
 from waybench.reporting._export import exports
 from waybench.reporting._front import write_front
 from waybench.reporting._presentations import family_of
@@ -79,6 +80,8 @@ def write_others(site: "Site", title: str, compared: Compared) -> None:
         *([published_frame(site.published)] if site.published else []),
     ]
     site.files(exports(rows, given, others, table, site.charts, site.templates, site.facts))
+    if not site.replays.is_complete:
+        site.page(f"replays/{LATER}", "later.html")
     spent = ledger_page(took, changed, site.pages, site.model_pages)
     if spent:
         site.page("ledger/index.html", "ledger.html", ledger=spent)
@@ -106,7 +109,11 @@ def _published(site: "Site", section: Section) -> list[Table]:
 def _compare(site: "Site", section: Section) -> bool:
     """Write the page on which two models stand side by side at a task, if there are two."""
     found = site.found
-    own = [(row, number) for row, number in zip(found.rows, found.numbers, strict=True) if section.holds(row.group)]
+    own = [
+        (row, number if site.replays.is_written(row.group, number) else -number)
+        for row, number in zip(found.rows, found.numbers, strict=True)
+        if section.holds(row.group)
+    ]
     estimates = [estimate for estimate in site.estimates if section.holds(estimate.group)]
     made = comparison(section.env, section.presentation, own, estimates, site.pages, site.verdicts)
     if made is not None:

@@ -49,6 +49,8 @@ def write_results(site: "Site", total: Estimate) -> None:
     whole = ClusterPages(presentation, site.page)
 
     def follow(played: Played, attempt: Attempt, item: Item) -> None:
+        if not site.replays.is_written(group, played.number):
+            return
         turns = played.episode.record.turns
         instance = played.instance if played.again.confirmed else None
         drawings = undrawn(turns) if draw_frames is None or instance is None else frames(draw_frames, instance, turns)
@@ -66,7 +68,7 @@ def write_results(site: "Site", total: Estimate) -> None:
             whole=whole.path(played.row.cluster, instance),
         )
 
-    shown = Results(env, presentation, site.found, page, follow).levels(positions, estimates)
+    shown = Results(env, presentation, site.found, site.replays, follow).levels(positions, estimates)
     site.files(site.charts.of(figure for level in shown for figure in level.charts))
     own = [site.found.rows[position] for position in positions]
     drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units

@@ -16,6 +16,7 @@ from waybench.analysis.results import Group, chosen, grouped, labels
 from waybench.papers import Paper
 from waybench.reporting._agents import agent_report
 from waybench.reporting._cache import ReportCache, content_key, is_cacheable
+from waybench.reporting._chosen_replays import BY_DEFAULT, ChosenReplays, Replays
 from waybench.reporting._computed import Computation, computed
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import READABLE, Folder, slug
@@ -46,6 +47,7 @@ class Site:
         kept: ReportCache,
         processes: int = 1,
         progress: Progress = no_progress,
+        replays: Replays = BY_DEFAULT,
     ) -> None:
         self.facts, self.published = facts, published
         self.found, self.folder, self.templates = found, folder, made
@@ -55,7 +57,8 @@ class Site:
         self.pages = {group: _page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
-        self.neighbours = NeighbourIndex(found.rows, found.numbers, self.pages, self.names)
+        self.replays = ChosenReplays(found.rows, found.numbers, self.pages, replays)
+        self.neighbours = NeighbourIndex(found.rows, found.numbers, self.replays, self.names)
         self.charts = ChartFiles(folder.path, png=png)
         self.failed = Failed(found.rows)
 
@@ -109,6 +112,7 @@ class Site:
             *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),
             *(episodes, estimates, total, failures),
             self._neighbours_of(group),
+            [self.replays.link(group, self.found.numbers[at]) for at in self.found.positions(group)],
         )
 
     def _neighbours_of(self, group: Group) -> list[Neighbours]:

@@ -11,6 +11,7 @@ from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError
 from waybench.papers import Paper
 from waybench.reporting._cache import ReportCache, is_cacheable
+from waybench.reporting._chosen_replays import BY_DEFAULT, Replays
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
@@ -63,6 +64,7 @@ def write_report(
     progress: Progress = no_progress,
     kept: ReportCache | None = None,
     key: bytes = b"",
+    replays: Replays = BY_DEFAULT,
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -85,6 +87,7 @@ def write_report(
         progress: Receives how much is written.
         kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
         key: The report's key (`inputs_key`), by which `unchanged_report` finds it; none by default.
+        replays: Which replays have a page of their own.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -112,6 +115,7 @@ def write_report(
             kept=kept,
             processes=processes,
             progress=progress,
+            replays=replays,
         )
         with drawings_in(kept):
             site.write(title)
