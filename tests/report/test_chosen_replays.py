@@ -19,10 +19,9 @@ def pages(folder: Path) -> set[str]:
     return {path.name for path in (folder / "replays").iterdir()}
 
 
-def report(folder: Path, replays: Replays | None = None) -> set[str]:
+def report(folder: Path, replays: Replays = chosen.BY_DEFAULT) -> set[str]:
     """Write a report and return the names of the pages of replays."""
-    more = {} if replays is None else {"replays": replays}
-    write_report(EPISODES, folder / "site", kept=open_cache(folder / "kept", folder / "site"), **more)
+    write_report(EPISODES, folder / "site", kept=open_cache(folder / "kept", folder / "site"), replays=replays)
     return pages(folder / "site")
 
 

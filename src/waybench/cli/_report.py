@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,21 +27,13 @@ PROCESSES = min(8, os.cpu_count() or 1)
 ALL_REPLAYS = -1
 
 
-class _ReplaysParam(click.ParamType):
-    """How many replays have a page: a number, or all."""
-
-    name = "replays"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number; `ALL_REPLAYS` for all."""
-        if value == "all":
-            return ALL_REPLAYS
-        if not str(value).isascii() or not str(value).isdigit():
-            self.fail(f"{value!r} is neither `all` nor a number from 0", param, ctx)
-        return int(value)
-
-
-REPLAYS = _ReplaysParam()
+def _most_replays(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Return how many replays of a model at a task have a page; `ALL_REPLAYS` for all, None for the default."""
+    if value is None or value == "all":
+        return None if value is None else ALL_REPLAYS
+    if not (value.isascii() and value.isdigit()):
+        raise click.BadParameter(f"{value!r} is neither `all` nor a number from 0", ctx, param)
+    return int(value)
 
 
 @click.command()
@@ -64,7 +56,7 @@ REPLAYS = _ReplaysParam()
 @click.option("--png", is_flag=True, help="Also write each chart as a PNG; SVG files are always written.")
 @click.option(
     "--replays",
-    type=REPLAYS,
+    callback=_most_replays,
     metavar="all|NUMBER",
     help="Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
     "and 20 for each model and task beyond that; `waybench view` makes the others when you open them.",

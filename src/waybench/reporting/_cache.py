@@ -255,9 +255,14 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module_name: str, global_name: str, /) -> Any:
         found: Any = _CLASSES.get(global_name)
         if found is None and module_name.startswith("waybench."):
-            named: Any = super().find_class(module_name, global_name)
-            is_value = isinstance(named, type) and (is_dataclass(named) or issubclass(named, tuple | Enum))
-            found = named if is_value else None
-        if found is None or found.__module__ != module_name:
+            found = super().find_class(module_name, global_name)
+        if not _is_of_values(found) or found.__module__ != module_name:
             raise pickle.UnpicklingError(f"{module_name}.{global_name} is no kind of value")
         return found
+
+
+def _is_of_values(found: object) -> bool:
+    """Return whether something is a class that holds values and does nothing when an instance is made."""
+    if not isinstance(found, type):
+        return False
+    return found in _CLASSES.values() or is_dataclass(found) or issubclass(found, tuple | Enum)
