@@ -15,6 +15,7 @@ from waybench._version import __version__
 from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
 from waybench.analysis.logs._guard import Skipped, path_of, sample_part, sizes, skipped
 from waybench.analysis.logs._inspect import KEY, OF_TIME, REASONING, logs_in, newest, read_samples, runs, to_stderr
+from waybench.analysis.logs._parts import simple_samples
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._settings import of_record, origin_of, settings_of, without_key
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
@@ -257,7 +258,8 @@ def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[
 
 def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
     try:
-        return [_plain(sample) for sample in read_samples(location, wanted, _UNUSED)]
+        found = simple_samples(location, wanted)
+        return [_plain(sample) for sample in (read_samples(location, wanted, _UNUSED) if found is None else found)]
     except Exception:  # one of them cannot be read, and it is not said which
         return [_each(location, one) for one in wanted]
 
