@@ -5,6 +5,7 @@ from benchmarks._engine import engine
 from benchmarks._horizons import horizons
 from benchmarks._mazes import episodes, generation
 from benchmarks._messenger import messenger
+from benchmarks._report import report
 from benchmarks._search import search
 from benchmarks._small_games import small_games
 from benchmarks._textmaps import textmaps
@@ -27,6 +28,7 @@ def main() -> None:
         crafter,
         horizons,
         engine,
+        report,
     ):
         for comparison in part():
             print(comparison.line(), flush=True)

@@ -59,7 +59,7 @@ def _most_replays(ctx: click.Context, param: click.Parameter, value: str | None)
     callback=_most_replays,
     metavar="all|NUMBER",
     help="Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
-    "and 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
+    "and 1 to 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
 )
 def report(
     folders: tuple[Path, ...],

@@ -8,7 +8,8 @@ from waybench.analysis.results import Group, grouped
 from waybench.reporting._replay import file_name
 
 MOST_OF_ALL = 2_000  # episodes, up to which each has a page by default
-MOST_OF_GROUP = 20  # pages of a group's replays in a larger report
+# Pages of a group's replays in a larger report: the most of these that keep it below `MOST_OF_ALL` pages.
+MOST_OF_GROUP = 20, 10, 5, 2, 1
 LATER = "index.html"  # the page in `replays` that says how the others are made
 
 
@@ -45,7 +46,9 @@ class ChosenReplays:
     ) -> None:
         self._pages = pages
         few = wanted.most is None and len(rows) <= MOST_OF_ALL
-        most = MOST_OF_GROUP if wanted.most is None else wanted.most
+        room = MOST_OF_ALL // max(len(pages), 1)
+        usual = next((most for most in MOST_OF_GROUP if most <= room), MOST_OF_GROUP[-1])
+        most = usual if wanted.most is None else wanted.most
         self._left_out: set[str] = set()
         by_group = grouped(zip(rows, numbers, strict=True), lambda one: one[0].group)
         for group, own in by_group.items() if not wanted.everything and not few else ():
