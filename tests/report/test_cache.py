@@ -15,6 +15,7 @@ import vl_convert
 from tests.analysis.episodes import played
 from tests.conftest import PATIENCE
 from waybench.analysis import LoggedEpisode
+from waybench.analysis.logs import Origin
 from waybench.analysis.results import Verifier
 from waybench.core import Price
 from waybench.reporting import ReportCache, open_cache, write_report
@@ -77,6 +78,16 @@ def test_a_second_report_does_only_what_is_new(tmp_path: Path, monkeypatch: pyte
     assert 0 < more.drawn <= work.drawn
     # What was taken over is what would have been made.
     assert grown == report([*FIRST, *ADDED], tmp_path / "apart")
+
+
+def test_an_episode_of_a_log_is_kept_with_the_origin_of_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = [replace(each, origin=Origin("2026-01-31 12:00 UTC", "0.1.0", "waybench run alicia")) for each in FIRST]
+    first = report(logged, tmp_path)
+    work = Work(monkeypatch)
+    assert report(logged, tmp_path) == first
+    assert (work.simulated, work.replays) == (0, 0)
 
 
 def test_a_page_that_somebody_changed_is_made_again(tmp_path: Path) -> None:
