@@ -24,6 +24,7 @@ from waybench.analysis.comparisons import (
 from waybench.analysis.estimates import (
     agents,
     attempt_spread,
+    item_difficulties,
     ledger,
     ledger_frame,
     matrix,
@@ -182,6 +183,7 @@ class Site:
             attempts=attempt_spread(rows),
             pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
             regressions=regressions(rows, self.found.variables),
+            difficulties=item_difficulties(rows),
             wordings=wording_effects(rows),
             twins=twin_effects(rows),
             curves=success_curves(rows),
@@ -445,6 +447,7 @@ def _summary(title: str, site: Site, compared: Compared, more: Mapping[str, Sequ
         # There are many pairs, so models are named by their pages, as in "overall".
         "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
         "regressions": [each.to_json() for each in compared.regressions],
+        "item_difficulty": [each.to_json() for each in compared.difficulties],
         "horizons": [
             {**each.to_json(), "page": f"results/{pages[each.group]}"}
             for curve in compared.curves

@@ -19,6 +19,7 @@ from waybench.stats._forecast import Forecast, forecast, simulated
 from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
+    from waybench.stats._difficulty import FEWEST_CLUSTERS, DifficultyIndex, IndexGain, index_gain, logistic
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
     from waybench.stats._paired import ALPHA, PairedTest, paired_difference, paired_test, sign_flip_test
     from waybench.stats._permuted import EXACT_CLUSTERS, LEAST, cluster_sums, sign_flipped
@@ -39,6 +40,7 @@ __all__ = [
     "ALPHA",
     "CONFIDENCE",
     "EXACT_CLUSTERS",
+    "FEWEST_CLUSTERS",
     "FEWEST_ITEMS",
     "FEWEST_POINTS",
     "HORIZON_CONFIDENCE",
@@ -48,9 +50,11 @@ __all__ = [
     "Candidate",
     "Curves",
     "Decision",
+    "DifficultyIndex",
     "Fit",
     "Forecast",
     "HorizonEstimate",
+    "IndexGain",
     "ItemsNeeded",
     "Mean",
     "PairedTest",
@@ -70,8 +74,10 @@ __all__ = [
     "fitted",
     "forecast",
     "holm",
+    "index_gain",
     "items_needed",
     "jackknifed",
+    "logistic",
     "mcnemar",
     "paired_difference",
     "paired_test",
@@ -90,6 +96,7 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
+        "_difficulty": ("FEWEST_CLUSTERS", "DifficultyIndex", "IndexGain", "index_gain", "logistic"),
         "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed"),
         "_paired": ("ALPHA", "PairedTest", "paired_difference", "paired_test", "sign_flip_test"),
         "_permuted": ("EXACT_CLUSTERS", "LEAST", "cluster_sums", "sign_flipped"),

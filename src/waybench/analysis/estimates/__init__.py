@@ -3,6 +3,7 @@
 from waybench.analysis.estimates._agents import Agent, agents
 from waybench.analysis.estimates._clusters import ClusterValue, cluster_values
 from waybench.analysis.estimates._curves import contributions, curve
+from waybench.analysis.estimates._difficulty import ItemDifficulty, difficulty_text, item_difficulties
 from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
 from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
@@ -22,6 +23,7 @@ __all__ = [
     "ClusterVariables",
     "Estimate",
     "FamilyScore",
+    "ItemDifficulty",
     "LedgerEntry",
     "Matrix",
     "MatrixRow",
@@ -43,7 +45,9 @@ __all__ = [
     "cluster_values",
     "contributions",
     "curve",
+    "difficulty_text",
     "estimate",
+    "item_difficulties",
     "ladder_ended",
     "ledger",
     "ledger_frame",
