@@ -29,6 +29,10 @@ COMMANDS = {
     ),
     "prices": ("waybench.cli._prices:prices", "Print a price table for the models of a run, to fill in."),
     "compare": ("waybench.cli._compare:compare", "Compare two models on the same items, with paired tests."),
+    "profile": (
+        "waybench.cli._profile:profile",
+        "Estimate one ability of each model over all families, and predict missing scores.",
+    ),
     "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
     "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
     "demo": (

@@ -19,6 +19,7 @@ from waybench.stats._forecast import Forecast, forecast, simulated
 from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
+    from waybench.stats._abilities import PROFILE_CONFIDENCE, Abilities, FamilyResults, Interval, joint_abilities
     from waybench.stats._difficulty import FEWEST_CLUSTERS, DifficultyIndex, IndexGain, index_gain, logistic
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
     from waybench.stats._paired import ALPHA, PairedTest, paired_difference, paired_test, sign_flip_test
@@ -45,16 +46,20 @@ __all__ = [
     "FEWEST_POINTS",
     "HORIZON_CONFIDENCE",
     "LEAST",
+    "PROFILE_CONFIDENCE",
     "STOPS",
+    "Abilities",
     "Array",
     "Candidate",
     "Curves",
     "Decision",
     "DifficultyIndex",
+    "FamilyResults",
     "Fit",
     "Forecast",
     "HorizonEstimate",
     "IndexGain",
+    "Interval",
     "ItemsNeeded",
     "Mean",
     "PairedTest",
@@ -77,6 +82,7 @@ __all__ = [
     "index_gain",
     "items_needed",
     "jackknifed",
+    "joint_abilities",
     "logistic",
     "mcnemar",
     "paired_difference",
@@ -96,6 +102,7 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
+        "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
         "_difficulty": ("FEWEST_CLUSTERS", "DifficultyIndex", "IndexGain", "index_gain", "logistic"),
         "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed"),
         "_paired": ("ALPHA", "PairedTest", "paired_difference", "paired_test", "sign_flip_test"),

@@ -10,6 +10,8 @@ from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_fram
 from waybench.analysis.estimates._matrix import FamilyScore, Matrix, MatrixRow, Score, ladder_ended, matrix
 from waybench.analysis.estimates._matrix_text import SCALE, matrix_text, number, short_title
 from waybench.analysis.estimates._measures import Measure, as_metric, measure
+from waybench.analysis.estimates._profile_text import profiles_text
+from waybench.analysis.estimates._profiles import JointData, Profile, ProfileCell, Profiles, joint_data, profiles
 from waybench.analysis.estimates._regressions import Regression, Slope, regressions
 from waybench.analysis.estimates._repeats import Repeats, repeats
 from waybench.analysis.estimates._set_spread import SetSpread, Spread, attempt_spread, set_spread, spread
@@ -24,10 +26,14 @@ __all__ = [
     "Estimate",
     "FamilyScore",
     "ItemDifficulty",
+    "JointData",
     "LedgerEntry",
     "Matrix",
     "MatrixRow",
     "Measure",
+    "Profile",
+    "ProfileCell",
+    "Profiles",
     "Regression",
     "Repeats",
     "Score",
@@ -48,6 +54,7 @@ __all__ = [
     "difficulty_text",
     "estimate",
     "item_difficulties",
+    "joint_data",
     "ladder_ended",
     "ledger",
     "ledger_frame",
@@ -56,6 +63,8 @@ __all__ = [
     "measure",
     "number",
     "overall",
+    "profiles",
+    "profiles_text",
     "ranked",
     "regressions",
     "repeats",

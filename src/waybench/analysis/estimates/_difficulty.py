@@ -35,7 +35,7 @@ class ItemDifficulty:
     @property
     def weights(self) -> dict[str, float]:
         """What a doubling of each variable is worth, in doublings of the level; none without an index."""
-        weights = self.gain.index.weights.tolist() if self.gain else []
+        weights: list[float] = self.gain.index.weights.tolist() if self.gain else []
         return dict(zip(self.variables, weights, strict=False))
 
     def equivalent_level(self, row: Row) -> float | None:
