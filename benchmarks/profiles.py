@@ -7,7 +7,7 @@ import argparse
 import math
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean, stdev
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -147,7 +147,9 @@ HEAD = (
 )
 
 PLAYERS = ("noisy-0.02", "noisy-0.05", "noisy-0.1", "noisy-0.2", "noisy-0.4", "heuristic", "random")
-RUNS = (  # environment, levels, items of each, options of play
+RUNS: tuple[
+    tuple[str, tuple[int, ...], int, dict[str, Any]], ...
+] = (  # environment, levels, items of each, options of play
     ("maze/alicia", (7, 11, 15, 21), 8, {"requests": 1}),
     ("search/dfs", (6, 10, 16), 8, {}),
     ("search/guessnum", (5, 10), 8, {}),

@@ -131,8 +131,8 @@ class _Model:
             found[self._own(number), self._easiness.start + number] = _EASINESS**2
         found[self._general, self._general] = same_model
         found[self._easiness, self._easiness] = _EASINESS**2 * np.eye(self._count)
-        places = np.arange(self._models * self._count, self._general.start)
-        found[places, places] = _COVARIATE**2
+        for own in self._coefficients:
+            found[own, own] = _COVARIATE**2 * np.eye(own.stop - own.start)
         return found
 
     def _read(self, hyper: Array) -> tuple[Array, float]:
@@ -192,7 +192,7 @@ class _Model:
         return before, precision, shift
 
     def _solve_prior(self, prior: Array, unknowns: Array) -> Array:
-        return np.linalg.solve(prior + 1e-9 * np.eye(self._size), unknowns)
+        return np.asarray(np.linalg.solve(prior + 1e-9 * np.eye(self._size), unknowns), dtype=np.float64)
 
     def _evidence(self, hyper: Array, precision: Array, shift: Array) -> float:
         """Return the negative logarithm of the evidence, but for a constant, with the likelihood taken as normal."""

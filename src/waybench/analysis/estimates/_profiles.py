@@ -182,7 +182,9 @@ def _results(models: Sequence[str], totals: Sequence[Estimate], own: Mapping[Gro
             level = attempts[key][0].axes.get(env.axes[0].name) if env.axes else key.level
             levels[item] = np.log2(level) if level else np.nan
     items = sorted(found)
-    shares = np.array([[np.mean(found[item].get(model, [np.nan])) for model in models] for item in items])
+    shares: Array = np.array(
+        [[np.mean(found[item].get(model, [np.nan])) for model in models] for item in items], dtype=np.float64
+    )
     tasks = list(dict.fromkeys((item.env, item.apart) for item in items))
     of_task = np.array([tasks.index((item.env, item.apart)) for item in items])
     at: Array = np.array([levels[item] for item in items], dtype=np.float64)
