@@ -68,7 +68,7 @@ def test_gain_is_shown(episodes: list[LoggedEpisode], measured: list[Row]) -> No
     assert found.gain is not None
     assert f"{found.gain.ratio:.2f} times as steeply" in level_tables(episodes)
     (line,) = difficulty_text([found]).splitlines()
-    assert line.startswith("Mazes (AliciaBench): success falls ") and "90 items" in line
+    assert line.startswith("Mazes (AliciaBench): success falls ") and "90 mazes" in line
     table = difficulty_table(MAZE, MAZE.presentation, [found])
     assert table is not None and table.title == "What makes one maze harder than another"
     assert f"{found.gain.ratio:.2f} times as steeply" in table.caption[0].text

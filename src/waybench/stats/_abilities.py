@@ -26,6 +26,7 @@ _DEVIATION_MEDIAN = 0.7
 _ITEM_COUNT = 4.0  # prior weight, in items, of items' difficulties that have a standard deviation of 1
 _ROUNDS, _STEPS, _CLOSE = 12, 30, 1e-4
 _DRAWS, _DRAWS_EACH = 40, 25  # of slopes and variances, and of abilities for each of these
+_TAILS = 8  # degrees of freedom of abilities where there is no result: deviations are not quite normal
 _LARGEST = 12.0  # log odds
 _LEAST_DISPERSION = 0.05
 
@@ -270,7 +271,10 @@ class _Model:
         moved = (draws[:, coefficients] - mode[coefficients]) @ (family.weights @ family.covariates)
         found: list[Interval] = []
         for model in range(self._models):
-            at = draws[:, self._own(number).start + model] + moved
+            at = draws[:, self._own(number).start + model]
+            if np.isnan(family.shares[:, model]).all():
+                at = at.mean() + (at - at.mean()) * np.sqrt(_TAILS / rng.chisquare(_TAILS, len(at)))
+            at = at + moved
             expected = np.interp(at, grid, means)
             runs = np.clip(expected + np.interp(at, grid, errors) * rng.standard_normal(len(at)), 0, 1)
             found.append(_interval(runs)._replace(value=float(expected.mean())))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.analysis.results import Cluster, Group, Row, at_items, grouped, perfections, telling
-from waybench.core import Axis, End, Json
+from waybench.core import Axis, End, Json, plural
 from waybench.envs import registry
 from waybench.stats import Array, IndexGain, index_gain
 
@@ -142,10 +142,10 @@ def difficulty_text(found: Iterable[ItemDifficulty]) -> str:
         if each.gain is not None:
             env = registry.load(each.env)
             title = next(axis.title for axis in env.axes if axis.name == each.axis).lower()
+            counted = plural(each.gain.clusters, env.presentation.cluster or env.presentation.item or "item")
             lines.append(
-                f"{env.title}: success falls {each.gain.ratio:.2f} times as steeply with an item's own difficulty as "
-                f"with its {title} alone (95 % interval {each.gain.low:.2f} to {each.gain.high:.2f}; "
-                f"{each.gain.clusters} {'clusters' if env.cluster else 'items'}, "
-                f"{each.gain.players} of the players)"
+                f"{env.title}: success falls {each.gain.ratio:.2f} times as steeply with the difficulty of single "
+                f"items as with {title} alone (95 % interval {each.gain.low:.2f} to {each.gain.high:.2f}, "
+                f"{counted}){'' if each.gain.low > 1 else ': no gain is shown'}"
             )
     return "\n".join(lines)

@@ -24,15 +24,15 @@ def difficulty_table(
     if index is None or index.gain is None:
         return None
     gain, axis = index.gain, env.axes[0].title.lower()
+    shown = "" if gain.low > 1 else ", so that no gain is shown"
     caption = (
         f"Success falls {gain.ratio:.2f} times as steeply with the difficulty of a single {presentation.item} as with "
-        f"its {axis} alone ({100 * CONFIDENCE:.0f} % interval {gain.low:.2f} to {gain.high:.2f}). This is the ratio of "
-        f"two slopes of logistic regressions with an intercept for each player: the log odds fall by "
-        f"{gain.conditional:.2f} with each unit of the difficulty index, and by {gain.marginal:.2f} with each doubling "
-        f"of the {axis}. The index is the log2 of the {axis} plus the variables below, times their weights, and that "
-        f"of each {presentation.item} is fitted on others (cross-fitting), so that variables without influence give a "
-        f"ratio of 1 or less. From {gain.attempts:,} results of {gain.players} players who solved some "
-        f"{presentation.items} and not all."
+        f"its {axis} alone ({100 * CONFIDENCE:.0f} % interval {gain.low:.2f} to {gain.high:.2f}{shown}): the log odds "
+        f"of success fall by {gain.conditional:.2f} with each unit of the difficulty index, and by {gain.marginal:.2f} "
+        f"with each doubling of the {axis}, in logistic regressions with an intercept for each player. The index is "
+        f"log2 of the {axis}, plus the variables with the weights below; for each {presentation.item} it is fitted on "
+        f"others (cross-fitting), so that variables without influence give a ratio of 1 or less. {gain.attempts:,} "
+        f"results of {gain.players} players who solved some {presentation.items} and not all."
     )
     docs = {each.name: each for each in env.item_variables}
     rows = [
