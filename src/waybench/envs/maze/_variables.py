@@ -1,10 +1,10 @@
 """Explanatory variables of mazes: what may make one harder than another of the same dimension."""
 
 from waybench.core import Axis, EpisodeRecord, ExplanatoryVariables, proof_axis
-from waybench.envs.maze._instance import decode
 
 MINIMUM = proof_axis("minimum", "Minimum steps", "Cells on a shortest path, without the entrance.")
 JUNCTIONS = proof_axis("junctions", "Junctions", "Cells with three or four open neighbours.")
+_STEPS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}  # columns and rows
 
 
 def _turns(record: EpisodeRecord) -> float | None:
@@ -12,16 +12,19 @@ def _turns(record: EpisodeRecord) -> float | None:
     return float(len(straight) - 1) if straight else None
 
 
+def _open(record: EpisodeRecord) -> list[bytes]:
+    """Return the rows of the maze, 1 for an open cell, without the checks of reading a maze from outside."""
+    return [bytes([cell != 0 for cell in row]) for row in record.instance["maze"]]
+
+
 def _dead_ends(record: EpisodeRecord) -> float:
-    maze = decode(record.instance)
-    cells, width = maze.lattice.cells, maze.size
-    inner = range(width + 1, width * (width - 1))  # the entrance and the exit are no dead ends
+    rows = _open(record)
+    # Entrance and exit, on the border, are no dead ends.
     return float(
         sum(
-            cells[cell] != 0
-            and 0 < cell % width < width - 1
-            and cells[cell - 1] + cells[cell + 1] + cells[cell - width] + cells[cell + width] == 1
-            for cell in inner
+            cell and left + right + up + down == 1
+            for above, row, below in zip(rows, rows[1:], rows[2:], strict=False)
+            for cell, left, right, up, down in zip(row[1:], row, row[2:], above[1:], below[1:], strict=False)
         )
     )
 
@@ -31,16 +34,18 @@ def _wrong_ways(record: EpisodeRecord) -> float | None:
     solution = record.proof.get("solution")
     if not solution:
         return None
-    maze = decode(record.instance)
-    cells, width = maze.lattice.cells, maze.size
-    steps = {"up": -width, "down": width, "left": -1, "right": 1}
-    at, path = maze.entrance, [maze.entrance]
+    rows, given = _open(record), record.instance["maze"]
+    y = next(number for number, row in enumerate(given) if "X" in row)
+    x = given[y].index("X")
+    found = 0
     for direction, count in solution:
+        right, down = _STEPS[direction]
         for _ in range(count):
-            at += steps[direction]
-            path.append(at)
-    inside = [cell for cell in path if width < cell < width * (width - 1) and 0 < cell % width < width - 1]
-    return float(sum(cells[cell + step] for cell in inside for step in steps.values()) - 2 * len(inside))
+            x, y = x + right, y + down
+            if 0 < x < len(rows) - 1 and 0 < y < len(rows) - 1:
+                # Two of the open neighbours are on the path.
+                found += rows[y][x - 1] + rows[y][x + 1] + rows[y - 1][x] + rows[y + 1][x] - 2
+    return float(found)
 
 
 VARIABLES = ExplanatoryVariables(
