@@ -47,10 +47,25 @@ MAY_IMPORT: dict[str, set[str]] = {
     "contrib": PLAYED | {"eval", "data"},
     "analysis": PLAYED | {"papers", "stats"},
     "reporting": PLAYED | {"analysis", "papers", "stats"},
+    "submission": PLAYED | {"analysis", "eval", "papers", "stats", "tasks"},
     "view": BOTTOM,
     "people": PLAYED | {"view"},
     "cli": PLAYED
-    | {"_api", "data", "stats", "gym", "eval", "tasks", "contrib", "analysis", "papers", "reporting", "view", "people"}
+    | {
+        "_api",
+        "data",
+        "stats",
+        "gym",
+        "eval",
+        "tasks",
+        "contrib",
+        "analysis",
+        "papers",
+        "reporting",
+        "submission",
+        "view",
+        "people",
+    }
     | {"testing"},
     "_api": PLAYED | {"data", "eval", "tasks", "analysis", "papers", "reporting"},
     "__main__": {"cli"},
@@ -59,7 +74,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 # Library -> the packages that may import it. `analysis` has one module for it, which asks for logs.
 ONLY_IMPORTED_BY = {
-    "inspect_ai": {"eval", "tasks", "contrib", "analysis"},
+    "inspect_ai": {"eval", "tasks", "contrib", "analysis", "submission"},
     "gymnasium": {"gym"},
     "jericho": {"contrib"},
     "anyio": {"view"},

@@ -34,6 +34,8 @@ COMMANDS = {
         "Estimate one ability of each model over all families, and predict missing scores.",
     ),
     "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
+    "submit": ("waybench.cli._submit:submit", "Write runs as one file for a leaderboard or a reviewer."),
+    "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),
     "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
     "demo": (
         "waybench.cli._demo:demo",

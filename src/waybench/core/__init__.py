@@ -6,7 +6,7 @@ from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
-from waybench.core._episode import Episode, Reply, replay
+from waybench.core._episode import Episode, Reply
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
 from waybench.core._examples import with_examples
 from waybench.core._explanatory import ExplanatoryVariables
@@ -49,6 +49,7 @@ from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
 from waybench.core._registry import CatalogueWarning, Entry, Registry
+from waybench.core._replay import replay
 from waybench.core._secrets import (
     HIDDEN,
     LABEL,

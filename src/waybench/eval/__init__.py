@@ -1,18 +1,21 @@
 """The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
 
+from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
 from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
 from waybench.eval._progress import RunProgress
 from waybench.eval._provider import EmbeddedPlayer, check_player
-from waybench.eval._sample import open_episode, stored_record, to_sample
-from waybench.eval._search import HorizonSearch
+from waybench.eval._sample import finished_record, open_episode, stored_record, to_sample
+from waybench.eval._search import PLAN, HorizonSearch
 from waybench.eval._solver import by_level, episode, play, reply_of
 from waybench.eval._strata import Stratum, Tokens, least_tokens, strata
 from waybench.eval._task_status import TaskStatus
 
 __all__ = [
+    "PLAN",
+    "AdaptiveSampleSource",
     "EmbeddedPlayer",
     "HorizonSearch",
     "Ladder",
@@ -26,6 +29,7 @@ __all__ = [
     "episode",
     "escape_surrogates",
     "evaluate",
+    "finished_record",
     "least_tokens",
     "one_line_errors",
     "open_episode",

@@ -1,5 +1,8 @@
 """Tasks: what users name, and how each becomes an Inspect task. The evaluation engine is imported when a task runs."""
 
+from typing import TYPE_CHECKING
+
+from waybench._late import late_names
 from waybench.tasks._derived import TASKS, all_tasks, find_task
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._environments import environment_names, resolve_environment
@@ -8,19 +11,27 @@ from waybench.tasks._keys import resolve_key
 from waybench.tasks._load import count_episodes, load_task, quote
 from waybench.tasks._presets import DEMO, DEMO_HORIZON
 
+if TYPE_CHECKING:
+    from waybench.tasks._samples import Samples, implied_samples, task_samples
+
 __all__ = [
     "DEMO",
     "DEMO_HORIZON",
     "TASKS",
+    "Samples",
     "TaskEntry",
     "TaskItem",
     "all_tasks",
     "count_episodes",
     "environment_names",
     "find_task",
+    "implied_samples",
     "load_task",
     "quote",
     "resolve_environment",
     "resolve_key",
     "task_items",
+    "task_samples",
 ]
+
+__getattr__ = late_names(__name__, {"_samples": ("Samples", "implied_samples", "task_samples")})

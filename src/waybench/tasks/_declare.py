@@ -12,12 +12,11 @@ from inspect_ai.dataset import Dataset, MemoryDataset
 
 from waybench.core import WORDING, Option, is_template_name, resolve
 from waybench.envs import registry
-from waybench.eval import episode, one_line_errors, play, to_sample
+from waybench.eval import episode, one_line_errors, play
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._horizon import horizon_search
-from waybench.tasks._items import TaskItem, task_items
+from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
-from waybench.tasks._ladder import best_of_ladder, ladder
+from waybench.tasks._samples import Samples, item_samples, task_samples
 
 
 def task_function(entry: TaskEntry) -> Callable[..., Task]:
@@ -27,7 +26,7 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
         with one_line_errors():
             checked = resolve_key(resolve(entry.options, given, f"parameter of {entry.name}"))
             version = max(registry.load(env_id).version for env_id in entry.envs)
-            return inspect_task(_samples(entry, checked), version)
+            return inspect_task(_dataset(task_samples(entry, checked)), version)
 
     run.__name__ = run.__qualname__ = entry.name
     run.__doc__ = f"{entry.summary}.\n\nArgs:\n" + "\n".join(f"    {o.name}: {o.doc}" for o in entry.options)
@@ -51,12 +50,8 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
     return run_hiding_key
 
 
-def _samples(entry: TaskEntry, given: dict[str, Any]) -> Dataset | SampleSource:
-    if entry.climb is not None:
-        return ladder(entry, given)
-    if entry.horizon is not None:
-        return horizon_search(entry, given)
-    return _dataset(list(task_items(entry.parts, given)))
+def _dataset(samples: Samples) -> Dataset | SampleSource:
+    return samples if isinstance(samples, SampleSource) else MemoryDataset(list(samples))
 
 
 def items_task(items: Iterable[TaskItem], version: int) -> Task:
@@ -66,19 +61,7 @@ def items_task(items: Iterable[TaskItem], version: int) -> Task:
         items: The items, in their order.
         version: The task's version.
     """
-    return inspect_task(_dataset(list(items)), version)
-
-
-def _dataset(items: list[TaskItem]) -> Dataset | SampleSource:
-    if items and items[0].environment.best_of:  # no task plays such an environment together with others
-        return best_of_ladder(items)
-    return MemoryDataset(
-        [
-            to_sample(environment, item, options, attempt)
-            for environment, options, item, attempts in items
-            for attempt in range(1, attempts + 1)
-        ]
-    )
+    return inspect_task(_dataset(item_samples(items)), version)
 
 
 def inspect_task(dataset: Dataset | SampleSource, version: int) -> Task:

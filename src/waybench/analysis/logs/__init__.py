@@ -5,7 +5,8 @@ from waybench.analysis.logs._guard import Skipped, skipped
 from waybench.analysis.logs._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
 from waybench.analysis.logs._logs import NoEpisodesError, logged_models, read_logs
 from waybench.analysis.logs._records import read_records
-from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, run_command, settings_of_any
+from waybench.analysis.logs._run_info import RunInfo, run_infos
+from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, of_record, run_command, settings_of_any
 
 __all__ = [
     "SCALARS",
@@ -15,6 +16,7 @@ __all__ = [
     "LoggedEpisode",
     "NoEpisodesError",
     "Origin",
+    "RunInfo",
     "Seen",
     "Skipped",
     "as_number",
@@ -22,10 +24,12 @@ __all__ = [
     "is_human",
     "logged_models",
     "newest",
+    "of_record",
     "read_logs",
     "read_records",
     "read_samples",
     "run_command",
+    "run_infos",
     "runs",
     "settings_of_any",
     "skipped",

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from waybench.core import Json, UsageError
 
 KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
 REASONING = "waybench_reasoning"  # what the store of a sample has the reasoning of its model under
+LOG = ".eval"  # the suffix of Inspect's logs
 OF_TIME = ("time", "working", "operator")  # limits that are no limits of a test
 # Values of scores that Inspect knows as numbers; the words in any case.
 _LETTERS = {"C", "P", "I", "N"}
@@ -62,7 +63,7 @@ def runs(directories: Sequence[Path], on_problem: Callable[[Skipped], None]) -> 
     """Return the logs of each run in some directories, the oldest first; runs by model and task, later ones last.
 
     Args:
-        directories: Folders with logs, in any depth.
+        directories: Folders with logs, in any depth, and logs (`*.eval`).
         on_problem: Is called with each file that cannot be read, with the reason.
 
     Raises:
@@ -94,27 +95,35 @@ def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
 
 def logs_in(directories: Sequence[Path], on_problem: Callable[[Skipped], None]) -> Iterator[Log]:
     """Yield all logs in some directories, as `runs` finds them."""
-    from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
+    from inspect_ai.log import list_eval_logs
 
     _quieten()
     for directory in directories:
-        if os.path.isfile(directory):  # of records, which `read_records` reads
+        if os.path.isfile(directory):
+            if directory.suffix == LOG:  # any other file has records, which `read_records` reads
+                yield from _logs([directory.absolute().as_uri()], on_problem)
             continue
         if not os.path.isdir(directory):  # False also for a name that is too long to be one
             raise UsageError(
                 f"no folder {directory}: give the folder that `waybench run --out` wrote, or a file of records"
             )
-        for info in list_eval_logs(str(directory.absolute())):
-            # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
-            try:
-                check_parts(info.name)
-                header = read_eval_log(info, header_only=True)
-                # The log's own list of samples has only those that the task began with, not those a ladder added.
-                samples = tuple(map(_seen, read_eval_log_sample_summaries(info)))
-            except Exception as error:
-                on_problem(skipped(info.name, error))
-                continue
-            yield Log(info.name, header, samples)
+        yield from _logs([info.name for info in list_eval_logs(str(directory.absolute()))], on_problem)
+
+
+def _logs(locations: Iterable[str], on_problem: Callable[[Skipped], None]) -> Iterator[Log]:
+    from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+
+    for location in locations:
+        # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
+        try:
+            check_parts(location)
+            header = read_eval_log(location, header_only=True)
+            # The log's own list of samples has only those that the task began with, not those a ladder added.
+            samples = tuple(map(_seen, read_eval_log_sample_summaries(location)))
+        except Exception as error:
+            on_problem(skipped(location, error))
+            continue
+        yield Log(location, header, samples)
 
 
 def _seen(summary: Any) -> Seen:

@@ -13,6 +13,7 @@ from typing import IO, Any, cast
 
 from waybench.analysis.logs._episodes import LoggedEpisode
 from waybench.analysis.logs._guard import LINE, MOST_BYTES, MOST_VALUES, Skipped, skipped
+from waybench.analysis.logs._inspect import LOG
 from waybench.analysis.logs._settings import SCALARS, of_record
 from waybench.core import DataError, EpisodeRecord, Json, WaybenchError, check_json
 from waybench.envs import registry
@@ -63,6 +64,8 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
     """Yield each file once, and whether it is named by the user."""
     seen: set[Path] = set()
     for path in paths:
+        if path.suffix == LOG:
+            continue
         named = os.path.isfile(path)
         files = [path] if named else sorted(each for ending in _ENDINGS for each in path.rglob(f"*{ending}"))
         for file in files:

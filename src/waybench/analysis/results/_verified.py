@@ -53,7 +53,7 @@ class Verifier:
     """
 
     def __init__(self, prices: Mapping[str, Price], on_problem: Callable[[Skipped], None]) -> None:
-        self._prices, self._on_problem = prices, on_problem
+        self._prices, self.on_problem = prices, on_problem
         self._anchoring = Anchoring()
 
     def verify(self, recorded: LoggedEpisode) -> Verified | None:
@@ -69,6 +69,6 @@ class Verifier:
                 not_simulated=again.skipped,
             )
         except Exception as error:  # a record is data from outside: it is not to take the others with it
-            self._on_problem(skipped(recorded.log, error, recorded.sample))
+            self.on_problem(skipped(recorded.log, error, recorded.sample))
             return None
         return Verified(episode, found, again)

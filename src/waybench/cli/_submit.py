@@ -1,0 +1,176 @@
+"""`waybench submit` and `waybench verify`."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from waybench.cli._output import tell_skipped
+from waybench.core import UsageError, plural, read_key
+
+if TYPE_CHECKING:
+    from waybench.analysis.logs import Skipped
+
+NOT_VERIFIED = 1
+_REFERENCES = ("env:", "file:")
+_PLACE = click.Path(path_type=Path)
+_BAR_EVERY = 25  # records
+
+
+@click.command()
+@click.argument("places", nargs=-1, required=True, type=_PLACE, metavar="DIR...")
+@click.option("--model", "models", multiple=True, help="Model to submit; repeatable.  [default: all]")
+@click.option("--out", type=_PLACE, default=Path("submission.zip"), show_default=True, help="File to write.")
+@click.option("--by", "submitter", default="", help="Who submits: a name, an address, a page.")
+@click.option("--about", default="", help="What you say of the models: version, settings that the logs do not have.")
+def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitter: str, about: str) -> None:
+    """Write the runs in DIR... as one file that `waybench verify` checks.
+
+    DIR is a folder of logs (as `waybench run --out` writes it) or a log. The file has the records, their settings and
+    versions, and the scores. It has no keys of private sets, no credentials, no paths of this machine, and no
+    prompts: `waybench verify` makes these again. The same logs give the same bytes.
+    """
+    from waybench.submission import pack
+
+    skipped: list[Skipped] = []
+    with _bar("reading") as step:
+        packed = pack(
+            places,
+            out,
+            models=models,
+            submitter=submitter,
+            about=about,
+            on_problem=skipped.append,
+            progress=lambda done: step(done, None),
+        )
+    tell_skipped(skipped)
+    if packed.unconfirmed:
+        click.echo(
+            f"waybench: a new simulation does not agree with {plural(packed.unconfirmed, 'record')}: "
+            f"`waybench verify {out}` says why",
+            err=True,
+        )
+    size = packed.path.stat().st_size
+    click.echo(
+        f"{packed.path}: {plural(packed.runs, 'run')} of {plural(len(packed.models), 'model')}, "
+        f"{plural(packed.records, 'record')}, {size / 1e6:,.1f} MB"
+    )
+    click.echo(f"next: waybench verify {out}")
+
+
+@click.command()
+@click.argument("places", nargs=-1, required=True, type=_PLACE, metavar="PATH...")
+@click.option("--model", "models", multiple=True, help="Model to verify, of logs; repeatable.  [default: all]")
+@click.option(
+    "--key", "keys", multiple=True, metavar="REF", help="Key of a private set: env:NAME or file:PATH; repeatable."
+)
+@click.option("--data-dir", type=click.Path(), help="Folder of published data sets.")
+@click.option("--out", type=_PLACE, metavar="DIR", help="Write verdict.json and verdict.html to this folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+@click.option("--sign", type=_PLACE, metavar="KEY", help="Sign verdict.json in --out with this SSH key.")
+@click.option("--signature", type=_PLACE, metavar="SIG", help="Check a signature (verdict.json.sig) instead.")
+@click.option("--signers", type=_PLACE, help="File of allowed signers, for --signature.")
+@click.pass_context
+def verify(
+    context: click.Context,
+    places: tuple[Path, ...],
+    models: tuple[str, ...],
+    keys: tuple[str, ...],
+    data_dir: str | None,
+    out: Path | None,
+    as_json: bool,
+    sign: Path | None,
+    signature: Path | None,
+    signers: Path | None,
+) -> None:
+    """Verify a submission, or logs, without a model and without a network.
+
+    PATH is a file that `waybench submit` wrote, a folder of logs, or a log. Every item is made again from its key,
+    level and index; every record is simulated again; every episode that the task implies has to be there, once; and
+    all scores are computed again. In logs, records are compared with the transcripts, too.
+
+    The exit status is 0 if it is verified, 1 if not, and 2 if PATH is no submission.
+    """
+    if signature is not None:
+        context.exit(_check(places, signature, signers))
+    if signers is not None:
+        raise UsageError("--signers: for --signature only; leave it out")
+    if sign is not None and out is None:
+        raise UsageError("--sign: give a folder for the verdict with --out, too")
+    for place in places:
+        if not place.exists():
+            raise UsageError(f"{place}: there is no such file or folder; give a submission or a folder of logs")
+    secrets = [_secret(reference) for reference in keys]
+    archives = [place for place in places if place.is_file() and place.suffix != ".eval"]
+    if archives and len(places) > 1:
+        raise UsageError("give one submission at a time, or only folders of logs and logs")
+    from waybench.submission import verify, verify_logs
+
+    skipped: list[Skipped] = []
+    with _bar("verifying") as step:
+        if archives:
+            if models:
+                raise UsageError("--model: for logs only; a submission is verified whole")
+            verdict = verify(archives[0], keys=secrets, data_dir=data_dir, progress=step)
+        else:
+            options: dict[str, Any] = {"models": models, "keys": secrets, "data_dir": data_dir}
+            verdict = verify_logs(places, **options, on_problem=skipped.append, progress=step)
+    tell_skipped(skipped)
+    click.echo(json.dumps(verdict.to_json(), indent=1) if as_json else verdict.text())
+    if out is not None:
+        _write(out, verdict, sign)
+    context.exit(0 if verdict.is_verified else NOT_VERIFIED)
+
+
+def _write(out: Path, verdict: Any, sign: Path | None) -> None:
+    from waybench.core import prepare_folder
+    from waybench.submission import sign_verdict, verdict_page
+
+    prepare_folder(out)
+    path = out / "verdict.json"
+    path.write_text(json.dumps(verdict.to_json(), indent=1) + "\n", encoding="utf-8")
+    (out / "verdict.html").write_text(verdict_page(verdict), encoding="utf-8")
+    click.echo(f"verdict: {out / 'verdict.html'}, {path}", err=True)
+    if sign is not None:
+        click.echo(f"signature: {sign_verdict(path, sign)}", err=True)
+
+
+def _check(places: Sequence[Path], signature: Path, signers: Path | None) -> int:
+    if signers is None or len(places) != 1:
+        raise UsageError("--signature: give one submission, and the allowed signers with --signers FILE")
+    from waybench.submission import check_signature
+
+    found = check_signature(places[0], signature, signers)
+    if found.problem:
+        click.echo(f"{signature}: {found.problem}")
+        return NOT_VERIFIED
+    click.echo(f"{signature}: signed by {found.signer}; the verdict on this file is: {found.verdict}")
+    return 0 if found.verdict == "verified" else NOT_VERIFIED
+
+
+def _secret(reference: str) -> str:
+    if not reference.startswith(_REFERENCES):
+        raise UsageError("--key: give env:NAME or file:PATH, since other users can see the arguments of a command")
+    return read_key(reference)
+
+
+class _bar:
+    """A line of progress on a terminal; nothing elsewhere."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._shown = what, sys.stderr.isatty()
+
+    def __enter__(self) -> Callable[[int, int | None], None]:
+        return self._step
+
+    def _step(self, done: int, total: int | None) -> None:
+        if self._shown and (done % _BAR_EVERY == 0 or done == total):
+            of = "" if total is None else f" of {total:,}"
+            click.echo(f"\r{self._what} {done:,}{of} records", err=True, nl=False)
+
+    def __exit__(self, *error: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)

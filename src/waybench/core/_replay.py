@@ -1,0 +1,113 @@
+"""Simulating a record again, without a model."""
+
+import json
+from collections.abc import Callable
+
+from waybench.core._environment import Environment, I
+from waybench.core._episode import NOT_CARRIED_OUT, Episode, Reply
+from waybench.core._errors import LiveError, ReplayError
+from waybench.core._game import A, End, Json, Outcome, S
+from waybench.core._instance import Item
+from waybench.core._record import EpisodeRecord, TurnRecord
+
+
+def replay(
+    environment: Environment[I, S, A],
+    record: EpisodeRecord,
+    *,
+    by_hand: bool = False,
+    without_texts: bool = False,
+    watch: Callable[[Episode[I, S, A], TurnRecord], None] | None = None,
+) -> Episode[I, S, A]:
+    """Simulate a record again, without a model, and check that everything it says happened did happen.
+
+    Args:
+        environment: The record's environment.
+        record: The record.
+        by_hand: Whether actions may have been replaced although the options name no teacher. The result of such an
+            episode belongs to no player, so that it is refused by default.
+        without_texts: Whether the opening and the messages of turns were left out of the record; they follow from the
+            item and the replies, and the returned episode has them.
+        watch: Is shown the episode before each turn, and the turn as it is recorded, which is not confirmed yet.
+
+    Returns:
+        The episode, at the record's end. In a record of schema 1 unparsed turns may be ok or illegal instead: those for
+        which the protocol took an action.
+
+    Raises:
+        ReplayError: At the first difference between record and simulation.
+        LiveError: If there is nothing to simulate it by.
+        DataError: If the record's instance is none.
+    """
+    if (record.env, record.env_version) != (environment.id, environment.version):
+        raise ReplayError(
+            f"record of {record.env}@{record.env_version} cannot be replayed by {environment.id}@{environment.version}"
+        )
+    if environment.not_replayable is not None and (reason := environment.not_replayable(record)):
+        # The instance can be read without the world, and one that is none is no better for a missing engine.
+        _require_same("instance_hash", record.instance_hash, environment.decode(record.instance).hash)
+        raise LiveError(reason)
+    computed = environment.item(record.instance)
+    if strange := record.item.keys() - {"id", "level", "key", "index"}:
+        raise ReplayError(f"item: the record has the unknown field {sorted(strange)[0][:40]!r}")
+    place: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
+    examples = tuple(environment.decode(example) for example in record.examples)
+    item = Item(computed.instance, **place, proof=computed.proof, examples=examples)
+    episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
+    if record.attempt < 1 or item.index < 0:
+        raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
+    _require_same("options", dict(record.options), episode.options)
+    _require_same("instance_hash", record.instance_hash, item.instance.hash)
+    _require_same("level", item.level, computed.level)
+    _require_same("proof", dict(record.proof), dict(computed.proof))
+    opening = episode.record().opening
+    # An older record has the default form, where a wording has messages of its own since.
+    if not without_texts and record.opening != opening and record.opening != episode.default_opening:
+        _require_same("opening", record.opening, opening)
+    compared = [name for name in TurnRecord._fields if name != "message" or not without_texts]
+    for number, turn in enumerate(record.turns):
+        if episode.done:
+            raise ReplayError(f"the record continues after turn {number}, where the simulation ends")
+        executed = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
+        if executed is not None and not by_hand:
+            raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")
+        if watch is not None:
+            watch(episode, turn)
+        simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
+        recorded = _as_of_schema_2(turn, simulated) if record.schema < 2 else turn
+        for name in compared:
+            _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name))
+    # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
+    end = record.end
+    if (end is End.INFRASTRUCTURE or end is End.TURN_LIMIT) and record.error and not episode.done:
+        episode.end(end, record.error)
+    _require_same("end", record.end, episode.end_reason)
+    _require_same("error", record.error, episode.error)
+    return episode
+
+
+def _as_of_schema_2(turn: TurnRecord, simulated: TurnRecord) -> TurnRecord:
+    by_protocol = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
+    was_applied = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+    return turn._replace(outcome=simulated.outcome) if by_protocol and was_applied else turn
+
+
+def _stop_of(turn: TurnRecord) -> str:
+    """Return why a recorded reply stopped: its outcome says it, and where two reasons share one, the turn's reason."""
+    for stop, invalid in NOT_CARRIED_OUT.items():
+        if turn.outcome is invalid.outcome and turn.reason == invalid.reason:
+            return stop
+    return str(turn.outcome) if turn.outcome in NOT_CARRIED_OUT else "stop"
+
+
+def _require_same(name: str, recorded: Json, simulated: Json) -> None:
+    if recorded is simulated or (type(recorded) is type(simulated) is str and recorded == simulated):
+        return
+    # As text, for 4.0 and 4, or true and 1, are equal and not the same.
+    if _plain(recorded) != _plain(simulated):
+        raise ReplayError(f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}")
+
+
+def _plain(value: Json) -> str:
+    # A record that has been through JSON has lists where the simulation has tuples.
+    return json.dumps(value, sort_keys=True, default=dict)

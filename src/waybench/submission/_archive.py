@@ -1,0 +1,189 @@
+"""The archive of a submission: a ZIP file with fixed names, order and dates, read within limits."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from io import BufferedIOBase
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+
+from waybench.core import DataError, Json, check_json
+
+MANIFEST = "submission.json"
+RESULTS = "results.json"
+FORMAT = "waybench-submission"
+VERSION = 1
+# Limits on archives from outside. A run of 100,000 episodes of mazes has about 600 MB of records.
+MOST_BYTES = 4 << 30  # of all files, before compression
+MOST_FILES = 1_000
+MOST_RECORDS = 1_000_000
+LONGEST_LINE = 64 << 20
+_MOST_JSON = 64 << 20  # bytes of the manifest and of the results
+_MOST_VALUES = 2_000_000
+_NAME = re.compile(r"submission\.json|results\.json|records/\d{3}-[a-z0-9_-]{1,60}\.jsonl|items/[0-9a-f]{16}\.jsonl")
+_CHUNK = 1 << 20
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same for all files, so that the same records give the same bytes
+
+
+class NotASubmission(DataError):
+    """A file that is no submission, or exceeds the limits."""
+
+
+class Member(NamedTuple):
+    """A file of an archive.
+
+    Attributes:
+        name: Its name.
+        sha256: SHA-256 of its content, in hexadecimal digits.
+        bytes: Its size.
+    """
+
+    name: str
+    sha256: str
+    bytes: int
+
+
+class ArchiveWriter:
+    """Writes an archive. The same contents in the same order give the same bytes, with the same version of zlib.
+
+    Args:
+        path: The file, which is replaced.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._zip = ZipFile(path, "w", ZIP_DEFLATED, compresslevel=6)
+
+    def write(self, name: str, chunks: Iterator[bytes]) -> Member:
+        """Add a file.
+
+        Args:
+            name: Its name.
+            chunks: Its content.
+        """
+        info = ZipInfo(name, _DATE)
+        info.compress_type, info.create_system, info.external_attr = ZIP_DEFLATED, 3, 0o644 << 16
+        digest, size = hashlib.sha256(), 0
+        with self._zip.open(info, "w", force_zip64=True) as file:
+            for chunk in chunks:
+                file.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+        return Member(name, digest.hexdigest(), size)
+
+    def close(self) -> None:
+        """Finish the archive."""
+        self._zip.close()
+
+
+class Archive:
+    """An archive from outside, which is hostile until it is verified: nothing in it is executed or extracted.
+
+    Args:
+        stream: The open file.
+
+    Raises:
+        NotASubmission: If it is no ZIP file, has other files than a submission, or exceeds the limits.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        try:
+            self._zip = ZipFile(stream)
+            infos = self._zip.infolist()
+        except (BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError) as error:
+            raise NotASubmission(f"no ZIP file: {str(error)[:100]}") from None
+        if len(infos) > MOST_FILES:
+            raise NotASubmission(f"it has {len(infos):,} files; the maximum is {MOST_FILES:,}")
+        self._infos: dict[str, ZipInfo] = {}
+        for info in infos:
+            if not _NAME.fullmatch(info.filename):
+                raise NotASubmission(f"no submission has a file {info.filename[:80]!r}")
+            if info.filename in self._infos:
+                raise NotASubmission(f"it has two files {info.filename}")
+            if info.flag_bits & 1:
+                raise NotASubmission(f"{info.filename} is encrypted")
+            self._infos[info.filename] = info
+        total = sum(info.file_size for info in infos)
+        if total > MOST_BYTES:
+            raise NotASubmission(f"its files have {total >> 20:,} MiB; the maximum is {MOST_BYTES >> 20:,}")
+        if MANIFEST not in self._infos:
+            raise NotASubmission(f"it has no {MANIFEST}")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of all files."""
+        return list(self._infos)
+
+    def json(self, name: str) -> tuple[Json, Member]:
+        """Return a file of JSON, and what it is.
+
+        Raises:
+            NotASubmission: If it is missing, too large, too deep, or no JSON.
+        """
+        if name not in self._infos:
+            raise NotASubmission(f"it has no {name}")
+        if self._infos[name].file_size > _MOST_JSON:
+            raise NotASubmission(f"{name} has more than {_MOST_JSON >> 20} MiB")
+        content = b"".join(self._chunks(name))
+        try:
+            text = content.decode()
+            check_json(text, _MOST_VALUES)
+            return json.loads(text), Member(name, hashlib.sha256(content).hexdigest(), len(content))
+        except (ValueError, DataError, RecursionError) as error:
+            raise NotASubmission(f"{name} is no JSON: {str(error)[:100]}") from None
+
+    def content(self, name: str) -> bytes:
+        """Return the content of a file of items.
+
+        Raises:
+            NotASubmission: If it is missing, damaged or larger than the limit for JSON files.
+        """
+        if name not in self._infos or self._infos[name].file_size > _MOST_JSON:
+            raise NotASubmission(f"{name[:80]} is missing or has more than {_MOST_JSON >> 20} MiB")
+        return b"".join(self._chunks(name))
+
+    def lines(self, name: str, digest: Any = None) -> Iterator[bytes]:
+        """Yield the lines of a file, without their ends.
+
+        Args:
+            name: The file.
+            digest: A hash that is updated with all bytes; None for none.
+
+        Raises:
+            NotASubmission: If it is missing, damaged, or has a longer line than the limit.
+        """
+        if name not in self._infos:
+            raise NotASubmission(f"it has no {name[:80]}")
+        rest = b""
+        for chunk in self._chunks(name):
+            if digest is not None:
+                digest.update(chunk)
+            *whole, rest = (rest + chunk).split(b"\n")
+            yield from whole
+            if len(rest) > LONGEST_LINE:
+                raise NotASubmission(f"{name} has a line of more than {LONGEST_LINE >> 20} MiB")
+        if rest:
+            yield rest
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        info, size = self._infos[name], 0
+        try:
+            with self._zip.open(info) as file:
+                stream = cast(BufferedIOBase, file)
+                while chunk := stream.read(_CHUNK):
+                    size += len(chunk)
+                    yield chunk
+        except (BadZipFile, OSError, EOFError, ValueError, NotImplementedError) as error:
+            raise NotASubmission(f"{name} is damaged: {str(error)[:100]}") from None
+        except Exception as error:  # zlib.error and what else a decompressor raises
+            if isinstance(error, DataError):
+                raise
+            raise NotASubmission(f"{name} is damaged: {type(error).__name__}") from None
+        if size != info.file_size:
+            raise NotASubmission(f"{name} has {size} bytes, but the archive states {info.file_size}")
+
+
+def text_of(data: Mapping[str, Json]) -> bytes:
+    """Return JSON as a file of an archive: sorted, indented by one space."""
+    return (json.dumps(data, sort_keys=True, indent=1) + "\n").encode()

@@ -1,0 +1,193 @@
+"""Writes a submission: the records of all runs of some models, in a fixed order, with a manifest."""
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from waybench._version import __version__
+from waybench.analysis.logs import LoggedEpisode, RunInfo, Skipped, read_logs, run_infos
+from waybench.analysis.results import Row, Verifier
+from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError
+from waybench.submission._archive import FORMAT, MANIFEST, RESULTS, VERSION, ArchiveWriter, Member, text_of
+from waybench.submission._lines import read_line, write_line
+from waybench.submission._parameters import digest, portable
+from waybench.submission._scores import scores
+from waybench.submission._spool import Spool
+from waybench.submission._walk import open_run
+
+Key = tuple[str, str, int]  # a run, a sample's id, its epoch
+
+
+class Packed(NamedTuple):
+    """A submission that was written.
+
+    Attributes:
+        path: The file.
+        models: Its models.
+        runs: Number of runs.
+        records: Number of records.
+        unconfirmed: Number of records that a simulation does not confirm.
+    """
+
+    path: Path
+    models: Sequence[str]
+    runs: int
+    records: int
+    unconfirmed: int
+
+
+def pack(
+    places: Sequence[Path],
+    out: Path,
+    *,
+    models: Sequence[str] = (),
+    submitter: str = "",
+    about: str = "",
+    on_problem: Callable[[Skipped], None],
+    on_episode: Callable[[LoggedEpisode], None] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Packed:
+    """Write a submission. The same logs give the same bytes, with the same version of zlib.
+
+    Args:
+        places: Folders with logs, in any depth, and logs.
+        out: The file to write.
+        models: The models whose runs are submitted; all by default.
+        submitter: Who submits.
+        about: What the submitter says of the models.
+        on_problem: Receives each file and sample that cannot be read.
+        on_episode: Receives each episode.
+        progress: Receives the number of episodes read so far.
+
+    Raises:
+        UsageError: If there is no run of a model, or a file that a run's parameters name cannot be read.
+    """
+    infos = [info for info in run_infos(*places, on_problem=on_problem) if not models or info.model in models]
+    for model in models:
+        if all(info.model != model for info in infos):
+            known = ", ".join(sorted({info.model for info in run_infos(*places, on_problem=on_problem)}))
+            raise UsageError(f"no run of {model[:120]} in these logs; they have runs of {known[:300] or 'no model'}")
+    if not infos:
+        raise UsageError(f"no run of waybench in {', '.join(map(str, places))[:300]}: give a folder of logs")
+    by_run = {info.run: info for info in infos}
+    verifier = Verifier({}, on_problem)
+    searches: dict[str, Json] = {}
+    rows: list[Row] = []
+    unconfirmed = 0
+    with Spool[Key]() as spool:
+        for episode in read_logs(*places, on_problem=on_problem):
+            if episode.run not in by_run:
+                continue
+            if on_episode is not None:
+                on_episode(episode)
+            found = verifier.verify(episode)
+            confirmed = found is not None and found.simulated.confirmed
+            unconfirmed += not confirmed
+            if found is not None:
+                rows.append(found.row)
+            if episode.search:
+                searches.setdefault(episode.run, dict(episode.search))
+            key = (episode.run, episode.sample, episode.epoch)
+            spool.add(key, write_line(episode.sample, episode.epoch, episode.record, confirmed=confirmed))
+            if progress is not None:
+                progress(len(spool))
+        ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))
+        place = {info.run: number for number, info in enumerate(ordered)}
+        rows.sort(key=lambda row: place[row.run])  # as `verify` reads them: which of two runs is later matters
+        _write(out, ordered, spool, searches, scores(rows), {"submitter": submitter, "about": about})
+        return Packed(out, sorted({info.model for info in infos}), len(infos), len(spool), unconfirmed)
+
+
+def _write(
+    out: Path,
+    infos: Sequence[RunInfo],
+    spool: Spool[Key],
+    searches: dict[str, Json],
+    results: list[dict[str, Any]],
+    said: dict[str, Json],
+) -> None:
+    items: dict[str, bytes] = {}
+
+    def add_items(content: bytes) -> str:
+        items[name := digest(content)] = content
+        return name
+
+    keys: dict[str, list[Key]] = defaultdict(list)
+    for key in spool:
+        keys[key[0]].append(key)
+    writer = ArchiveWriter(out)
+    try:
+        runs: list[Json] = []
+        members: list[Member] = []
+        for number, info in enumerate(infos):
+            own = keys[info.run]
+            first = [read_line(spool.get(key)).record for key in own[:1]]
+            parameters = portable(info.task, info.parameters, first, add_items)
+            name = f"records/{number:03}-{_file_name(info.task)}.jsonl"
+            member = writer.write(name, map(spool.get, _in_order(info, parameters, items, own, spool)))
+            members.append(member)
+            runs.append(
+                {
+                    "file": name,
+                    "records": len(own),
+                    "model": info.model,
+                    "task": info.task,
+                    "parameters": parameters,
+                    "settings": dict(info.settings),
+                    "epochs": info.epochs,
+                    "subset": info.subset,
+                    "created": info.created,
+                    "version": info.version,
+                    "search": searches.get(info.run, {}),
+                }
+            )
+        members += [writer.write(f"items/{name}.jsonl", iter([items[name]])) for name in sorted(items)]
+        members.append(writer.write(RESULTS, iter([text_of({"scores": results})])))
+        manifest = {"format": FORMAT, "schema": VERSION, "waybench": __version__, **said, "runs": runs}
+        manifest["files"] = {each.name: {"sha256": each.sha256, "bytes": each.bytes} for each in members}
+        writer.write(MANIFEST, iter([text_of(manifest)]))
+    finally:
+        writer.close()
+
+
+def _in_order(
+    info: RunInfo, parameters: dict[str, Json], items: dict[str, bytes], keys: Sequence[Key], spool: Spool[Key]
+) -> Iterator[Key]:
+    """Yield the keys of a run's records as the task plays them, and then those that it does not play."""
+    left = dict.fromkeys(keys)
+
+    def result(sample: str) -> EpisodeRecord | None:
+        key = (info.run, sample, 1)
+        return read_line(spool.get(key)).record if key in spool else None
+
+    with tempfile.TemporaryDirectory(prefix="waybench-submission-") as folder:
+        try:
+            run = open_run(
+                info.task,
+                parameters,
+                keys={},
+                items=items.__getitem__,
+                folder=Path(folder),
+                data_dir=_text(info.parameters.get("data_dir")),
+                records=len(keys),
+                levels=None,
+            )
+            for sample in run.played(info.model, result):
+                for epoch in range(1, info.epochs + 1):
+                    key = (info.run, str(sample.id), epoch)
+                    if key in left:
+                        del left[key]
+                        yield key
+        except WaybenchError:  # a private key is not here, or the task is unknown: the order of the log does as well
+            pass
+        yield from sorted(left)
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _file_name(task: str) -> str:
+    return "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in task.lower())[:60] or "task"

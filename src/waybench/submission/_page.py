@@ -1,0 +1,41 @@
+"""The page of a verdict, which a person reads: one HTML file that loads nothing."""
+
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from waybench.analysis.formatting import visible
+from waybench.core import plural
+from waybench.submission._verdict import NOT_PROVEN, PROBLEMS, Verdict
+
+
+def verdict_page(verdict: Verdict) -> str:
+    """Return the page of a verdict.
+
+    Args:
+        verdict: The verdict. Everything in it is text from outside, which is escaped.
+    """
+    templates = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    source = (files("waybench.submission") / "verdict.html").read_text(encoding="utf-8")
+    headline = [
+        score for score in verdict.scores if score["kind"] == "overall" and score["metrics"].get(score["headline"])
+    ]
+    return templates.from_string(source).render(
+        verdict=verdict,
+        scores=headline,
+        meanings=PROBLEMS,
+        not_proven=NOT_PROVEN,
+        plural=plural,
+        records=sum(run.records for run in verdict.runs),
+    )
+
+
+def _shown(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) else value

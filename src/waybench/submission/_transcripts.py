@@ -1,0 +1,149 @@
+"""Compares records with the engine's own transcript in the same logs, and logs with their headers."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from waybench.analysis.logs import Log, RunInfo, Skipped, newest, read_samples, skipped
+from waybench.core import Episode, EpisodeRecord, TurnRecord, WaybenchError, is_object, replay
+from waybench.envs import registry
+from waybench.eval import finished_record, reply_of
+
+_UNUSED = {"timelines", "messages"}
+
+
+class LogFinding(NamedTuple):
+    """What does not agree in a log.
+
+    Attributes:
+        run: The run.
+        kind: A key of `PROBLEMS`.
+        text: What it is, in one line.
+        sample: The sample; "" for the log.
+    """
+
+    run: str
+    kind: str
+    text: str
+    sample: str = ""
+
+
+def log_findings(infos: Sequence[RunInfo], on_problem: Callable[[Skipped], None]) -> Iterator[LogFinding]:
+    """Yield what does not agree in the logs of some runs.
+
+    The transcript holds each request with its messages, and each reply with its tokens. The record has to have the
+    same replies and tokens, and the messages have to be those that the simulation makes again.
+
+    Args:
+        infos: The runs.
+        on_problem: Receives each sample that cannot be read.
+    """
+    for info in infos:
+        for log in info.logs:
+            yield from _header_findings(info, log)
+        for log, seen in newest(info.logs):
+            ours = [(one.id, one.epoch) for one in seen if one.ours]
+            for one in ours:  # one at a time, since each has all of its requests
+                try:
+                    (sample,) = read_samples(log.location, [one], _UNUSED)
+                except Exception as error:  # a log is data from outside
+                    on_problem(skipped(log.location, error, str(one[0])))
+                    yield LogFinding(info.run, "log", "the sample cannot be read", str(one[0]))
+                    continue
+                if text := _difference(sample, str(log.header.eval.model)):
+                    yield LogFinding(info.run, "transcript", text, str(sample.id))
+
+
+def _header_findings(info: RunInfo, log: Log) -> Iterator[LogFinding]:
+    header: Any = log.header
+    if header.results is not None and header.results.total_samples != len(log.samples):
+        text = f"{len(log.samples):,} samples, but the header says {header.results.total_samples:,}"
+        yield LogFinding(info.run, "log", text)
+    listed: list[Any] = header.eval.dataset.sample_ids or []
+    own = {str(sample.id) for sample in log.samples}
+    missing = [str(each) for each in listed if str(each) not in own]
+    if header.status == "success" and missing:
+        yield LogFinding(info.run, "log", f"{len(missing):,} samples of the header's list are not there", missing[0])
+
+
+def _difference(sample: Any, model: str) -> str:
+    """Return where a sample's record differs from its transcript; "" if it does not."""
+    try:
+        record = finished_record(sample)
+    except WaybenchError as error:
+        return str(error)
+    events: list[Any] = [event for event in sample.events if event.event == "model" and not event.error]
+    events = [event for event in events if event.output.choices and not event.output.error]
+    if len(events) < len(record.turns):
+        return f"{len(record.turns)} replies in the record, {len(events)} in the transcript"
+    if len(events) > len(record.turns) + 1:  # the last one may have met a limit before its turn was recorded
+        return f"{len(record.turns)} replies in the record, {len(events)} in the transcript"
+    for number, (turn, event) in enumerate(zip(record.turns, events, strict=False)):
+        if text := _turn_difference(turn, event, model):
+            return f"turn {number}: {text}"
+    return _prompt_difference(record, events) or _score_difference(sample, record)
+
+
+def _turn_difference(turn: TurnRecord, event: Any, model: str) -> str:
+    try:
+        reply = reply_of(event.output, 0.0)
+    except RuntimeError as error:
+        return str(error)
+    if _readable(reply.text) != _readable(turn.reply):
+        return "the reply differs from the transcript's"
+    names = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "model")
+    usage, logged = turn.usage, reply.usage
+    if usage is not None and logged is not None:
+        for name in names:
+            if getattr(usage, name) != getattr(logged, name):
+                return f"{name} is {getattr(usage, name)}, the transcript has {getattr(logged, name)}"
+        if event.output.time is not None and abs(usage.seconds - event.output.time) > _ROUNDING:
+            return f"it took {usage.seconds} seconds, the transcript has {event.output.time}"
+    if event.model not in (model, model.partition("/")[2]):
+        return f"the transcript is of the model {str(event.model)[:80]}"
+    return ""
+
+
+_ROUNDING = 0.002  # seconds
+
+
+def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
+    """Return at which turn the messages sent differ from those that the simulation makes again."""
+    sent = iter(events)
+    found: list[str] = []
+
+    def compare(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        event = next(sent)
+        if found:
+            return
+        made = [(message.role, _readable(message.text)) for message in again.messages]
+        if made != [(message.role, _readable(message.text)) for message in event.input]:
+            found.append(f"turn {len(again.turns)}: the messages sent differ from those made again")
+
+    try:
+        replay(registry.load(record.env), record, watch=compare)
+    except (WaybenchError, StopIteration):
+        return ""  # the simulation itself says what does not agree
+    return found[0] if found else ""
+
+
+def _score_difference(sample: Any, record: EpisodeRecord) -> str:
+    environment = registry.load(record.env)
+    scores: dict[str, Any] = sample.scores or {}
+    for score in scores.values():
+        values: Any = score.value if is_object(score.value) else {}
+        for metric in environment.metrics:
+            if metric.name in values and not _same(values[metric.name], metric.of(record)):
+                return f"{metric.name} is {values[metric.name]} in the log, and {metric.of(record)} by the record"
+    return ""
+
+
+def _same(logged: Any, computed: float | None) -> bool:
+    return json.dumps(logged) == json.dumps(computed) or (
+        isinstance(logged, int | float) and computed is not None and float(logged) == float(computed)
+    )
+
+
+def _readable(text: str) -> str:
+    # The engine escapes lone surrogates, and some providers change white space at the ends of a message.
+    return text.strip()

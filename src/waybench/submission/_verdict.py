@@ -1,0 +1,211 @@
+"""The verdict on a submission: what was checked, what does not agree, and what no simulation can prove."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from waybench._version import __version__
+from waybench.core import Json, plural
+
+FORMAT = "waybench-verdict"
+VERSION = 1
+SHOWN = 20  # findings of one kind and run in full; the number of all is beside them
+# Kinds of findings that make a submission unverified, with their meaning.
+PROBLEMS = {
+    "archive": "The archive differs from its manifest.",
+    "task": "The task or its parameters are unknown, or the items cannot be made again here.",
+    "missing": "An item or attempt that the task plays has no record.",
+    "unexpected": "A record that the task does not play with these results, or a second one of the same attempt.",
+    "unfinished": "An episode has no result: an infrastructure error or an interruption ended it.",
+    "item": "The record's item differs from the item made again from key, level and index.",
+    "record": "A new simulation does not agree with the record.",
+    "player": "The record names another player than the run.",
+    "not simulated": "The record cannot be simulated here.",
+    "results": "The submitted results differ from those computed from the records.",
+    "transcript": "The record differs from the transcript in the same log.",
+    "log": "The log's header differs from its samples.",
+    "version": "The record is of another version of its environment than this waybench has.",
+}
+# What no simulation can prove, whatever is submitted.
+NOT_PROVEN = (
+    "which model gave the replies, and with which settings",
+    "that these are all runs of the model, and not the best of several",
+    "the numbers of tokens and the times, which are the provider's",
+    "that nobody helped: a reply of a person or another program looks the same",
+)
+
+
+class Finding(NamedTuple):
+    """One thing that was found.
+
+    Attributes:
+        kind: A key of `PROBLEMS`, or of the odd things that `_odd` looks for.
+        text: What was found, in one line.
+        sample: The sample; "" for a whole run or submission.
+    """
+
+    kind: str
+    text: str
+    sample: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as JSON values."""
+        return self._asdict()
+
+
+class Findings:
+    """Findings, of each kind the first `SHOWN` and the number of all."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, list[Finding]] = {}
+        self._counts: dict[str, int] = {}
+
+    def add(self, kind: str, text: str, sample: str = "") -> None:
+        """Add a finding."""
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        shown = self._shown.setdefault(kind, [])
+        if len(shown) < SHOWN:
+            shown.append(Finding(kind, text[:300], sample[:200]))
+
+    @property
+    def shown(self) -> list[Finding]:
+        """The findings that are shown."""
+        return [finding for findings in self._shown.values() for finding in findings]
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of all findings by kind."""
+        return dict(self._counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunVerdict:
+    """The verdict on one run.
+
+    Attributes:
+        model: The model, as the submission names it.
+        task: The task.
+        parameters: Its parameters.
+        settings: Settings of the model.
+        created: When the run began, as the log says.
+        version: The version of waybench that ran it.
+        records: Number of records.
+        confirmed: Number of records that a simulation confirms.
+        played: Number of episodes that the task plays with these results; None if that is not known.
+        problems: What makes it unverified.
+        counts: Number of problems by kind.
+    """
+
+    model: str
+    task: str
+    parameters: Mapping[str, Json]
+    settings: Mapping[str, Json]
+    created: str
+    version: str
+    records: int
+    confirmed: int
+    played: int | None
+    problems: Sequence[Finding]
+    counts: Mapping[str, int]
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.counts
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as JSON values."""
+        return {
+            "model": self.model,
+            "task": self.task,
+            "parameters": dict(self.parameters),
+            "settings": dict(self.settings),
+            "created": self.created,
+            "version": self.version,
+            "records": self.records,
+            "confirmed": self.confirmed,
+            "played": self.played,
+            "verified": self.is_verified,
+            "counts": dict(self.counts),
+            "problems": [each.to_json() for each in self.problems],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The verdict on a submission.
+
+    Attributes:
+        submitter: Who submits.
+        about: What the submitter says of the models.
+        name: Name of the file or folder.
+        sha256: SHA-256 of the file that was verified; "" for a folder.
+        runs: The runs.
+        problems: Problems of the submission as a whole.
+        counts: Their number by kind.
+        odd: What looks odd and is no proof.
+        scores: The scores, computed from the records.
+    """
+
+    submitter: str
+    about: str
+    name: str
+    sha256: str
+    runs: Sequence[RunVerdict]
+    problems: Sequence[Finding] = ()
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    odd: Sequence[Finding] = ()
+    scores: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether every run is verified, and nothing speaks against the submission as a whole."""
+        return bool(self.runs) and not self.counts and all(run.is_verified for run in self.runs)
+
+    @property
+    def models(self) -> list[str]:
+        """The models, each once."""
+        return list(dict.fromkeys(run.model for run in self.runs))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as the content of `verdict.json`."""
+        return {
+            "format": FORMAT,
+            "schema": VERSION,
+            "verdict": "verified" if self.is_verified else "not verified",
+            "waybench": __version__,
+            "submission": {"name": self.name, "sha256": self.sha256},
+            "models": self.models,
+            "submitter": self.submitter,
+            "about": self.about,
+            "runs": [run.to_json() for run in self.runs],
+            "problems": [each.to_json() for each in self.problems],
+            "counts": dict(self.counts),
+            "odd": [each.to_json() for each in self.odd],
+            "not_proven": list(NOT_PROVEN),
+            "scores": [dict(each) for each in self.scores],
+        }
+
+    def text(self) -> str:
+        """Return it for a terminal."""
+        lines: list[str] = []
+        for run in self.runs:
+            state = "verified" if run.is_verified else "NOT VERIFIED"
+            played = "" if run.played is None else f" of {run.played:,}"
+            lines.append(f"{run.model}, {run.task}: {state}; {run.confirmed:,}{played} episodes confirmed")
+            lines += _problem_lines(run.problems, run.counts)
+        lines += _problem_lines(self.problems, self.counts, indent="")
+        lines += [f"odd: {each.text}" for each in self.odd]
+        records = sum(run.records for run in self.runs)
+        summary = f"{plural(len(self.runs), 'run')}, {plural(records, 'record')}"
+        conclusion = "verified" if self.is_verified else "not verified"
+        return "\n".join([*lines, f"{summary}: {conclusion}", f"No simulation can prove: {'; '.join(NOT_PROVEN)}."])
+
+
+def _problem_lines(problems: Sequence[Finding], counts: Mapping[str, int], indent: str = "  ") -> list[str]:
+    lines: list[str] = []
+    for kind, count in counts.items():
+        shown = [each for each in problems if each.kind == kind]
+        lines.append(f"{indent}{PROBLEMS[kind]}" + (f" ({count:,} times)" if count > 1 else ""))
+        lines += [f"{indent}  {f'{each.sample}: ' if each.sample else ''}{each.text}" for each in shown[:3]]
+    return lines

@@ -1,0 +1,295 @@
+"""Honest submissions are verified, hostile files are refused, and logs are compared with their transcripts."""
+
+import json
+import os
+import shutil
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+import waybench
+from tests.submission.conftest import MODEL, TASKS
+from tests.submission.tampering import read, write
+from waybench.cli._app import main
+from waybench.submission import NotASubmission, pack, verify, verify_logs
+from waybench.submission._archive import MANIFEST
+
+
+def fail(problem: object) -> None:
+    pytest.fail(str(problem))
+
+
+def run(*arguments: str | Path) -> tuple[int, str]:
+    done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.output
+
+
+def test_an_honest_submission_is_verified(submission: Path) -> None:
+    verdict = verify(submission)
+    assert verdict.is_verified, verdict.text()
+    assert {run.task for run in verdict.runs} == set(TASKS)
+    assert all(run.confirmed == run.records == run.played for run in verdict.runs)
+    assert {score["kind"] for score in verdict.scores} == {"overall", "level", "horizon"}
+    _, records = read(submission)
+    assert "opening" not in json.dumps(records), "prompts follow from the items and are left out"
+
+
+def test_a_verdict_follows_its_schema(submission: Path, tmp_path: Path) -> None:
+    schema = json.loads((files("waybench.submission") / "verdict.schema.json").read_text())
+    manifest, records = read(submission)
+    del records[manifest["runs"][0]["file"]][0]
+    write(tmp_path / "x.zip", manifest, records)
+    for path, is_verified in ((submission, True), (tmp_path / "x.zip", False)):
+        verdict = verify(path)
+        assert verdict.is_verified == is_verified
+        jsonschema.validate(verdict.to_json(), schema)
+
+
+def test_the_same_logs_give_the_same_bytes(logs: Path, submission: Path, tmp_path: Path) -> None:
+    again = pack([logs], tmp_path / "again.zip", submitter="tests", on_problem=fail)
+    assert again.path.read_bytes() == submission.read_bytes()
+
+
+def test_logs_are_verified_with_their_transcripts(logs: Path) -> None:
+    verdict = verify_logs([logs], on_problem=fail)
+    assert verdict.is_verified, verdict.text()
+    assert verdict.sha256 == ""
+
+
+def test_one_model_and_an_unknown_one(logs: Path, tmp_path: Path) -> None:
+    status, output = run("submit", logs, "--model", "openai/none", "--out", tmp_path / "x.zip")
+    assert status == 2
+    assert output.count("\n") == 1
+    assert MODEL in output
+
+
+def edit_log(logs: Path, out: Path, task: str, change: Any) -> None:
+    """Copy a task's log with one of its samples changed."""
+    (path,) = [path for path in logs.glob("*.eval") if f"_{task.replace('_', '-')}_" in path.name]
+    out.mkdir()
+    with ZipFile(path) as log, ZipFile(out / path.name, "w", ZIP_DEFLATED) as copy:
+        changed = False
+        for name in log.namelist():
+            content = log.read(name)
+            if name.startswith("samples/") and not changed:
+                sample = json.loads(content)
+                changed = bool(change(sample))
+                content = json.dumps(sample).encode()
+            copy.writestr(name, content)
+        assert changed
+
+
+def invent_episode(sample: dict[str, Any]) -> bool:
+    """Replace the replies of an episode by the oracle's, and leave the transcript as it is."""
+    from waybench.core import EpisodeRecord, Item, play_out, policy
+    from waybench.envs import registry
+
+    head = EpisodeRecord.assemble(sample["metadata"]["waybench"])
+    environment = registry.load(head.env)
+    item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
+    record = play_out(environment, item, policy("oracle"), dict(head.options), attempt=head.attempt).record()
+    stored = sample["store"]["waybench"]
+    turns = [turn.dumps() for turn in record.turns]
+    if [json.loads(turn)["reply"] for turn in stored["turns"]] == [turn.reply for turn in record.turns]:
+        return False
+    progress = {**stored, "turns": turns, "end": str(record.end)}
+    sample["store"]["waybench"] = progress
+    for score in sample["scores"].values():
+        score["metadata"]["waybench"] = progress
+        score["value"] = {metric.name: metric.of(record) for metric in environment.metrics}
+    return True
+
+
+def change_tokens(sample: dict[str, Any]) -> bool:
+    turns = sample["store"]["waybench"]["turns"]
+    first = json.loads(turns[0])
+    first["usage"] = {**first["usage"], "output_tokens": first["usage"]["output_tokens"] + 7}
+    turns[0] = json.dumps(first)
+    for score in sample["scores"].values():
+        score["metadata"]["waybench"]["turns"] = turns
+    return True
+
+
+def change_score(sample: dict[str, Any]) -> bool:
+    for score in sample["scores"].values():
+        name = next(iter(score["value"]))
+        score["value"][name] = (score["value"][name] or 0) + 1
+    return True
+
+
+def change_prompt(sample: dict[str, Any]) -> bool:
+    """Ask an easier question than the record says, as far as the transcript shows it."""
+    pool = sample.get("events_data", {}).get("messages") or []
+    messages = [message for message in pool if message["role"] in ("user", "system")]
+    messages += [message for event in sample["events"] for message in event.get("input") or []]
+    for message in messages:
+        message["content"] = "Say 1."
+    return bool(messages)
+
+
+@pytest.mark.parametrize("change", [invent_episode, change_tokens, change_score, change_prompt])
+def test_a_log_that_differs_from_its_transcript_is_found(logs: Path, tmp_path: Path, change: Any) -> None:
+    edit_log(logs, tmp_path / "changed", "guessnum", change)
+    verdict = verify_logs([tmp_path / "changed"], on_problem=fail)
+    assert {kind for run in verdict.runs for kind in run.counts} == {"transcript"}, verdict.text()
+
+
+def test_half_of_the_samples_left_out_of_a_log(logs: Path, tmp_path: Path) -> None:
+    (path,) = [path for path in logs.glob("*.eval") if "_gtb_" in path.name]
+    (tmp_path / "half").mkdir()
+    with ZipFile(path) as log, ZipFile(tmp_path / "half" / path.name, "w", ZIP_DEFLATED) as copy:
+        names = log.namelist()
+        dropped = next(name for name in names if name.startswith("samples/"))
+        for name in names:
+            content = log.read(name)
+            if name == "summaries.json":
+                kept = [each for each in json.loads(content) if f"samples/{each['id']}_epoch_1.json" != dropped]
+                content = json.dumps(kept).encode()
+            if name != dropped:
+                copy.writestr(name, content)
+    verdict = verify_logs([tmp_path / "half"], on_problem=lambda problem: None)
+    kinds = {kind for run in verdict.runs for kind in run.counts}
+    assert {"log", "missing"} <= kinds, verdict.text()
+
+
+def test_a_private_set_needs_its_key_and_never_shows_it(tmp_path: Path) -> None:
+    secret = "a key that nobody may see"
+    waybench.evaluate("guessnum", MODEL, out=tmp_path / "logs", limit=2, key=secret)
+    path = tmp_path / "submission.zip"
+    pack([tmp_path / "logs"], path, on_problem=fail)
+    with ZipFile(path) as archive:
+        assert all(secret.encode() not in archive.read(name) for name in archive.namelist())
+    (tmp_path / "key").write_text(secret)
+    status, output = run("verify", path)
+    assert status == 1
+    assert "--key file:PATH" in output
+    status, output = run("verify", path, "--key", f"file:{tmp_path / 'key'}", "--out", tmp_path / "verdict")
+    assert status == 0, output
+    assert secret not in output + (tmp_path / "verdict" / "verdict.json").read_text()
+    status, output = run("verify", path, "--key", secret)
+    assert status == 2
+
+
+def test_items_and_wordings_of_files_are_a_part_of_it(tmp_path: Path) -> None:
+    status, lines = run("generate", "guessnum", "--count", "3", "--key", "mine")
+    assert status == 0
+    (tmp_path / "items.jsonl").write_text(lines)
+    (tmp_path / "my words.txt").write_text("A number is hidden. {rules}")
+    source, wording = str(tmp_path / "items.jsonl"), f"file:{tmp_path / 'my words.txt'}"
+    waybench.evaluate("guessnum", MODEL, out=tmp_path / "logs", source=source, wording=wording, protocol="sound")
+    pack([tmp_path / "logs"], tmp_path / "submission.zip", on_problem=fail)
+    (tmp_path / "items.jsonl").unlink()
+    (tmp_path / "my words.txt").unlink()
+    verdict = verify(tmp_path / "submission.zip")
+    assert verdict.is_verified, verdict.text()
+    assert str(tmp_path) not in json.dumps(verdict.to_json())
+
+
+def archive_of(path: Path, files: dict[str, bytes]) -> Path:
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"../evil": b"x", MANIFEST: b"{}"},
+        {"/etc/passwd": b"x", MANIFEST: b"{}"},
+        {"records/000-x.jsonl/../../y": b"x", MANIFEST: b"{}"},
+        {MANIFEST: b"{}"},
+        {MANIFEST: b"[" * 100_000},
+        {MANIFEST: b"\xff\xfe"},
+        {MANIFEST: b'{"format": "waybench-submission", "schema": 99}'},
+        {MANIFEST: b'{"format": "waybench-submission", "schema": 1, "runs": [1]}'},
+        {MANIFEST: b" " * (65 << 20)},
+    ],
+)
+def test_hostile_archives_are_refused_with_one_line(tmp_path: Path, files: dict[str, bytes]) -> None:
+    path = archive_of(tmp_path / "hostile.zip", files)
+    with pytest.raises(NotASubmission):
+        verify(path)
+    status, output = run("verify", path, "--out", tmp_path / "verdict")
+    assert status == 2
+    assert output.count("\n") == 1
+    assert not (tmp_path / "verdict").exists()
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(b"no archive")
+    assert run("verify", tmp_path / "x.zip")[0] == 2
+    assert run("verify", tmp_path / "nowhere.zip")[0] == 2
+
+
+def test_a_file_that_understates_its_size_is_refused(submission: Path, tmp_path: Path) -> None:
+    content = bytearray(submission.read_bytes())
+    # The directory of the archive, and each file's own header, state the size 4 bytes after the compressed size.
+    place = content.index(b"PK\x01\x02")
+    content[place + 24 : place + 28] = (10).to_bytes(4, "little")
+    (tmp_path / "x.zip").write_bytes(bytes(content))
+    try:
+        verdict = verify(tmp_path / "x.zip")
+    except NotASubmission:
+        return
+    assert not verdict.is_verified
+
+
+def test_parameters_that_would_draw_for_days_are_refused_before_anything_is_drawn(
+    submission: Path, tmp_path: Path
+) -> None:
+    for parameters in ({"limit": 1_000_000}, {"min_dimension": 100_001, "max_dimension": 100_001}):
+        manifest, records = read(submission)
+        (run,) = [run for run in manifest["runs"] if run["task"] == "alicia"]
+        run["parameters"] |= parameters
+        write(tmp_path / "x.zip", {**manifest, "runs": [run]}, records)
+        verdict = verify(tmp_path / "x.zip")
+        assert "task" in verdict.runs[0].counts
+
+
+def test_hostile_texts_are_escaped_on_the_page(submission: Path, tmp_path: Path) -> None:
+    manifest, records = read(submission)
+    manifest |= {"submitter": "<script>alert(1)</script>", "about": "\x1b[2J<img src=x onerror=alert(1)>"}
+    write(tmp_path / "x.zip", manifest, records)
+    status, _ = run("verify", tmp_path / "x.zip", "--out", tmp_path / "verdict")
+    page = (tmp_path / "verdict" / "verdict.html").read_text()
+    assert status == 0
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "\x1b" not in page
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
+def test_a_verdict_is_signed_and_checked(submission: Path, tmp_path: Path) -> None:
+    key, other, signers = tmp_path / "key", tmp_path / "other", tmp_path / "signers"
+    for each in (key, other):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", each], check=True)
+    signers.write_text(f"board@example.org {key.with_suffix('.pub').read_text()}")
+    file = tmp_path / "submission.zip"
+    shutil.copy(submission, file)
+    assert run("verify", file, "--out", tmp_path / "v", "--sign", key)[0] == 0
+    signature = tmp_path / "v" / "verdict.json.sig"
+    check = ("verify", file, "--signature", signature, "--signers", signers)
+    assert run(*check) == (0, f"{signature}: signed by board@example.org; the verdict on this file is: verified\n")
+    with file.open("ab") as stream:
+        stream.write(os.urandom(1))
+    assert run(*check)[0] == 1
+    shutil.copy(submission, file)
+    verdict = tmp_path / "v" / "verdict.json"
+    honest = verdict.read_text()
+    verdict.write_text(honest.replace("verified", "verified "))
+    assert run(*check)[0] == 1
+    verdict.write_text(honest)
+    assert run(*check)[0] == 0
+    signers.write_text(f"board@example.org {other.with_suffix('.pub').read_text()}")
+    assert run(*check)[0] == 1
+    assert run("verify", file, "--out", tmp_path / "v", "--sign", tmp_path / "no key")[0] == 2
