@@ -20,6 +20,7 @@ from waybench.envs import registry
 from waybench.stats import PROFILE_CONFIDENCE, Array, FamilyResults, Interval, joint_abilities
 
 FAMILIES, ITEMS = 6, 30
+FIRST = 1_000  # key of the first simulation: those below were seen while priors and tails were chosen
 SLOPE, ITEM_SPREAD, DEVIATION = 1.5, 1.0, 0.5
 
 Rng = np.random.Generator
@@ -183,15 +184,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100, help="simulations of each kind")
     runs = parser.parse_args().runs
+    numbers = range(FIRST, FIRST + runs)
     print(HEAD.format("simulated models"))
     for kind in KINDS:
         for models in (3, 6, 12):
-            found = [simulated(kind, models, number) for number in range(runs)]
+            found = [simulated(kind, models, number) for number in numbers]
             print(line(f"{models}, {kind}", found), flush=True)
     first = next(iter(KINDS))
     for name, found in (
-        ("6, one in five items guessed", [simulated(first, 6, number, guess=0.2) for number in range(runs)]),
-        ("6, skewed difficulties", [simulated(first, 6, number, skewed=True) for number in range(runs)]),
+        ("6, one in five items guessed", [simulated(first, 6, number, guess=0.2) for number in numbers]),
+        ("6, skewed difficulties", [simulated(first, 6, number, skewed=True) for number in numbers]),
     ):
         print(line(name, found), flush=True)
     families, models, names = embedded()
