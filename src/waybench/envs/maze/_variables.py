@@ -34,10 +34,9 @@ def _wrong_ways(record: EpisodeRecord) -> float | None:
     solution = record.proof.get("solution")
     if not solution:
         return None
-    rows, given = _open(record), record.instance["maze"]
-    y = next(number for number, row in enumerate(given) if "X" in row)
-    x = given[y].index("X")
-    found = 0
+    rows = _open(record)
+    x, y = next((row.index("X"), number) for number, row in enumerate(record.instance["maze"]) if "X" in row)
+    x, y, found = int(x), int(y), 0
     for direction, count in solution:
         right, down = _STEPS[direction]
         for _ in range(count):
